@@ -57,6 +57,10 @@ class Reason(Enum):
         '@click.option("--count") def main(count):',
     )
     ASKS_FOR_FIXTURE = ("pytest gives it a fixture by this name", "def test_one(db):")
+    KEYWORDS_BY_STARS = ("the call hands on keywords by **, which may set it", "send(**options)")
+    HANDED_TO_A_CALL = ("a call that is given the function may hand this on to it", "run(send, timeout=3)")
+    PERHAPS_ANOTHER_CALL = ("the call may be of something else", "thing.send(timeout=3)")
+    KEYWORD_OF_ANYTHING = ("a keyword of a call of what is not known statically", "table[key](timeout=3)")
     GENERATED = ("a program writes this file, so it was left", "# @generated")
     SEVERAL = ("{what} may be one of several things", "run = send if fast else wait; run()")
     BOUND_IN_SEVERAL_WAYS = (

@@ -1,4 +1,4 @@
-"""Strings that can be written anywhere, and on one line; how Python reads a name, and how several stand in a sentence."""
+"""Strings that can be written anywhere, and on one line; how Python reads names, and how several are listed."""
 
 from __future__ import annotations
 

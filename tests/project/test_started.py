@@ -27,7 +27,7 @@ from tests.project.test_pool import alive, open_files
 CONTENT = b"def f():\n    return 1\n"
 TOLD = (
     "import atexit, os, sys\n"
-    "from bae_source.project import pool\n"
+    "from bae_source.project.facts import pool\n"
     "pool._processors = lambda: 2\n"
     "os.register_at_fork(after_in_parent=lambda: os.write(2, b'copied '))\n"
     "atexit.register(os.write, 2, b'the end ')\n"

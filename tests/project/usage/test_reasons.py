@@ -12,13 +12,14 @@ import pytest
 from bae_source import Source
 from bae_source.adapters.cli import reference
 from bae_source.adapters.cli.commands import COMMANDS
+from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
-from bae_source.project import usage
+from bae_source.project import references
 from tests.queries.support import laid
 from tests.reference_cases import read
 from tests.test_references import CASES, build
 
-FOLDER = Path(usage.__file__).parent
+FOLDER = Path(references.__file__).parent
 _SENTENCE = re.compile(r"\w \w+ \w")
 _NO_PLACES = ("answering", "from_outside", "instance_attributes", "narrowing", "still_used")
 """Modules that give notices and describe parameters; they make no place that could have a reason."""
@@ -27,12 +28,19 @@ _TOLD_OTHERWISE = ("Notice", "RequestError", "SourceError", "LookupFailed", "com
 
 _HOLE = re.compile(r"\{\w+\}")
 PATTERNS = {each.name: re.compile(".+".join(map(re.escape, _HOLE.split(each.sentence)))) for each in Reason}
-ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "BYTES")
+_OF_PARAMETERS = {
+    "KEYWORDS_BY_STARS": "def g(**more):\n    send(**more)\n",
+    "HANDED_TO_A_CALL": "from other import run\n\nrun(send, timeout=3)\n",
+    "PERHAPS_ANOTHER_CALL": "def g(thing):\n    thing.go(timeout=3)\n",
+    "KEYWORD_OF_ANYTHING": "def g(func):\n    func(timeout=3)\n",
+}
+_OF_RENAMES = ("PASSED_BY_NAME", "ASKS_FOR_FIXTURE", *_OF_PARAMETERS)
+ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "BYTES", "GENERATED", *_OF_RENAMES)
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
 
 def test_no_module_writes_a_reason_of_its_own() -> None:
-    modules = [each for each in FOLDER.glob("*.py") if each.stem not in _NO_PLACES]
+    modules = [each for each in FOLDER.rglob("*.py") if each.stem not in _NO_PLACES]
     found = {each.name: sentences(each.read_text(encoding="utf-8")) for each in modules}
     assert {name: written for name, written in found.items() if written} == {}
 
@@ -132,6 +140,30 @@ def test_bytes_that_hold_a_name_have_their_reason(tmp_path: Path) -> None:
     files = {"app/__init__.py": "", "app/core.py": "", "use.py": 'OLD = b"capp.core\\nClient\\n."\nNEW = "capp.core"\n'}
     found = laid(tmp_path, files).references("app.core", mentions=True).outcome.found
     assert [(each.line, reason_of(each.why)) for each in found] == [(1, "BYTES")]
+
+
+@pytest.mark.parametrize("name", _OF_RENAMES)
+def test_what_only_a_rename_doubts_has_its_reason(tmp_path: Path, name: str) -> None:
+    code = "def send(timeout): ...\n\n\nclass A:\n    def go(self, timeout): ...\n\n\n"
+    files = {
+        "app.py": code + _OF_PARAMETERS.get(name, "import other\n\n\n@other.option\ndef main(count): ...\n"),
+        "test_app.py": "def test_one(db):\n    assert db\n",
+        "conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db(): ...\n",
+    }
+    others = {"PASSED_BY_NAME": "app.main.count", "ASKS_FOR_FIXTURE": "test_app.test_one.db"}
+    others["PERHAPS_ANOTHER_CALL"] = "app.A.go.timeout"
+    source = laid(tmp_path, files)
+    with pytest.raises(Refused) as caught:
+        source.rename(others.get(name, "app.send.timeout"), "another")
+    assert {reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]} == {name}
+    assert (tmp_path / "app.py").read_text() == files["app.py"]
+
+
+def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
+    files = {"made.py": "# @generated\nfrom app import send\n", "app.py": "def send(): ...\n"}
+    report = laid(tmp_path, files).rename("app.send", "post", skip_generated=True, dry_run=True).report
+    assert report is not None
+    assert [(each["module"], reason_of(each["reason"])) for each in report["unsure"]] == [("made", "GENERATED")]
 
 
 def test_the_reference_lists_every_reason() -> None:

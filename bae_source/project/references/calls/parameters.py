@@ -18,6 +18,7 @@ from functools import cached_property
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty
 from bae_source.project.references.calls.keywords import keyword_of, setting
 from bae_source.project.references.classes.family import Family, members_of
@@ -34,10 +35,7 @@ from bae_source.syntax.text.lexer import end_of_header, lex
 
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
-BY_STARS = "the call hands on keywords by **, which may set it"
-_HANDED_ON = "a call that is given the function may hand this on to it"
-_PERHAPS = "the call may be of something else"
-_OF_ANYTHING = "a keyword of a call of what is not known statically"
+BY_STARS = Reason.KEYWORDS_BY_STARS.of()
 _Key = tuple[str, str, int]
 """A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
 
@@ -100,7 +98,7 @@ def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
             if mention[3] == u.KEYWORD:
                 why = setting(project.inference, family.sought, path, keyword, mention[4])
                 if why is not None:
-                    yield Mentioned(path, mention, "unsure" if why else "sure", why and f"a keyword of {why}")
+                    yield Mentioned(path, mention, "unsure" if why else "sure", why)
 
 
 def header_keywords(project: Project, family: Family) -> Iterator[tuple[str, int]]:
@@ -224,11 +222,13 @@ class _Calls:
                 continue
             certainty = self._is_called(path, int(form[1])) or self._is_partial(path, form)
             if certainty:
-                yield Mentioned(path, mention, certainty, "" if certainty == "sure" else _PERHAPS)
+                yield Mentioned(
+                    path, mention, certainty, "" if certainty == "sure" else Reason.PERHAPS_ANOTHER_CALL.of()
+                )
             elif self._is_of_anything(path, form):
-                yield Mentioned(path, mention, "unsure", _OF_ANYTHING)
+                yield Mentioned(path, mention, "unsure", Reason.KEYWORD_OF_ANYTHING.of())
             elif any(isinstance(each, int) and self._is_called(path, each) for each in form[2:]):
-                yield Mentioned(path, mention, "unsure", _HANDED_ON)
+                yield Mentioned(path, mention, "unsure", Reason.HANDED_TO_A_CALL.of())
 
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
         """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
