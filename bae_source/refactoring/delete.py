@@ -7,13 +7,13 @@ module, and everything that belongs to the project with a package.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.address import Part
-from bae_source.model.call import Call
+from bae_source.model.call import Call, call_of
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
@@ -42,8 +42,6 @@ from bae_source.syntax.outline.locate import group_span
 from bae_source.syntax.rewrite.parts import replace_part
 from bae_source.syntax.rewrite.remove import remove
 from bae_source.syntax.rewrite.splice import Splices
-
-_WITH_IMPORTS = "takes the imports along."
 
 
 class Delete(Request, frozen=True, kw_only=True):
@@ -97,9 +95,10 @@ class Delete(Request, frozen=True, kw_only=True):
 
         plans: list[Plan] = []
         now, is_part = workspace, workspace.lets_used_go
+        is_unused = self.force or self._are_unused(workspace, targets, is_part=is_part)
         for target in targets:
             now.lets_used_go = True
-            plans.append(self._plan_one(now, target))
+            plans.append(self._plan_one(now, target, is_unused=is_unused))
             now = now.after(plans[-1].changes)
         workspace.lets_used_go = is_part
         plan = joined(workspace, now, plans)
@@ -109,10 +108,44 @@ class Delete(Request, frozen=True, kw_only=True):
             check_unused(workspace, now, plan)
         return plan
 
-    def _plan_one(self, workspace: Workspace, target: str) -> Plan:
+    def _are_unused(self, workspace: Workspace, targets: Sequence[str], *, is_part: bool) -> bool:
+        """Say whether nothing but what goes, and imports that go along, uses any of several targets.
+
+        Raises:
+            Refused: `unsafe_change` if something does, and no later change may mend it.
+        """
+        from bae_source.refactoring.planning.users import Going, users_of, users_of_modules
+
+        found = [(target, extent_of(workspace, target)) for target in targets]
+        symbols = [resolve_to_change(workspace, target, "delete") for target, extent in found if extent is None]
+        symbols = [each for each in symbols if each.group is not None and each.address.part is None]
+        modules = [extent for _, extent in found if extent is not None and extent.kind in ("module", "package")]
+        going = Going(symbols, modules)
+        for address, users in (
+            *((str(each.address), users_of(workspace, each)) for each in symbols),
+            *((each.address, users_of_modules(workspace, each)) for each in modules),
+        ):
+            left = going.without(users)
+            if left.using or (left.importing and not self.with_imports):
+                if is_part:
+                    return False
+                raise self._still_used(address, left.shown, with_imports=not left.using)
+        return True
+
+    def _still_used(self, address: str, places: str, *, with_imports: bool) -> Refused:
+        """Return the refusal to delete what is used, with the same calls as far as they delete it.
+
+        Parameters:
+            with_imports: whether only imports stand in the way.
+        """
+        along = call_of(replace(self, with_imports=True)).and_then("takes the imports along.")
+        forced = call_of(replace(self, force=True)).and_then("deletes it all the same.")
+        return still_in_use(address, places, *([along] if with_imports and not self.with_imports else []), forced)
+
+    def _plan_one(self, workspace: Workspace, target: str, *, is_unused: bool = False) -> Plan:
         extent = extent_of(workspace, target)
         if extent is None:
-            return self._plan_symbol(workspace, target)
+            return self._plan_symbol(workspace, target, is_unused=is_unused)
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
         if extent.folder is not None and not self.recursive:
@@ -129,7 +162,7 @@ class Delete(Request, frozen=True, kw_only=True):
             )
         is_code = extent.kind in ("module", "package")
         notices = tuple(_notices(workspace, extent))
-        importers = list(self._importers(workspace, extent, notices)) if is_code else []
+        importers = list(self._importers(workspace, extent, notices, is_unused=is_unused)) if is_code else []
         inside = f", with {counted(extent)}" if extent.folder is not None else ""
         and_others = f", and what imports it in {_counted(len(importers), 'module')}" if importers else ""
         plan = planned_files(
@@ -141,7 +174,7 @@ class Delete(Request, frozen=True, kw_only=True):
             seen=(extent.etag,),
             warnings=[each for each in notices if not importers or each.code != "still_imported"],
         )
-        if importers:
+        if importers and not self.force:
             from bae_source.project.references.meaning.project import whole_project_of
             from bae_source.refactoring.planning.unresolved import check_resolved
 
@@ -150,7 +183,9 @@ class Delete(Request, frozen=True, kw_only=True):
         unused = (extent.name,) if is_code and not self.force else ()
         return replace(plan, gone=gone(extent), unused=unused)
 
-    def _importers(self, workspace: Workspace, extent: Extent, notices: Sequence[Notice]) -> Iterator[Spliced]:
+    def _importers(
+        self, workspace: Workspace, extent: Extent, notices: Sequence[Notice], *, is_unused: bool
+    ) -> Iterator[Spliced]:
         """Yield what takes a module, and all of it, out of what imports it, where that is to go along.
 
         Raises:
@@ -162,18 +197,18 @@ class Delete(Request, frozen=True, kw_only=True):
 
         places = importing(notices, extent.name)
         if places and not self.with_imports and not (self.force or workspace.lets_used_go):
-            whole: dict[str, Any] = {"recursive": True} if extent.folder is not None else {}
-            also = Call("delete", target=extent.address, **whole, with_imports=True, then=_WITH_IMPORTS)
-            raise still_in_use(str(extent.address), places, also)
+            raise self._still_used(extent.address, places, with_imports=True)
         if places and self.with_imports:
             from bae_source.refactoring.planning.users import users_of_modules, without_importers_of_modules
 
             users = users_of_modules(workspace, extent)
-            if users.using and not self.force:
-                raise still_in_use(str(extent.address), users.shown)
+            if users.using and not (self.force or workspace.lets_used_go):
+                raise self._still_used(extent.address, users.shown, with_imports=False)
+            if users.using and workspace.lets_used_go and not (self.force or is_unused):
+                return  # a later change may mend what uses it
             yield from without_importers_of_modules(workspace, extent)
 
-    def _plan_symbol(self, workspace: Workspace, target: str) -> Plan:
+    def _plan_symbol(self, workspace: Workspace, target: str, *, is_unused: bool) -> Plan:
         resolved = resolve_to_change(workspace, target, "delete")
         part = resolved.address.part
         if part in (Part.BODY, Part.SIGNATURE):
@@ -201,20 +236,28 @@ class Delete(Request, frozen=True, kw_only=True):
         plan = planned(workspace, resolved, splices, summary=summary, warnings=notices)
         if part is not None or resolved.module.path.endswith(".pyi") or (self.force and not self.with_imports):
             return plan
-        return self._plan_unused(workspace, resolved, plan, splices, notices)
+        alone = replace(plan, unused=() if self.force else (str(resolved.address),))
+        return self._plan_unused(workspace, resolved, alone, splices, notices, is_unused=is_unused)
 
     def _plan_unused(
-        self, workspace: Workspace, resolved: Resolved, plan: Plan, splices: Splices, notices: Sequence[Notice]
+        self,
+        workspace: Workspace,
+        resolved: Resolved,
+        plan: Plan,
+        splices: Splices,
+        notices: Sequence[Notice],
+        *,
+        is_unused: bool,
     ) -> Plan:
         """Plan to delete a symbol that nothing uses, or nothing but imports that go along.
 
         Parameters:
             plan: to delete it alone.
+            is_unused: whether what uses it is known to go as well.
         """
         from bae_source.refactoring.planning.still_used import check_unused  # names across files, which parts need not
         from bae_source.refactoring.planning.users import is_bound, users_of, without_importers
 
-        plan = replace(plan, unused=() if self.force else (str(resolved.address),))
         if workspace.lets_used_go and not self.with_imports:
             return plan
         after = workspace.after(plan.changes)
@@ -225,10 +268,9 @@ class Delete(Request, frozen=True, kw_only=True):
             return plan
         users = users_of(workspace, resolved)
         if not (self.force or workspace.lets_used_go) and (users.using or (users.importing and not self.with_imports)):
-            also = (
-                None if users.using else Call("delete", target=resolved.address, with_imports=True, then=_WITH_IMPORTS)
-            )
-            raise still_in_use(str(resolved.address), users.shown, also)
+            raise self._still_used(str(resolved.address), users.shown, with_imports=not users.using)
+        if users.using and not (self.force or is_unused):
+            return plan  # a later change may mend what uses it, and needs the imports until then
         if not (users.importing and self.with_imports):
             return replace(plan, warnings=(*plan.warnings, *users.from_outside))
         others = {each.module.path: each for each in without_importers(workspace, resolved)}

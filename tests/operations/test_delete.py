@@ -301,3 +301,17 @@ def test_links_that_lead_nowhere_afterwards_are_told(tmp_path: Path, how: str) -
     ]
     assert made("app.core") == [], "another name of the file keeps it"
     assert picture(tmp_path)["app/alias.py"][1] == "base.py"
+
+
+def test_a_transaction_takes_imports_along_only_where_nothing_uses_the_names(tmp_path: Path) -> None:
+    (tmp_path / "core.py").write_text("def send():\n    return 1\n\n\ndef stop():\n    return 2\n")
+    (tmp_path / "web.py").write_text("from core import send, stop\n\nsend()\n")
+    source = Source(tmp_path)
+    with pytest.raises(Refused, match="still used") as caught, source.transaction() as tx:
+        tx.delete("core.send", with_imports=True)
+    assert (caught.value.code, "web:3" in caught.value.message) == ("unsafe_change", True)
+    with source.transaction() as tx:
+        tx.delete("core.send", with_imports=True)
+        tx.edit("web", old="from core import send, stop\n\nsend()\n", new="")
+    assert (tmp_path / "web.py").read_text() == ""
+    assert "send" not in (tmp_path / "core.py").read_text()

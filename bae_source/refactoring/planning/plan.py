@@ -281,12 +281,16 @@ def still_broken(error: SourceError, name: str) -> SourceError:
     )
 
 
-def still_in_use(address: str, places: str, hint: str | None = None) -> Refused:
-    """Return the refusal to delete what is still used."""
+def still_in_use(address: str, places: str, *hints: str) -> Refused:
+    """Return the refusal to delete what is still used.
+
+    Parameters:
+        hints: calls that delete it all the same.
+    """
     return Refused(
         "unsafe_change",
         f"{address} is still used, and was not deleted: {places}.",
-        hints=[*([hint] if hint else []), Call("delete", target=address, force=True, then="deletes it all the same.")],
+        hints=hints or [Call("delete", target=address, force=True, then="deletes it all the same.")],
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
@@ -60,12 +60,43 @@ class Users(Struct, frozen=True, kw_only=True):
         return listed((f"{module}:{line}" for module, line in places), _MOST_SHOWN)
 
 
-def users_of(workspace: Workspace, resolved: Resolved) -> Users:
-    """Return what surely refers to a symbol, but for what goes with it."""
+class Going:
+    """Symbols and modules that go together, so that none of them is a user of another.
+
+    Parameters:
+        symbols: definitions.
+        modules: modules and packages.
+    """
+
+    def __init__(self, symbols: Iterable[Resolved], modules: Iterable[Extent]) -> None:
+        self._lines = [(each.module.name, *_lines_of(each)) for each in symbols]
+        self._modules = tuple(each.name for each in modules)
+
+    def without(self, users: Users) -> Users:
+        """Return the users that stay."""
+        return structs.replace(
+            users,
+            using=tuple(each for each in users.using if not self._goes(each)),
+            importing=tuple(each for each in users.importing if not self._goes(each)),
+        )
+
+    def _goes(self, place: Reference) -> bool:
+        if any(place.module == name or place.module.startswith(f"{name}.") for name in self._modules):
+            return True
+        return any(place.module == name and first <= place.line <= last for name, first, last in self._lines)
+
+
+def _lines_of(resolved: Resolved) -> tuple[int, int]:
+    """Return the first and the last line of a symbol."""
     assert resolved.group is not None
     tree = resolved.tree
     span, lines = group_span(tree.outline, resolved.group.members), tree.source.lines
-    first, last = lines.number(span.start), lines.number(max(span.start, span.end - 1))
+    return lines.number(span.start), lines.number(max(span.start, span.end - 1))
+
+
+def users_of(workspace: Workspace, resolved: Resolved) -> Users:
+    """Return what surely refers to a symbol, but for what goes with it."""
+    first, last = _lines_of(resolved)
     project = project_of(workspace)
     found = [
         each
