@@ -424,3 +424,11 @@ def test_where_nothing_can_be_kept_no_transaction_begins(root: Path) -> None:
     (root / ".bae-source").write_text("in the way")
     begun = door_of(root).call("transaction_begin", {})
     assert (begun.status, begun.errors[0].code) == ("error", "forbidden")
+
+
+def test_where_no_unsure_place_has_a_word_to_change_none_is_offered(root: Path) -> None:
+    (root / "stars.py").write_text("def send(item): ...\n\n\ndef g(more):\n    send(**more)\n")
+    with pytest.raises(Refused) as caught:
+        Source(root).rename("stars.send.item", "thing")
+    assert any('unsure="leave"' in hint for hint in caught.value.hints)
+    assert not any("change" in hint for hint in caught.value.hints)

@@ -26,6 +26,7 @@ from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
+from bae_source.model.reasons import Reason
 from bae_source.model.request import Effect, Request, as_mapping
 from bae_source.system.hashing import sha256
 
@@ -267,7 +268,9 @@ def _stale(handle: str, draft: Draft) -> Refused:
 
 def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     lists = (hint for hint in error.hints if hint.startswith("references "))
-    can_change = all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
+    places = error.details[REPORT]["unsure"]
+    has_words = any(each["reason"] != Reason.KEYWORDS_BY_STARS.of() for each in places)
+    can_change = has_words and all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     hints = (
         Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are."),
         *([Call("commit", draft=handle, unsure="change", then=_CHANGES)] if can_change else []),

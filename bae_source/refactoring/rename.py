@@ -34,6 +34,7 @@ from bae_source.refactoring.renaming.aliases import alias_of, behind, project_wi
 from bae_source.refactoring.renaming.fixtures import fixture_family
 from bae_source.refactoring.renaming.renaming import Choice, Renamed, renamed
 
+_CHANGES = "changes them, too; include, with ADDRESS:LINE, changes single ones."
 _MOST_SHOWN = 5
 _MOST_REASONS = 5
 
@@ -211,11 +212,16 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
         f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
         hints=[
             call(unsure="leave", then="renames it, and leaves these places as they are."),
-            call(unsure="change", then="changes them, too; include, with ADDRESS:LINE, changes single ones."),
+            *([call(unsure="change", then=_CHANGES)] if any(map(_can_change, report.unsure)) else []),
             Call("references", target=resolved.address, certainty="unsure", then="lists them with their lines."),
         ],
         details={REPORT: report.as_data()},
     )
+
+
+def _can_change(place: Reference) -> bool:
+    """Say whether an unsure place has a word that may change; `**` has none."""
+    return place.why != Reason.KEYWORDS_BY_STARS.of()
 
 
 def _by_reason(places: Sequence[Reference]) -> str:

@@ -50,6 +50,8 @@ _BYTES = re.compile(r"[rR]?[bB][rR]?[\"']")
 _OWN = ("self", "cls")
 _IMPORTED = re.compile(r"\bfrom[ \t]+([\w.]+)[ \t]+import[ \t]+(?:[\w \t]+,[ \t]*)*\Z")
 _INNER = re.compile(r"\.[^\W\d]")
+_IMPORT = re.compile(r"(?:^|>>>)[ \t]*(?:import|from)[ \t]+\Z", re.MULTILINE)
+_OF_A_PATH = re.compile(r"[/\\@:-]\Z")
 _WHY: dict[Kind, Reason] = {
     "comment": Reason.COMMENT,
     "docstring": Reason.DOCSTRING,
@@ -225,8 +227,11 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
         return "dotted" if _leads(lead[:-1], sought) else ""
     if (imported := _IMPORTED.search(text, max(0, word.start - _LONGEST_LEAD), word.start)) and not lead:
         return "dotted" if _leads(imported[1], sought) else ""
-    if sought.is_module and sought.dotted == sought.word and _INNER.match(text, word.end):
-        return "dotted"
+    if sought.is_module and sought.dotted == sought.word:
+        if _OF_A_PATH.search(text, max(0, word.start - 1), word.start):
+            return ""  # of an address, a file, or another name
+        if _INNER.match(text, word.end) or _IMPORT.search(text, max(0, word.start - _LONGEST_LEAD), word.start):
+            return "dotted"
     is_code = text[word.end : word.end + 1] in ("(", "`") or text[max(0, word.start - 1) : word.start] == "`"
     if is_code or not sought.word.isalpha() or sought.word != sought.word.capitalize():
         return "bare" if is_code or not (sought.word.isalpha() and sought.word.islower()) else ""
