@@ -646,7 +646,7 @@ def test_a_process_that_answers_once_loads_nothing_of_it(large: Path) -> None:
         "service = Service(Path(sys.argv[1]))\n"
         "for _ in range(2):\n"
         "    service.run(request('outline', {}))\n"
-        "    print('bae_source.project.folder_watch' in sys.modules)\n"
+        "    print('bae_source.project.files.folder_watch' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(large)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]

@@ -294,7 +294,7 @@ def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() ->
         "naming.not_found",
         "naming.paths_given",
     }  # what the others work out, and errors
-    modules = read(Path(kinds.__file__).parent.parent)
+    modules = read(Path(kinds.__file__).parents[2])
     paths = {line.split(" ")[0] for line in kinds.key().splitlines()}
     named = {name: module for name, module in modules.items() if module.path in paths}
     imported = {each.target for module in named.values() for each in module.imports if not each.typing_only}
@@ -621,7 +621,7 @@ def test_what_a_request_came_to_know_is_kept_for_the_next_process(tmp_path: Path
 
 
 def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_path: Path) -> None:
-    ours = Path(index.__file__).parent.parent
+    ours = Path(index.__file__).parents[2]
     for name in ("few", "whole"):
         shutil.copytree(ours, tmp_path / name / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
     few, whole = Engine(tmp_path / "few"), Engine(tmp_path / "whole")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import Refused, TransactionError
+from bae_source.model.changeset import between
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.commit.lock import is_orphaned, project_lock
 from tests.transaction.support import Judge, Project, picture
@@ -40,7 +41,7 @@ def test_what_is_planned_while_the_project_is_held_is_never_stale(project: Proje
         while not done.is_set():
             now = project.content("n.py") or b""
             try:
-                project.commit({"n.py": b"%d" % (int(now) + 1)})
+                project.make(between({"n.py": now}, {"n.py": b"%d" % (int(now) + 1)}))  # on what was read
             except Refused as error:
                 refused.add(error.code)
 
