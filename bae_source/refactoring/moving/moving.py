@@ -376,6 +376,11 @@ class Moving:
             while taken := take_out_of_all(view_of(revision.text), each.name):
                 revision.apply(taken)
         unused = self._unused(tree)
+        lines = {each.name: self._line(tree, each.start) for each in tree.outline.imports if each.name in unused}
+        comments = [f"{name} (#{line.partition('#')[2].strip()})" for name, line in lines.items() if "#" in line]
+        if comments:
+            message = f"Comments went with the imports that {self.origin.name} needs no more: {listed(comments)}."
+            self._notices.append(Notice("comments_dropped", message))
         remove_imported(
             revision, lambda _, alias: (alias.asname or alias.name.partition(".")[0]) in unused, of_module=True
         )
