@@ -46,7 +46,6 @@ from bae_source.syntax.text.source import Lines, Source
 
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
-_NO_PROSE = "a string"
 _Splice = tuple[Span, str]
 
 
