@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
-from bae_source.syntax.outline.branches import BLOCKS, inside
+from bae_source.syntax.importing.conditions import BLOCKS, inside
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of

@@ -22,9 +22,8 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
-from bae_source.syntax.importing.conditions import called, is_skipped, parts_run
+from bae_source.syntax.importing.conditions import called, inside, is_skipped, parts_run
 from bae_source.syntax.importing.steps import CalledNames, Step, steps_of, steps_of_call
-from bae_source.syntax.outline.branches import inside
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Global, ast.Nonlocal, ast.Pass)
 _MAKING = ("__new__", "__init__", "__post_init__")

@@ -113,3 +113,21 @@ def parts_run(node: ast.AST) -> Iterator[tuple[ast.AST | None, bool]]:
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
     """Yield a part of a comprehension, or what it consists of."""
     yield from ast.iter_child_nodes(node) if isinstance(node, ast.comprehension) else (node,)
+
+
+BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, getattr(ast, "TryStar", ast.Try))
+"""Statements that hold others which run with them."""
+
+
+def inside(node: ast.stmt) -> Iterator[ast.stmt]:
+    """Yield the statements that may run with one and hold no others; itself if it is such a one."""
+    if not isinstance(node, BLOCKS):
+        yield node
+        return
+    never = is_skipped(node.test) if isinstance(node, ast.If) else None
+    around = [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    body = getattr(node, "body", []) if never is not True else []
+    orelse = getattr(node, "orelse", []) if never is not False else []
+    for suite in (body, orelse, getattr(node, "finalbody", []), *(each.body for each in around)):
+        for each in suite:
+            yield from inside(each)
