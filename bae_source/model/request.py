@@ -294,4 +294,7 @@ Imports = Annotated[
         "`if TYPE_CHECKING: from a import B`."
     ),
 ]
+SkipGenerated = Annotated[
+    bool, described("Leave files that a program writes, by their first lines, and list the places in them.")
+]
 IfMatch = Annotated[str | None, described("Etag that the target must still have; read gives it.")]

@@ -12,10 +12,11 @@ from typing import Annotated, ClassVar, Literal
 
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.files import plan_files
 from bae_source.refactoring.planning.extent import check_etag_of, check_removable, extent_of
 from bae_source.refactoring.planning.plan import planned_files
@@ -67,6 +68,7 @@ class Move(Request, frozen=True, kw_only=True):
         Literal["none", "exact"],
         described("Comments, docstrings and text files that change, too: none, or those with its dotted name."),
     ] = "none"
+    skip_generated: SkipGenerated = False
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -100,6 +102,7 @@ class Move(Request, frozen=True, kw_only=True):
         return planned_files(workspace, summary=summary, changed=tuple(there))
 
     def _planned(self, workspace: Workspace, targets: tuple[str, ...]) -> Plan:
+        choice = Choice(leaves_unsure=self.unsure == "leave", text=self.text, skip_generated=self.skip_generated)
         extent = extent_of(workspace, targets[0], "move") if len(targets) == 1 else None
         if extent is None and self.merge:
             raise RequestError(
@@ -114,12 +117,11 @@ class Move(Request, frozen=True, kw_only=True):
                 workspace,
                 targets,
                 self.to,
-                leaves_unsure=self.unsure == "leave",
+                choice,
                 if_match=self.if_match,
                 as_name=self.as_name,
                 shim=self.shim,
                 local_imports=self.local_imports,
-                text=self.text,
             )
         if self.as_name is not None or self.shim or self.local_imports:
             raise RequestError(
@@ -138,8 +140,8 @@ class Move(Request, frozen=True, kw_only=True):
         if self.merge:
             from bae_source.refactoring.moving.merging import plan_merge  # few moves are merges
 
-            return plan_merge(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)
-        return plan_files(workspace, extent, self.to, leaves_unsure=self.unsure == "leave", text=self.text)
+            return plan_merge(workspace, extent, self.to, choice)
+        return plan_files(workspace, extent, self.to, choice)
 
     def untangled(self) -> Move | None:
         """Return the same with imports in functions; None if it has them, or moves no definition."""

@@ -19,7 +19,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
-from bae_source.model.request import Effect, IfMatch, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
 from bae_source.model.text import listed
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
@@ -28,6 +28,7 @@ from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.project import whole_project_of
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.generated import check_written_by_hand, refusing
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.renaming import safety
 from bae_source.refactoring.renaming.aliases import alias_of, behind, project_with
@@ -71,9 +72,7 @@ class Rename(Request, frozen=True, kw_only=True):
             " that speaks of it."
         ),
     ] = "none"
-    skip_generated: Annotated[
-        bool, described("Leave files that a program writes, by their first lines, and list the places in them.")
-    ] = False
+    skip_generated: SkipGenerated = False
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -107,6 +106,8 @@ class Rename(Request, frozen=True, kw_only=True):
             return planned_files(
                 workspace, summary=f"{resolved.address} is called that already.", changed=(str(resolved.address),)
             )
+        if self.skip_generated:
+            check_written_by_hand(workspace, {resolved.module.path: resolved.address})
         project = project_with(workspace, alias) if alias else whole_project_of(workspace)
         look = project.bases.note if len(resolved.address.qualname) > 1 and project.bases.are_unknown else None
         workspace.index.naming([old, new], look)  # for all that is asked about either, each file is read once
@@ -141,39 +142,28 @@ class Rename(Request, frozen=True, kw_only=True):
         return replace(plan, report=found.report)
 
     def _check_unsure(self, resolved: Resolved, report: Report) -> None:
-        """See that no place is unsure but for those that are to stay, and that the definition is none of these.
+        """See that no place is unsure but for those that are to stay.
 
         Raises:
             Refused: `unsafe_change`.
         """
-        skipped = [each for each in report.unsure if each.why == Reason.GENERATED.of()]
-        if any(each.module == resolved.module.name and each.kind == "definition" for each in skipped):
-            raise Refused(
-                "unsafe_change",
-                f"{resolved.address} stands in a file that a program writes; nothing was changed.",
-                hints=["Have that program write another name, or leave skip_generated out."],
-            )
-        if len(report.unsure) > len(skipped) and self.unsure == "refuse":
+        if refusing(report) and self.unsure == "refuse":
             raise _unsafe(self, resolved, report)
 
     def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Plan to rename a module or a package: to move it to another name in the same package."""
+        from bae_source.refactoring.moving.choice import Choice
         from bae_source.refactoring.moving.files import plan_files  # most renames are of symbols
         from bae_source.refactoring.planning.extent import check_etag_of, check_removable, extent_of
 
-        if self.skip_generated:
-            raise RequestError(
-                "invalid_arguments",
-                f"{self.target} is a module, whose importers all change; nothing was changed.",
-                hints=["Leave skip_generated out."],
-            )
+        choice = Choice(leaves_unsure=self.unsure == "leave", text=self.text, skip_generated=self.skip_generated)
         extent = extent_of(workspace, self.target, "move")
         assert extent is not None
         check_etag_of(extent, self.if_match)
         check_removable(workspace, extent)
         new, package = safety.identifier(self.new_name), resolved.module.name.rpartition(".")[0]
         to = f"{package}.{new}" if package else new
-        return plan_files(workspace, extent, to, leaves_unsure=self.unsure == "leave", text=self.text)
+        return plan_files(workspace, extent, to, choice)
 
 
 def _resolved(workspace: Workspace, target: str) -> Resolved:

@@ -139,6 +139,7 @@ class Editing:
         local_imports: bool = False,
         unsure: Literal["refuse", "leave"] = "refuse",
         text: Literal["none", "exact"] = "none",
+        skip_generated: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -153,10 +154,12 @@ class Editing:
             local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             text: which comments, docstrings and text files change: none, or those with its dotted name.
+            skip_generated: whether files that a program writes stay as they are; their places are listed then.
             if_match: etag that it must still have.
         """
         given = {"target": target, "to": to, "merge": merge, "as_name": as_name, "shim": shim}
-        given |= {"local_imports": local_imports, "unsure": unsure, "text": text, "if_match": if_match}
+        given |= {"local_imports": local_imports, "unsure": unsure, "text": text, "skip_generated": skip_generated}
+        given |= {"if_match": if_match}
         return self._change("move", given, how)
 
     def rename(

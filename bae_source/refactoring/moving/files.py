@@ -12,12 +12,13 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.references.meaning.project import Project, whole_project_of
-from bae_source.project.references.search.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.prose import Moved, with_prose
-from bae_source.refactoring.moving.refusing import counted_places, unsafe
+from bae_source.refactoring.moving.refusing import check_unsure, counted_places
 from bae_source.refactoring.planning.destination import Destination, destination_of
 from bae_source.refactoring.planning.extent import Extent, counted, cut_off, gone, stays
+from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.rewrite.postcondition import names_alone
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bae_source.refactoring.moving.modules import Moved as Importing
 
 
-def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
+def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) -> Plan:
     """Plan to give a module, a package or data another name.
 
     Raises:
@@ -49,8 +50,11 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         circles = not _imports_alike(workspace, extent.name, destination, found)
         moved = [Moved(sought=move.sought, new=destination.address, code=found.code)]
         spliced, contents, report = found.spliced, dict(found.contents), found.report
-        if report.unsure and not leaves_unsure:
-            raise unsafe(extent.address, report)
+        if choice.skip_generated:
+            code = (each for each in map(workspace.census.module, destination.paths) if each is not None)
+            check_written_by_hand(workspace, {each.path: each.name for each in code})
+            spliced, report = without_generated(project, spliced, report, [move.sought.word])
+        check_unsure(extent.address, report, choice)
     held = f", with {counted(extent)}" if extent.folder is not None else ""
     users = f", and its name in {counted_places(report)}" if report is not None and report.changed else ""
     inside = {new: contents.pop(old, workspace.content(old)) for old, new in destination.paths.items()}
@@ -70,7 +74,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
         if rebinding := [each.module.path for each in spliced if may_unbind(project, each)]:
             check_resolved(project, whole_project_of(workspace.after(plan.changes)), rebinding)
     plan = replace(plan, gone=gone(extent), report=report, circles=circles)
-    return with_prose(workspace, plan, moved, text) if report is not None else plan
+    return with_prose(workspace, plan, moved, choice) if report is not None else plan
 
 
 def _by_their_place(project: Project, extent: Extent, destination: Destination) -> Iterator[Notice]:

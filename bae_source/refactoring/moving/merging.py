@@ -31,15 +31,16 @@ from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, whole_project_of
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.prose_edits import Wanted
 from bae_source.project.references.search.references import looked_for
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.local_imports import inside_functions
 from bae_source.refactoring.moving.modules import ModuleMove
 from bae_source.refactoring.moving.prose import Moved, with_prose
-from bae_source.refactoring.moving.refusing import check_importable, counted_places, unsafe
+from bae_source.refactoring.moving.refusing import check_importable, check_unsure, counted_places
 from bae_source.refactoring.moving.users import Retargeting, sought_of
 from bae_source.refactoring.planning.extent import Extent, cut_off, gone
+from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.syntax.exports.all_names import put_in_all
@@ -58,7 +59,7 @@ _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
 _AS_IT_LOADS = (u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION)
 
 
-def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: bool, text: Wanted = "none") -> Plan:
+def plan_merge(workspace: Workspace, extent: Extent, to: str, choice: Choice) -> Plan:
     """Plan to take all that a module defines into another.
 
     Raises:
@@ -73,8 +74,12 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
     reading = _with_bare_names(workspace, origin, target.module)
     merge = Merge(reading, resolve(reading, f"{extent.name}@module"), target)
     spliced, report = merge.made()
-    if report.unsure and not leaves_unsure:
-        raise unsafe(extent.address, report)
+    if choice.skip_generated:
+        check_written_by_hand(
+            workspace, {**dict.fromkeys(extent.files, extent.address), target.module.path: target.module.name}
+        )
+        spliced, report = without_generated(merge.project, spliced, report, [merge.sought.word])
+    check_unsure(extent.address, report, choice)
     stubs, notices = _stubs(workspace, extent, target.module)
     plan = planned_files(
         workspace,
@@ -88,7 +93,7 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, *, leaves_unsure: 
     paths = [each.module.path for each in spliced]
     check_resolved(whole_project_of(workspace), whole_project_of(workspace.after(plan.changes)), paths)
     plan = replace(plan, gone=gone(extent), report=report, circles=True)
-    return with_prose(workspace, plan, [Moved(sought=merge.sought, new=target.module.name)], text)
+    return with_prose(workspace, plan, [Moved(sought=merge.sought, new=target.module.name)], choice)
 
 
 def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:

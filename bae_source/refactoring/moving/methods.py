@@ -27,13 +27,14 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.family import Family, family_of
 from bae_source.project.references.meaning.project import Project, whole_project_of
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.prose_edits import Wanted
 from bae_source.project.references.search.references import looked_for
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.method_calls import MethodCalls, scopes_taken
 from bae_source.refactoring.moving.prose import Moved, with_prose
-from bae_source.refactoring.moving.refusing import counted_places, unsafe
+from bae_source.refactoring.moving.refusing import check_unsure, counted_places
 from bae_source.refactoring.moving.symbols import imports_relatively, reference
+from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.refactoring.renaming.outside import overridden
@@ -49,9 +50,7 @@ from bae_source.syntax.rewrite.remove import remove
 from bae_source.syntax.text.revision import Revision
 
 
-def plan_function(
-    workspace: Workspace, resolved: Resolved, as_name: str | None, *, leaves_unsure: bool, text: Wanted
-) -> Plan:
+def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None, choice: Choice) -> Plan:
     """Plan to make a function of a method, in the module of its class; `changed` begins with its address.
 
     Raises:
@@ -60,8 +59,10 @@ def plan_function(
     """
     method = Method(workspace, resolved, as_name)
     spliced, report = method.made()
-    if report.unsure and not leaves_unsure:
-        raise unsafe(str(resolved.address), report)
+    if choice.skip_generated:
+        check_written_by_hand(workspace, {resolved.module.path: resolved.address})
+        spliced, report = without_generated(method.project, spliced, report, [method.sought.word])
+    check_unsure(str(resolved.address), report, choice)
     address = f"{resolved.module.name}.{method.new}"
     plan = planned_files(
         workspace,
@@ -73,7 +74,7 @@ def plan_function(
     after = whole_project_of(workspace.after(plan.changes))
     check_resolved(method.project, after, [each.module.path for each in spliced])
     plan = replace(plan, report=report, circles=True)
-    return with_prose(workspace, plan, [Moved(sought=method.sought, new=address)], text)
+    return with_prose(workspace, plan, [Moved(sought=method.sought, new=address)], choice)
 
 
 class Method:

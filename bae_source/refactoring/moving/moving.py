@@ -64,14 +64,12 @@ class Moved(Struct, frozen=True, kw_only=True):
         spliced: what changes in modules that are there.
         contents: the new module's text, by its path, with the packages that it needs.
         report: what changes and what stays.
-        paths: the files of Python code that change.
         notices: what the caller should know.
     """
 
     spliced: tuple[Spliced, ...]
     contents: Mapping[str, bytes]
     report: Report
-    paths: tuple[str, ...]
     notices: tuple[Notice, ...]
 
 
@@ -168,7 +166,6 @@ class Moving:
             spliced=tuple(spliced),
             contents=contents,
             report=report,
-            paths=tuple(path for path in paths if path.endswith((".py", ".pyi"))),
             notices=tuple(self._notices),
         )
 

@@ -13,13 +13,14 @@ from bae_source.model.text import listed
 from bae_source.project.naming.changeable import resolve_to_change, through
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.project import whole_project_of
-from bae_source.project.references.search.prose_edits import Wanted
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.moving import Moving
 from bae_source.refactoring.moving.prose import Moved, with_prose
-from bae_source.refactoring.moving.refusing import check_importable, counted_places, unsafe
+from bae_source.refactoring.moving.refusing import check_importable, check_unsure, counted_places
 from bae_source.refactoring.moving.symbols import is_method
 from bae_source.refactoring.moving.users import sought_of
+from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.new_modules import NewModule, new_module
 from bae_source.refactoring.planning.plan import check_etag, planned_files
@@ -31,13 +32,12 @@ def plan_symbols(
     workspace: Workspace,
     targets: Sequence[str],
     to: str,
+    choice: Choice,
     *,
-    leaves_unsure: bool,
-    if_match: str | None,
+    if_match: str | None = None,
     as_name: str | None = None,
     shim: bool = False,
     local_imports: bool = False,
-    text: Wanted = "none",
 ) -> Plan:
     """Plan to move definitions of one or several modules to another.
 
@@ -56,10 +56,9 @@ def plan_symbols(
             resolved[0],
             target,
             as_name,
+            choice,
             shim=shim,
-            leaves_unsure=leaves_unsure,
             local_imports=local_imports,
-            text=text,
         )
     names = {str(each.address): _name(each) if as_name is None else checked_name(each, as_name) for each in resolved}
     changed = tuple(f"{target.name}.{name}" for name in names.values())
@@ -67,9 +66,11 @@ def plan_symbols(
     going = [each for each in resolved if each.module.path != target.path]
     if not going:
         return _stays(workspace, resolved, target, changed, as_name)
+    if choice.skip_generated:
+        places = {each.module.path: each.address for each in going}
+        check_written_by_hand(workspace, {**places, target.path: target.name})
     notices = [notice for each, given in zip(resolved, targets, strict=True) for notice in through(each, given)]
     plans: list[Plan] = []
-    paths: list[str] = []
     now = workspace
     for origin in dict.fromkeys(each.module.path for each in going):
         here = [each for each in going if each.module.path == origin]
@@ -78,26 +79,27 @@ def plan_symbols(
         wanted = {_name(each): names[str(each.address)] for each in here}
         project = whole_project_of(now)
         moved = Moving(project, here, target, new, wanted, shim=shim, local_imports=local_imports).moved_all()
+        spliced, report = moved.spliced, moved.report
+        if choice.skip_generated:
+            spliced, report = without_generated(project, spliced, report, list(wanted))
         plan = planned_files(
             now,
-            spliced=moved.spliced,
+            spliced=spliced,
             contents=dict(moved.contents),
             summary="",
             changed=(),
             warnings=(*(new.notices if new else ()), *moved.notices),
         )
-        plans.append(replace(plan, report=moved.report))
-        paths += moved.paths
+        plans.append(replace(plan, report=report))
         now = now.after(plan.changes)
     whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
-    report = whole.report
-    assert report is not None
-    if report.unsure and not leaves_unsure:
-        raise unsafe(listed(names), report, several=len(names) > 1)
-    check_resolved(whole_project_of(workspace), whole_project_of(now), dict.fromkeys(paths))
+    assert whole.report is not None
+    check_unsure(listed(names), whole.report, choice, several=len(names) > 1)
+    check_resolved(whole_project_of(workspace), whole_project_of(now), [each.path for each in whole.modules])
+    shown = listed(str(each.address) for each in going)
     plan = replace(
         whole,
-        summary=f"Moved {listed(str(each.address) for each in going)} to {target.name}: {counted_places(report)}.",
+        summary=f"Moved {shown} to {target.name}: {counted_places(whole.report)}.",
         changed=(*changed, *names),
         warnings=(*notices, *whole.warnings),
         circles=True,
@@ -106,7 +108,7 @@ def plan_symbols(
         Moved(sought=sought_of(each.module, _name(each)), new=f"{target.name}.{names[str(each.address)]}")
         for each in going
     ]
-    return with_prose(workspace, plan, spoken, text)
+    return with_prose(workspace, plan, spoken, choice)
 
 
 def _plan_method(
@@ -114,11 +116,10 @@ def _plan_method(
     resolved: Resolved,
     to: ModuleFile,
     as_name: str | None,
+    choice: Choice,
     *,
     shim: bool,
-    leaves_unsure: bool,
     local_imports: bool,
-    text: Wanted,
 ) -> Plan:
     """Return the plan of a move of a method: to the module of its class, and on from there."""
     if shim:
@@ -129,19 +130,11 @@ def _plan_method(
         )
     from bae_source.refactoring.moving.methods import plan_function  # few moves are of methods
 
-    plan = plan_function(workspace, resolved, as_name, leaves_unsure=leaves_unsure, text=text)
+    plan = plan_function(workspace, resolved, as_name, choice)
     if to.path == resolved.module.path:
         return plan
     now, function = workspace.after(plan.changes), plan.changed[0]
-    further = plan_symbols(
-        now,
-        [function],
-        to.name,
-        leaves_unsure=leaves_unsure,
-        if_match=None,
-        local_imports=local_imports,
-        text=text,
-    )
+    further = plan_symbols(now, [function], to.name, choice, local_imports=local_imports)
     whole = joined(workspace, now.after(further.changes), [plan, further])
     assert whole.report is not None
     return replace(

@@ -24,8 +24,10 @@ from bae_source.model.span import Span
 from bae_source.project.references.meaning.project import shown
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.prose import Spoken, spoken_of
-from bae_source.project.references.search.prose_edits import Wanted, Wording, edited, edits, other_name, other_word
+from bae_source.project.references.search.prose_edits import Wording, edited, edits, other_name, other_word
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.moving.choice import Choice
+from bae_source.refactoring.planning.generated import generated_among
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 
@@ -47,7 +49,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     code: Mapping[str, Sequence[tuple[int, int]]] = {}
 
 
-def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], wanted: Wanted) -> Plan:
+def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], choice: Choice) -> Plan:
     """Return a plan with the prose that speaks of what it moves.
 
     Parameters:
@@ -61,9 +63,9 @@ def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], wanted:
     for each in moved:
         spoken, notices = spoken_of(workspace, each.sought, each.code)
         report = replace(report, complete=report.complete and not notices)
-        wanted_here = [one for one in spoken if _is_wanted(one, wanted) and _is_found(workspace, one, each)]
+        wanted_here = [one for one in _wanted(workspace, spoken, choice) if _is_found(workspace, one, each)]
         if wanted_here:
-            further = _changed(now, each, wanted)
+            further = _changed(now, each, choice)
             plans += [further] if further.changes else []
             now = now.after(further.changes)
         rest = (one for one in spoken if one not in wanted_here)
@@ -103,21 +105,27 @@ def _is_found(workspace: Workspace, spoken: Spoken, moved: Moved) -> bool:
     return bool(edits(text, [(spoken.reference.line, spoken.reference.column)], _wording(moved, spoken)))
 
 
-def _is_wanted(spoken: Spoken, wanted: Wanted) -> bool:
+def _wanted(workspace: Workspace, spoken: Iterable[Spoken], choice: Choice) -> list[Spoken]:
+    """Return the places that change."""
+    found = [each for each in spoken if _is_wanted(each, choice)]
+    skipped = generated_among(workspace, (each.path for each in found)) if choice.skip_generated else ()
+    return [each for each in found if each.path not in skipped]
+
+
+def _is_wanted(spoken: Spoken, choice: Choice) -> bool:
     if spoken.reference.kind == "string":
         return False  # bytes that were written for this name
-    if wanted == "words" or (wanted == "exact" and spoken.dotted):
+    if choice.text == "words" or (choice.text == "exact" and spoken.dotted):
         return True
     return spoken.dotted and spoken.reference.kind == "docstring" and _DOCTEST.match(spoken.reference.text) is not None
 
 
-def _changed(now: Workspace, moved: Moved, wanted: Wanted) -> Plan:
+def _changed(now: Workspace, moved: Moved, choice: Choice) -> Plan:
     """Return the plan of what speaks of one thing, on what its move comes to."""
     spoken, _ = spoken_of(now, moved.sought)
     places: dict[str, list[Spoken]] = {}
-    for each in spoken:
-        if _is_wanted(each, wanted):
-            places.setdefault(each.path, []).append(each)
+    for each in _wanted(now, spoken, choice):
+        places.setdefault(each.path, []).append(each)
     spliced: list[Spliced] = []
     contents: dict[str, bytes] = {}
     counts: dict[str, int] = {}

@@ -8,21 +8,29 @@ from bae_source.errors import Refused, RequestError
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import ModuleFile
 from bae_source.model.report import Report
+from bae_source.refactoring.moving.choice import Choice
+from bae_source.refactoring.planning.generated import refusing
 
 _MOST_SHOWN = 10
 
 
-def unsafe(names: str, report: Report, *, several: bool = False) -> Refused:
-    """Return the refusal of a move.
+def check_unsure(names: str, report: Report, choice: Choice, *, several: bool = False) -> None:
+    """See that a move leaves no place behind that is unsure, unless that is chosen.
 
     Parameters:
         names: of what was to move.
         several: whether these are several.
+
+    Raises:
+        Refused: `unsafe_change`, with the places.
     """
-    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in report.unsure[:_MOST_SHOWN])
-    more = f" and {len(report.unsure) - _MOST_SHOWN} more" if len(report.unsure) > _MOST_SHOWN else ""
+    unsure = refusing(report)
+    if choice.leaves_unsure or not unsure:
+        return
+    shown = "; ".join(f"{each.module}:{each.line} ({each.why})" for each in unsure[:_MOST_SHOWN])
+    more = f" and {len(unsure) - _MOST_SHOWN} more" if len(unsure) > _MOST_SHOWN else ""
     was, it = ("were", "them") if several else ("was", "it")
-    return Refused(
+    raise Refused(
         "unsafe_change",
         f"{names} {was} not moved, since places may mean {it} that could not be led along: {shown}{more}.",
         hints=["Repeat it with unsure set to leave, which leaves these places as they are."],

@@ -8,7 +8,6 @@ from msgspec import Struct, structs
 
 from bae_source.errors import RequestError
 from bae_source.model.plan import ModuleFile
-from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
@@ -17,6 +16,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.prose_edits import Wanted
+from bae_source.refactoring.planning.generated import GENERATED, generated_among
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.broken import broken_places
 from bae_source.refactoring.renaming.decorated import parametrized, passed_by_name
@@ -88,7 +88,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     broken = [broken_places(project, family, new, path) for path, _ in missing]
     imports = [place for found, _ in broken for place in found]
     every = (*places.changed, *entries, *imports, *spoken.changed)
-    generated = _generated(project, every) if choice.skip_generated else frozenset()
+    generated = generated_among(project.workspace, (each.path for each in every)) if choice.skip_generated else ()
     skipped = [_place(project, each) for each in every if each.path in generated]
     changed = [each for each in every if each.path not in generated]
     changed.sort(key=lambda each: (each.path, each.span.start))
@@ -117,14 +117,6 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
     return Renamed(spliced=spliced, contents=spoken.files, report=report, paths=tuple(paths))
 
 
-def _generated(project: Project, places: Iterable[Place]) -> frozenset[str]:
-    """Return the files among those of some places that a program writes."""
-    from bae_source.project.files.generated import is_generated  # which most renames do not ask
-
-    paths = dict.fromkeys(each.path for each in places)
-    return frozenset(path for path in paths if is_generated(path, project.workspace.content(path) or b""))
-
-
 def _at(project: Project, place: Place) -> tuple[str, int, int]:
     """Return module, line and column of a place."""
     tree = tree_of(project, place.path)
@@ -143,7 +135,7 @@ def _place(project: Project, place: Place) -> Reference:
         column=column,
         kind=u.KINDS[place.mentioned.mention[3]] if place.mentioned is not None else "definition",
         certainty="unsure",
-        why=Reason.GENERATED.of(),
+        why=GENERATED,
         text=shown(lines.cut(place.line)),
     )
 
