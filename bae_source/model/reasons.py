@@ -175,6 +175,7 @@ class Reason(Enum):
     SETTINGS = ("it names it in the project's settings", 'run = "app.core:send"', "mention")
     COMMENT = ("a comment speaks of it", "# see core.send", "mention")
     DOCSTRING = ("a docstring speaks of it", '"""Wrap `send`."""', "mention")
+    STRING = ("a string speaks of it", 'doc=":meth:`send`"', "mention")
     TEXT = ("a text file speaks of it", "Use `Client.send`.", "mention")
     BYTES = ("bytes hold its name, as pickled objects do that need it", 'b"capp.core\\nClient\\n."', "mention")
 

@@ -43,7 +43,7 @@ class Asking:
         Parameters:
             target: dotted name of a symbol or a module.
             scope, certainty, kind: narrow what is listed.
-            mentions: list also where comments, docstrings and text files speak of it.
+            mentions: list also where comments, docstrings, longer strings and text files speak of it.
         """
         return self._ask("references", {**_narrowed(target, scope, certainty, kind), "mentions": mentions})
 

@@ -114,7 +114,7 @@ def _wanted(workspace: Workspace, spoken: Iterable[Spoken], choice: Choice) -> l
 
 def _is_wanted(spoken: Spoken, choice: Choice) -> bool:
     if spoken.reference.kind == "string":
-        return False  # bytes that were written for this name
+        return False  # it may be compared with what code makes of another name
     if choice.text == "words" or (choice.text == "exact" and spoken.dotted):
         return True
     return spoken.dotted and spoken.reference.kind == "docstring" and _DOCTEST.match(spoken.reference.text) is not None

@@ -75,6 +75,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         for each in (*documented(project, family, new), *parametrized(project, family, new))
         if (each.path, each.span.start) not in known
     ]
+    known.update((each.path, each.span.start) for each in entries)
     documents = {_at(project, each) for each in entries}
     left = [_shown(project, each) for each in places.left]
     left = [each for each in left if (each.module, each.line, each.column) not in documents]
@@ -82,7 +83,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         own = {_name(project, each.path) for each in family.symbols}
         left = [each for each in left if each.certainty != "mention" or each.module in own]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, entries)
+    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, known)
     _check_included(choice, asked)
     missing = unreadable(places, family)
     broken = [broken_places(project, family, new, path) for path, _ in missing]

@@ -19,11 +19,12 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
+from bae_source.model.span import Span
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.prose import Spoken, code_of, spoken_of
-from bae_source.project.references.search.prose_edits import Wanted, edited, edits, other_word
+from bae_source.project.references.search.prose_edits import Wanted, edited, other_word
 from bae_source.project.references.search.references import Looked
 from bae_source.project.references.search.strings import in_settings
 from bae_source.refactoring.renaming.places import Place
@@ -57,7 +58,7 @@ def spoken_places(
     listed: Collection[tuple[str, int]],
     looked: Looked,
     is_chosen: Callable[[Reference], bool],
-    entries: Collection[Place] = (),
+    changing: Collection[tuple[str, int]],
 ) -> SpokenPlaces:
     """Return the places in prose and settings that speak of a family.
 
@@ -65,7 +66,7 @@ def spoken_places(
         listed: module and line of strings that are listed already.
         looked: what the search found of it.
         is_chosen: says of a mention whether it changes all the same.
-        entries: places in docstrings that change anyway.
+        changing: paths and offsets of places that change anyway.
     """
     changed: list[Place] = []
     left: list[Reference] = []
@@ -76,14 +77,12 @@ def spoken_places(
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
-        if any(
-            entry.path == each.path and entry == _in_code(project, each, family.sought.word, new) for entry in entries
-        ):
+        place = _in_code(project, each, family.sought.word, new) if each.python else None
+        if place is not None and (place.path, place.span.start) in changing:
             continue
         if not (_is_wanted(project, family, each, wanted) or is_chosen(each.reference)):
             left += [each.reference] if (each.reference.module, each.reference.line) not in listed else []
         elif each.python:
-            place = _in_code(project, each, family.sought.word, new)
             changed += [] if place is None else [place]
             left += [each.reference] if place is None else []
         else:
@@ -113,7 +112,7 @@ def spoken_places(
 
 def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted) -> bool:
     if spoken.reference.kind == "string":
-        return False  # bytes that were written for this name
+        return False  # it may be compared with what code makes of another name
     if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
     return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
@@ -150,9 +149,10 @@ def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | N
         tree = project.workspace.tree_at(spoken.path)
     except ResourceError:
         return None
-    line, column = spoken.reference.line, spoken.reference.column
-    found = edits(tree.text, [(line, column)], other_word(word, new))
-    return Place(path=spoken.path, span=found[0][0], new=new, line=line) if found else None
+    line = spoken.reference.line
+    start = tree.source.lines.start(line) + spoken.reference.column - 1
+    span = Span(start, start + len(word))
+    return Place(path=spoken.path, span=span, new=new, line=line) if tree.text[start : span.end] == word else None
 
 
 def _last_of(project: Project, reference: Reference, family: Family) -> Reference | None:

@@ -35,7 +35,7 @@ _OF_PARAMETERS = {
     "KEYWORD_OF_ANYTHING": "def g(func):\n    func(timeout=3)\n",
 }
 _OF_RENAMES = ("PASSED_BY_NAME", "ASKS_FOR_FIXTURE", *_OF_PARAMETERS)
-ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "BYTES", "GENERATED", *_OF_RENAMES)
+ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "STRING", "BYTES", "GENERATED", *_OF_RENAMES)
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
 
@@ -129,11 +129,11 @@ def test_one_of_too_many_classes_below_is_a_reason(tmp_path: Path) -> None:
 
 def test_prose_that_speaks_of_something_has_its_reason(tmp_path: Path) -> None:
     files = {
-        "app.py": 'def send(): ...\n\n\ndef f():\n    """Call `send`."""\n    # then send()\n',
+        "app.py": 'def send(): ...\n\n\ndef f():\n    """Call `send`."""\n    # then send()\n    return "send()"\n',
         "README.md": "Use `send`.\n",
     }
     found = laid(tmp_path, files).references("app.send", mentions=True).outcome.found
-    assert {reason_of(each.why) for each in found} == {"DOCSTRING", "COMMENT", "TEXT"}
+    assert {reason_of(each.why) for each in found} == {"DOCSTRING", "COMMENT", "STRING", "TEXT"}
 
 
 def test_bytes_that_hold_a_name_have_their_reason(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
-"""Places where comments, docstrings and text files speak of a symbol.
+"""Places where comments, docstrings, other strings and text files speak of a symbol.
 
     # see core.send                      the end of its dotted name
     \"\"\"Wrap `send`, or call send().\"\"\"   its bare name where it is written as code
     :README.md   Use `Client.send`.      likewise in a text file
+    doc=":meth:`send`"                   likewise in a string that is more than a name
     b"cpack.core\\nClient\\n."             the dotted name of a module in bytes, such as those of a pickled object
     # send it again                      an ordinary word: not listed; `send_all` or `Client` would be
 
 Invariants:
-- what the search for references lists already, as a string that is a name, is not listed twice;
+- a string that is a name, and code in a string, is left to the search for references, which decides what it means;
 - a word that could be one of the language is listed only where it is written as code is.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -27,7 +28,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Kind, Reference
 from bae_source.model.span import Span
 from bae_source.project.files.data_listing import data_files
-from bae_source.project.references.meaning.project import shown
+from bae_source.project.references.meaning.project import project_of, shown
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
@@ -47,6 +48,8 @@ _SECONDS = 10.0
 _LONGEST_LEAD = 200
 _DOCTEST = re.compile(r"[ \t]*(?:>>>|\.\.\.)[ \t]")
 _BYTES = re.compile(r"[rR]?[bB][rR]?[\"']")
+_WITH_FIELDS = re.compile(r"[rR]?[fFtT][rR]?[\"']")
+_BRACES = re.compile(r"\{+|\}+")
 _OWN = ("self", "cls")
 _IMPORTED = re.compile(r"\bfrom[ \t]+([\w.]+)[ \t]+import[ \t]+(?:[\w \t]+,[ \t]*)*\Z")
 _INNER = re.compile(r"\.[^\W\d]")
@@ -56,7 +59,7 @@ _WHY: dict[Kind, Reason] = {
     "comment": Reason.COMMENT,
     "docstring": Reason.DOCSTRING,
     "text": Reason.TEXT,
-    "string": Reason.BYTES,
+    "string": Reason.STRING,
 }
 
 
@@ -102,8 +105,8 @@ def spoken_of(
     sieve = Sieve(workspace, expression, seconds=_SECONDS, holding=holding)
     scope = scope_of(workspace, None, stubs=True, data=True, sieve=sieve)
     searched = search_text(workspace, scope, expression, seconds=_SECONDS, sieve=sieve)
-    known = code or {}
-    spoken = [each for file in searched.files for each in _in_file(file, sought, known.get(file.file.path, ()))]
+    known, uses = code or {}, project_of(workspace).uses
+    spoken = [each for file in searched.files for each in _in_file(file, sought, known.get(file.file.path, ()), uses)]
     return spoken, searched.notices
 
 
@@ -136,18 +139,20 @@ def text_files_about(workspace: Workspace, several: Iterable[Sought]) -> Iterato
             del waiting[word]
 
 
-def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) -> Iterator[Spoken]:
+def _in_file(
+    file: FileHits, sought: Sought, code: Iterable[tuple[int, int]], uses: Callable[[str], u.Uses]
+) -> Iterator[Spoken]:
     text, known = file.text, set(code)
     word = re.compile(rf"(?<!\w){re.escape(sought.word)}(?!\w)")
-    prose = _Prose(text) if file.file.python else None
-    hits = [hit for hit in file.hits if not known.issuperset(_places(hit, word))]
     lines = Lines(text)
+    prose = _Prose(text, lines, lambda: uses(file.file.path), sought) if file.file.python else None
+    hits = [hit for hit in file.hits if not known.issuperset(_places(hit, word))]
     for hit in hits:
         start, end = lines.start(hit.line), lines.end(hit.line)
         for match in word.finditer(text, start, end):
             is_code = (hit.line, _column(text[start:end], match.start() - start)) in known
             how = "" if is_code else speaks(text, Span(*match.span()), sought)
-            in_bytes = prose is not None and not is_code and prose.is_in_bytes(match.start(), sought)
+            in_bytes = prose is not None and not is_code and prose.is_in_bytes(match.start())
             if is_code or not (how or in_bytes or _DOCTEST.match(text, start)):
                 continue
             kind: Kind | None = "text" if prose is None else "string" if in_bytes else prose.kind_at(match.start())
@@ -161,7 +166,7 @@ def _in_file(file: FileHits, sought: Sought, code: Iterable[tuple[int, int]]) ->
                     column=match.start() - start + 1,
                     kind=kind,
                     certainty="mention",
-                    why=_WHY[kind].of(),
+                    why=(Reason.BYTES if in_bytes else _WHY[kind]).of(),
                     text=shown(hit.text),
                 )
                 yield Spoken(path=file.file.path, python=file.file.python, dotted=how == "dotted", reference=reference)
@@ -177,31 +182,68 @@ def _column(line: str, column: int) -> int:
 
 
 class _Prose:
-    """Comments and docstrings of source code."""
+    """Comments, docstrings and other strings of source code.
 
-    def __init__(self, text: str) -> None:
+    Parameters:
+        uses: returns what the code refers to.
+    """
+
+    def __init__(self, text: str, lines: Lines, uses: Callable[[], u.Uses], sought: Sought) -> None:
         self._text = text
+        self._lines = lines
+        self._uses = uses
+        self._sought = sought
 
     @cached_property
     def _lexed(self) -> Lexed:
         return lex(self._text)
 
+    @cached_property
+    def _decided(self) -> frozenset[tuple[int, int]]:
+        """Lines, and columns in bytes, of words and strings that the search for references decides about."""
+        try:
+            uses = self._uses()
+        except ResourceError:
+            return frozenset()
+        word = self._sought.word
+        names = (mention[:2] for mention in uses.mentions.get(word, ()))
+        return frozenset((*names, *((each.line, each.column) for each in uses.strings.get(word, ()))))
+
     def kind_at(self, at: int) -> Kind | None:
-        """Return what kind of prose stands at an offset; None where it is code."""
+        """Return what kind of prose stands at an offset; None where it is code, or a name."""
         if _around(self._lexed.comments, at) is not None:
             return "comment"
         string = _around(self._lexed.strings, at)
-        if string is None or not is_docstring(self._text, string) or self._is_inside(string):
+        if string is None:
             return None
-        return "docstring"
+        if is_docstring(self._text, string) and not self._is_inside(string):
+            return "docstring"
+        places = map(self._place, (string.start, string.start + 1, at))
+        return None if self._is_in_field(string, at) or not self._decided.isdisjoint(places) else "string"
 
-    def is_in_bytes(self, at: int, sought: Sought) -> bool:
+    def is_in_bytes(self, at: int) -> bool:
         """Say whether a module's name that begins at an offset stands in bytes, with its package before it."""
-        package = sought.dotted.rpartition(".")[0]
-        if not sought.is_module or not self._text.endswith(f"{package}." if package else "", 0, at):
+        package = self._sought.dotted.rpartition(".")[0]
+        if not self._sought.is_module or not self._text.endswith(f"{package}." if package else "", 0, at):
             return False
         string = _around(self._lexed.strings, at)
         return string is not None and _BYTES.match(self._text, string.start) is not None
+
+    def _is_in_field(self, string: Span, at: int) -> bool:
+        """Say whether an offset in a string lies between the braces of an f-string."""
+        if _WITH_FIELDS.match(self._text, string.start) is None:
+            return False
+        depth = 0
+        for braces in _BRACES.finditer(self._text, string.start, at):
+            count = len(braces[0])
+            is_opening = braces[0].startswith("{")
+            depth = max(depth - count, 0) if not is_opening else depth + count if depth else count % 2
+        return depth > 0
+
+    def _place(self, at: int) -> tuple[int, int]:
+        line = self._lines.number(at)
+        start = self._lines.start(line)
+        return line, _column(self._text[start:at], at - start)
 
     def _is_inside(self, string: Span) -> bool:
         """Say whether a string stands in brackets, where no docstring does."""
