@@ -40,6 +40,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
     project, circles = whole_project_of(workspace), False
     spliced, contents, report, moved = tuple[Spliced, ...](), dict[str, bytes](), None, list[Moved]()
+    public = tuple[Notice, ...]()
     if extent.kind in ("module", "package"):
         from bae_source.refactoring.moving.modules import ModuleMove  # names across files, which data files have not
 
@@ -50,6 +51,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         circles = not _imports_alike(workspace, extent.name, destination, found)
         moved = [Moved(sought=move.sought, new=destination.address, code=found.code)]
         spliced, contents, report = found.spliced, dict(found.contents), found.report
+        public = found.notices
         if choice.skip_generated:
             code = (each for each in map(workspace.census.module, destination.paths) if each is not None)
             check_written_by_hand(workspace, {each.path: each.name for each in code})
@@ -66,7 +68,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         summary=f"Moved {extent.address} to {destination.address}{held}{users}.",
         changed=(destination.address, extent.address),
         seen=(extent.etag,),
-        warnings=(*_notices(workspace, extent, destination), *_by_their_place(project, extent, destination)),
+        warnings=(*public, *_notices(workspace, extent, destination), *_by_their_place(project, extent, destination)),
     )
     if spliced:
         from bae_source.refactoring.planning.unresolved import check_resolved, may_unbind

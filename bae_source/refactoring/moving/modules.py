@@ -18,9 +18,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import Refused, SourceError
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
@@ -33,6 +34,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.prose import code_of
 from bae_source.project.references.search.references import looked_for
+from bae_source.refactoring.moving.following import Following
 from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import reference
 from bae_source.refactoring.planning.plan import Spliced
@@ -57,12 +59,14 @@ class Moved(Struct, frozen=True, kw_only=True):
         contents: the text of moved files that change, by the path that they have now; and settings.
         report: what changes and what stays.
         code: by path, line and column of places that name the module and are code.
+        notices: what else is to be said.
     """
 
     spliced: tuple[Spliced, ...]
     contents: Mapping[str, bytes]
     report: Report
     code: Mapping[str, Sequence[tuple[int, int]]]
+    notices: tuple[Notice, ...]
 
 
 class ModuleMove:
@@ -120,13 +124,15 @@ class ModuleMove:
         """Return what changes."""
         looked = looked_for(self.project, self.sought, self.workspace.index.naming)
         mentions = dict(looked.files)
+        stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
+        self.following = Following(self.project, self.sought, self.new, mentions, stays_around=stays)
         unread = {path: error.message for path, error in looked.unreadable}
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
         broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
         own = (path for path in self.paths if path.endswith((".py", ".pyi")))
-        for path in sorted({*mentions, *packages, *own, *broken}):
+        for path in sorted({*mentions, *packages, *self.following.around, *own, *broken}):
             module = self.workspace.census.module(path)
             if module is None:
                 continue
@@ -155,7 +161,8 @@ class ModuleMove:
             unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
             complete=not unread,
         )
-        return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code_of(looked.files))
+        notices, code = tuple(self.following.public_gone()), code_of(looked.files)
+        return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code, notices=notices)
 
     def _at(self, path: str) -> str:
         return name_at(self.workspace.census, path)
@@ -193,7 +200,7 @@ class ModuleMove:
         there = ModuleFile(
             name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
         )
-        local = self._local_names(module, mentions)
+        local = self.following.has(module.path)
         lines = source.lines
         for node in imports:
             if isinstance(node, ast.ImportFrom):
@@ -201,9 +208,16 @@ class ModuleMove:
             elif isinstance(node, ast.Import):
                 yield from self._import(node, source, module, local)
         tables = list(self._in_tables(module, source))
-        yield from tables
+        exported = list(self._exported(module.path)) if local else []
+        yield from (*tables, *exported)
         for mentioned in mentions:
-            yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
+            if source.lines.offset(*mentioned.mention[:2]) not in {span.start for span, _ in exported}:
+                yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
+
+    def _exported(self, path: str) -> Iterator[_Splice]:
+        """Yield what changes in the `__all__` of a file in which the name follows."""
+        for start in sorted(self.following.exported.offsets(path)):
+            yield Span(start, start + len(self.sought.word)), self.following.last
 
     def _in_tables(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
         """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
@@ -222,17 +236,6 @@ class ModuleMove:
             if not all(spelled[match[1]] for match in found) or not found:
                 self._left.append(_of_table(module, number, lines.cut(number).strip()))
 
-    def _local_names(self, module: ModuleFile, mentions: Sequence[Mentioned]) -> bool:
-        """Say whether the name under which a file imports the module changes with it: the new one is free there."""
-        last = self.new.rpartition(".")[2]
-        uses = self.project.uses(module.path)
-        if last == self.sought.word:
-            return False
-        is_taken = any(last in scope.names for scope in uses.scopes) or last in (uses.exported or ())
-        plain = (each for each in mentions if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT)
-        sure = all(each.certainty == "sure" and each.mention[3] != u.EXPORT for each in plain)
-        return not is_taken and sure and not module.package and last not in uses.mentions
-
     def _from(
         self, node: ast.ImportFrom, lines: Lines, source: Source, module: ModuleFile, there: ModuleFile, local: bool
     ) -> Iterator[_Splice]:
@@ -250,6 +253,9 @@ class ModuleMove:
         match = _FROM.match(source.text, start)
         if match is None:
             return
+        if not moved and self.following.is_taken_from_one(module.path, _imported(node)):
+            taken = (alias for alias in node.names if alias.name == self.sought.word)
+            yield from ((_span(alias, lines), self._taken(alias, local)) for alias in taken)
         if moved and not self._is_moved(dotted):
             yield from self._as_attribute(node, moved[0], lines, source, match, there, local)
         elif shown != re.sub(r"[ \t]", "", match[1]) and (
@@ -280,21 +286,15 @@ class ModuleMove:
         local: bool,
     ) -> Iterator[_Splice]:
         """Yield what changes in `from pkg import old`."""
-        package, _, last = self.new.rpartition(".")
-        bound = alias.asname or (last if local else alias.name)
-        text = last if bound == last else f"{last} as {bound}"
-        assert alias.end_lineno is not None
-        assert alias.end_col_offset is not None
-        span = Span(lines.offset(alias.lineno, alias.col_offset), lines.offset(alias.end_lineno, alias.end_col_offset))
+        package = self.new.rpartition(".")[0]
+        span, text = _span(alias, lines), self._taken(alias, local)
         shown = self._shown(package, node.level, there) if package else ""
         same = shown == re.sub(r"[ \t]", "", match[1])
         if same:
             yield span, text
             return
         statement = f"from {shown} import {text}" if package else f"import {text}"
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        whole = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+        whole = _span(node, lines)
         if len(node.names) == 1:
             yield whole, statement
             return
@@ -304,6 +304,12 @@ class ModuleMove:
         newline = source.newline
         joined = f"; {statement}" if indent.strip() else f"{newline}{indent}{statement}"
         yield whole, f"{kept}{joined}"
+
+    def _taken(self, alias: ast.alias, local: bool) -> str:
+        """Return what takes the module, and under which name."""
+        last, bound = self.following.last, alias.asname or alias.name
+        bound = last if local and bound == self.sought.word else bound
+        return last if bound == last and alias.asname is None else f"{last} as {bound}"
 
     def _import(self, node: ast.Import, source: Source, module: ModuleFile, local: bool) -> Iterator[_Splice]:
         for alias in node.names:
@@ -345,21 +351,36 @@ class ModuleMove:
                 self._leave(mentioned, module)
         elif written(source.text, start) != self.sought.word:
             return
-        elif mentioned.certainty != "sure":
+        elif mentioned.certainty != "sure" and (local or receiver != u.PLAIN):
             self._leave(mentioned, module)
         elif receiver > 0:
-            before = _CHAIN.search(source.text, 0, start)
-            chain = re.sub(r"\s", "", before[1]) if before else ""
-            if before is not None and f"{chain}{self.sought.word}" == self.old:
-                yield Span(before.start(1), start + len(self.sought.word)), self.new
-            elif self.new.rpartition(".")[0] == self.old.rpartition(".")[0]:
-                yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
-            else:
-                self._leave(
-                    Mentioned(mentioned.path, mentioned.mention, "unsure", "it is taken from its package here"), module
-                )
+            yield from self._attribute(mentioned, source, module, start)
         elif local:
-            yield Span(start, start + len(self.sought.word)), self.new.rpartition(".")[2]
+            yield Span(start, start + len(self.sought.word)), self.following.last
+        elif kind != u.EXPORT and any(map(self.following.has, self.following.by_star(module.path))):
+            why = mentioned.why or "a star import gives it this name, and cannot give it the new one"
+            self._leave_unsure(mentioned, module, why)
+
+    def _attribute(self, mentioned: Mentioned, source: Source, module: ModuleFile, start: int) -> Iterator[_Splice]:
+        """Yield what changes where the module is taken from its package, or from a module that hands it out."""
+        word = Span(start, start + len(self.sought.word))
+        before = _CHAIN.search(source.text, 0, start)
+        chain = re.sub(r"\s", "", before[1]) if before else ""
+        if before is not None and f"{chain}{self.sought.word}" == self.old:
+            yield Span(before.start(1), word.end), self.new
+        elif owners := self.following.owners(mentioned.path, mentioned.mention[4]):
+            follow = [self.following.has(each) for each in owners]
+            if all(follow):
+                yield word, self.following.last
+            elif any(follow):
+                self._leave_unsure(mentioned, module, "it is called so in one of the modules that this may be")
+        elif self.new.rpartition(".")[0] == self.old.rpartition(".")[0]:
+            yield word, self.following.last
+        else:
+            self._leave_unsure(mentioned, module, "it is taken from its package here")
+
+    def _leave_unsure(self, mentioned: Mentioned, module: ModuleFile, why: str) -> None:
+        self._leave(structs.replace(mentioned, certainty="unsure", why=why), module)
 
     def _leave(self, mentioned: Mentioned, module: ModuleFile) -> None:
         self._left.append(self.project.shown(mentioned, self.project.lines(module.path)))
@@ -370,6 +391,12 @@ class ModuleMove:
         self._changed |= {f":{path}": count for path, count in found.changed.items()}
         self._left += found.left
         return found.contents
+
+
+def _span(node: ast.stmt | ast.alias, lines: Lines) -> Span:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
 
 
 def _imported(node: ast.ImportFrom) -> u.Imported:

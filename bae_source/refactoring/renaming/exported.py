@@ -20,23 +20,22 @@ from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
 from bae_source.project.files.packages import modules_below
-from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meaning import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.syntax.exports.lazy import tables
 from bae_source.syntax.exports.view import BRANCH, View, view_of
 from bae_source.syntax.names import uses as u
 
 
 class Exported:
-    """Tells where files hand out the name of a family."""
+    """Tells where files hand out the name of what is renamed."""
 
-    def __init__(self, project: Project, family: Family) -> None:
+    def __init__(self, project: Project, sought: Sought) -> None:
         self.project = project
-        self.word = family.sought.word
-        self.symbols = frozenset(family.symbols)
-        self.is_possible = not family.sought.classes
+        self.word = sought.word
+        self.symbols = sought.meanings
+        self.is_possible = not sought.classes
         self._string = re.compile(rf"{re.escape(self.word)}(?<!\w{re.escape(self.word)})(?=[\"'])")
         self._known: dict[str, tuple[frozenset[int], bool]] = {}
 

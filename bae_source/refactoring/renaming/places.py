@@ -108,7 +108,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     changed: list[Place] = []
     left: list[Mentioned] = []
     mixed = frozenset(_mixed(project, family, found))
-    exported = Exported(project, family)
+    exported = Exported(project, family.sought)
     for path, mentions in sorted(found.items()):
         file = _File(project, family, path, new, is_chosen, exported)
         for mentioned in mentions:

@@ -32,7 +32,7 @@ def _names(project: Project, family: Family, symbol: Symbol) -> Iterator[str]:
     """Yield the names under which a symbol is handed out."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     if scope.kind == u.MODULE_SCOPE:
-        exported = Exported(project, family)
+        exported = Exported(project, family.sought)
         lazily = (name for path, name in _packages(project, symbol.path) if exported.offsets(path))
         yield from (f"{name}.{symbol.name}" for name in (*_handing_out(project, symbol), *lazily))
     elif scope.kind == u.CLASS_SCOPE:

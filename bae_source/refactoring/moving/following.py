@@ -1,0 +1,121 @@
+"""Files in which the name of a module follows when the module gets another one.
+
+    from pkg import old                    `fresh`, and `fresh.f()` below it
+    from . import old                      in pkg/__init__: likewise, with `"old"` in `__all__`
+    from app import old                    `fresh`, where app took it from pkg and goes on with its new name
+    from pkg import old; fresh = 3         `fresh as old`, and all that takes it from here goes on with `old`
+
+Invariants:
+- all that one file calls by the name follows, or none of it: its imports, its `__all__`, and what others take from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bae_source.model.outcome import Notice
+from bae_source.project.files.layout import import_name
+from bae_source.project.references.meaning.meaning import InModule
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned, Sought
+from bae_source.refactoring.renaming.exported import Exported
+from bae_source.syntax.names import uses as u
+
+
+class Following:
+    """Tells the files in which the name follows.
+
+    Parameters:
+        sought: the module.
+        new: its dotted name afterwards.
+        mentions: by file, what the search found of it.
+        stays_around: whether the package around it keeps the name, since the module leaves it.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        sought: Sought,
+        new: str,
+        mentions: Mapping[str, Sequence[Mentioned]],
+        *,
+        stays_around: bool,
+    ) -> None:
+        self.project = project
+        self.word = sought.word
+        self.last = new.rpartition(".")[2]
+        self.sought = sought
+        self.exported = Exported(project, sought)
+        around = sought.dotted.rpartition(".")[0]
+        self.stays_around = stays_around
+        self.around = frozenset(project.workspace.census.find(around)) if around else frozenset()
+        self._mentions = mentions
+        self._known: dict[str, bool] = {}
+
+    def has(self, path: str) -> bool:
+        """Say whether the name follows in a file."""
+        if path not in self._known:
+            self._known[path] = True  # files that import each other decide nothing
+            self._known[path] = self.last != self.word and self._can_follow(path)
+        return self._known[path]
+
+    def is_taken_from_one(self, path: str, imported: u.Imported) -> bool:
+        """Say whether an import takes the module from a file in which its name follows."""
+        givers = self._givers(path, imported)
+        return bool(givers) and all(map(self.has, givers))
+
+    def by_star(self, path: str) -> list[str]:
+        """Return the files that give another the name by a star."""
+        uses = self.project.uses(path)
+        return [file for number in uses.stars for file in self._givers(path, uses.imports[number])]
+
+    def owners(self, path: str, receiver: int) -> list[str]:
+        """Return the files that an attribute is taken from, but for the package around the module."""
+        values = self.project.inference.values(path, receiver)
+        return [each.path for each in values if isinstance(each, InModule) and each.path not in self.around]
+
+    def public_gone(self) -> Iterator[Notice]:
+        """Yield that a name which others may use is no more."""
+        names = (name for path, followed in self._known.items() if followed for name in self._public(path))
+        shortest = min(names, key=lambda name: (name.count("."), name), default="")
+        if shortest and not self.word.startswith("_"):
+            yield Notice(
+                "public_name_gone", f"{shortest} was public: code outside this project that uses it has to change."
+            )
+
+    def _public(self, path: str) -> Iterator[str]:
+        """Yield the name under which a file hands the module out."""
+        module = self.project.workspace.census.module(path)
+        is_bound = self.word in self.project.uses(path).scopes[0].names
+        if module is not None and (self.exported.offsets(path) or (module.package and is_bound)):
+            yield f"{import_name(module)}.{self.word}"
+
+    def _can_follow(self, path: str) -> bool:
+        uses, found = self.project.uses(path), self._mentions.get(path, ())
+        if self.last in (*uses.mentions, *(uses.exported or ())) or any(
+            self.last in each.names for each in uses.scopes
+        ):
+            return False
+        if path in self.around and self.stays_around:
+            return False
+        plain = [each for each in found if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT]
+        if any(each.certainty != "sure" for each in plain):
+            return False
+        imports = (uses.imports[each.mention[4]] for each in found if each.mention[3] == u.IMPORT)
+        if not all(self._changes(path, each) for each in imports if each.name == self.word):
+            return False
+        is_bound = any(self.word in each.names for each in uses.scopes)
+        return is_bound or not plain or all(map(self.has, self.by_star(path)))
+
+    def _changes(self, path: str, imported: u.Imported) -> bool:
+        """Say whether an import binds the module's name, and can bind the new one."""
+        if not imported.attribute:
+            return imported.module == self.word
+        givers = self._givers(path, imported)
+        return self.around.issuperset(givers) or all(map(self.has, givers))
+
+    def _givers(self, path: str, imported: u.Imported) -> tuple[str, ...]:
+        """Return the files that an import takes the module from."""
+        names = self.project.names
+        files = names.files(path, imported.module, imported.level)
+        return tuple(file for file in files if names.attribute(file, self.word) & self.sought.meanings)
