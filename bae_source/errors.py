@@ -16,7 +16,7 @@ an open resource. Foreign exceptions are translated in the one module that owns 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class ResourceError(Exception):
@@ -51,6 +51,11 @@ class ResourceError(Exception):
         self.hints = tuple(hints)
         self.candidates = tuple(candidates)
         self.details = dict(details or {})
+
+    def altered(self, **fields: Any) -> Self:
+        """Return the same error with other fields: message, hints, candidates or details."""
+        whole = {name: getattr(self, name) for name in ("message", "hints", "candidates", "details")}
+        return type(self)(self.code, **{**whole, **fields})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.code, self.message, self.hints, self.candidates, self.details)

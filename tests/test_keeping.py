@@ -15,9 +15,11 @@ from mcp import Client
 from bae_source import Session, Source
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
+from bae_source.engine.changing import Changing
 from bae_source.engine.drafts import LIFETIME, MOST
-from bae_source.engine.service import Service
+from bae_source.engine.service import Service, called
 from bae_source.errors import HistoryError, Refused, ResourceError
+from bae_source.model.outcome import Outcome
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
 
@@ -432,3 +434,38 @@ def test_where_no_unsure_place_has_a_word_to_change_none_is_offered(root: Path) 
         Source(root).rename("stars.send.item", "thing")
     assert any('unsure="leave"' in hint for hint in caught.value.hints)
     assert not any("change" in hint for hint in caught.value.hints)
+
+
+def test_a_dry_run_of_a_commit_leaves_a_transaction_open(root: Path) -> None:
+    door, handle = planned(root, MORE)
+    for source in (door.service, Service(root, environment=dict(os.environ))):
+        seen = source.run(*called("commit", {"draft": handle, "dry_run": True}))
+        assert (seen.status, code_of(root)) == ("planned", CORE)
+    assert door.call("transaction_commit", {"transaction": handle, "reload": "off"}).status == "applied"
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_ctrl_c_ends_a_draft_only_where_it_was_made(root: Path, monkeypatch: pytest.MonkeyPatch, made: bool) -> None:
+    _, handle = planned(root, MORE)
+    change = Changing.change
+
+    def interrupted(self: Changing, *given: Any) -> Outcome:
+        if made:
+            change(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Changing, "change", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        door_of(root).call("transaction_commit", {"transaction": handle, "reload": "off"})
+    monkeypatch.undo()
+    assert ("LIMIT = 1" in code_of(root)) is made
+    again = door_of(root).call("transaction_commit", {"transaction": handle, "reload": "off"})
+    assert again.status == ("error" if made else "applied")
+    assert ("it was committed as op_" in again.text) is made
+    assert code_of(root).count("LIMIT = 1") == 1
+
+
+def test_a_transaction_that_comes_to_nothing_ends(root: Path) -> None:
+    door, handle = planned(root)
+    assert door.call("transaction_commit", {"transaction": handle}).status == "unchanged"
+    assert "came to nothing" in door.call("transaction_preview", {"transaction": handle}).text

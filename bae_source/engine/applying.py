@@ -216,13 +216,8 @@ def _at(error: ResourceError, number: int, count: int, verb: str) -> ResourceErr
     """Return the error with the request in front that it is about."""
     if count == 1:
         return error
-    return type(error)(
-        error.code,
-        f"Request {number} of {count}, {verb}: {error.message}",
-        hints=error.hints,
-        candidates=error.candidates,
-        details={**error.details, "request": number},
-    )
+    message = f"Request {number} of {count}, {verb}: {error.message}"
+    return error.altered(message=message, details={**error.details, "request": number})
 
 
 def _malformed(errors: Sequence[tuple[int, ResourceError]], count: int) -> ResourceError:

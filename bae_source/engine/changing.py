@@ -158,7 +158,7 @@ class Changing:
             return error
         way = call_of(other).and_then("makes no circle: it imports in functions what they need.")  # type: ignore[arg-type]
         hints = (error.hints[0], way, *error.hints[1:])
-        return Refused(error.code, error.message, hints=hints, candidates=error.candidates, details=error.details)
+        return error.altered(hints=hints)
 
     def _standing(self) -> Callable[[], bool]:
         """Return what tells, once the project was read, whether nobody may take back what was read there."""

@@ -179,7 +179,7 @@ class Draft:
             outcome = self._commit(self._asked(), context, self._plan())
         else:
             outcome = Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
-        self._closed = True
+        self._closed = not context.dry_run
         return outcome
 
     def abandon(self) -> None:

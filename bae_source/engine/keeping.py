@@ -26,11 +26,9 @@ from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import DRAFT, REPORT, Outcome
-from bae_source.model.reasons import Reason
+from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.request import Effect, Request, as_mapping
 from bae_source.system.hashing import sha256
-
-_CHANGES = "changes them, too; include, with ADDRESS:LINE, changes single ones."
 
 
 class Keeping:
@@ -103,6 +101,7 @@ class Keeping:
             Refused: `unsafe_change` where unsure places are left; `stale` if it comes to something else now.
         """
         context, kept = checked(context), self._store.get(handle)
+        made = self._changing.made
         try:
             if kept.refused:
                 outcome = self._commit_refused(handle, kept, unsure, include, context)
@@ -114,13 +113,11 @@ class Keeping:
                 )
             else:
                 outcome = self._commit_open(handle, context)
-        except ResourceError:
-            raise
-        except BaseException:
-            self._end(handle, "its commit was interrupted, and history says whether it was made")
-            raise
-        if not context.dry_run:
-            self._end(handle, f"it was committed as {outcome.operation_id or 'nothing, being empty'}")
+        finally:
+            if (now := self._changing.made) != made:  # also where Ctrl-C came behind its commit point
+                self._end(handle, f"it was committed as {now}")
+        if outcome.status == "unchanged":
+            self._end(handle, "it came to nothing, so nothing was written")
         return outcome
 
     def abandon(self, handle: str) -> Outcome:
@@ -168,16 +165,19 @@ class Keeping:
     def _keep(self, handle: str | None, draft: Draft) -> str:
         """Keep what an open transaction holds now, and return its handle."""
         kept = Kept(requests=tuple(draft.requests), message=draft.message, digest=draft.digest)
-        try:
-            handle = self._store.keep(kept, handle)
-        except OSError as error:
-            from bae_source.transaction.commit.failures import no_state  # hardly ever
-
-            raise no_state(error) from error
+        handle = self._stored(kept, handle)
         self._planned[handle] = draft
         for oldest in list(self._planned)[:-MOST]:
             del self._planned[oldest]
         return handle
+
+    def _stored(self, kept: Kept, handle: str | None) -> str:
+        try:
+            return self._store.keep(kept, handle)
+        except OSError as error:
+            from bae_source.transaction.commit.failures import no_state  # hardly ever
+
+            raise no_state(error) from error
 
     def _end(self, handle: str, how: str) -> None:
         self._planned.pop(handle, None)
@@ -205,7 +205,7 @@ class Keeping:
         anew = self._refusal(_joined(kept, kept.requests))
         if _digest(anew) != kept.digest:
             if not context.dry_run:
-                self._store.keep(replace(kept, digest=_digest(anew)), handle)
+                self._stored(replace(kept, digest=_digest(anew)), handle)
             message = f"The code changed since the draft was made, and now it comes to something else. {anew.message}"
             raise _with_draft(Refused("stale", message, details=anew.details), handle, kept)
         asked = _joined(kept, [_chosen(each, handle, unsure, include) for each in kept.requests])
@@ -268,24 +268,20 @@ def _stale(handle: str, draft: Draft) -> Refused:
 
 def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:
     lists = (hint for hint in error.hints if hint.startswith("references "))
-    places = error.details[REPORT]["unsure"]
-    has_words = any(each["reason"] != Reason.KEYWORDS_BY_STARS.of() for each in places)
+    has_words = any(has_word(each["reason"]) for each in error.details[REPORT].get("unsure", ()))
     can_change = has_words and all("include" in type(operation(each)).__struct_fields__ for each in draft.requests)
     hints = (
         Call("commit", draft=handle, unsure="leave", then="makes it, and leaves the unsure places as they are."),
-        *([Call("commit", draft=handle, unsure="change", then=_CHANGES)] if can_change else []),
+        *([Call("commit", draft=handle, unsure="change", then=CHANGES_THEM)] if can_change else []),
         _forgetting(handle),
         *lists,
     )
-    return _with_hints(
-        type(error)(error.code, error.message, candidates=error.candidates, details=error.details), handle, *hints
-    )
+    return _with_hints(error.altered(hints=()), handle, *hints)
 
 
 def _with_hints(error: ResourceError, handle: str, *more: str) -> ResourceError:
     details = {**error.details, DRAFT: handle}
-    hints = (*error.hints, *more)
-    return type(error)(error.code, error.message, hints=hints, candidates=error.candidates, details=details)
+    return error.altered(hints=(*error.hints, *more), details=details)
 
 
 def _forgetting(handle: str) -> Call:

@@ -1,1 +1,1 @@
-"""What was done to a project: recorded, taken back, made again."""
+"""The record of what was done to a project, and the ways back and forth in it."""

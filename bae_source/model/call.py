@@ -18,15 +18,15 @@ from typing import Any, Literal, Self, get_args
 from bae_source.model.request import Request, command_of, parameters
 
 CallForm = Literal["words", "python", "session", "tool"]
-_PLACED = ("target", "targets", "to", "new_name", "draft", "place", "pattern", "uris", "scope", "operation_id")
+_PLACED = ("target", "to", "new_name", "draft", "place", "pattern", "uris", "scope", "operation_id")
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
 _STARRED = ("uris", "words")
-"""What the methods in Python take one by one."""
+"""Parameters that the methods in Python take one by one."""
 _LIMITS = ("budget", "cursor")
-"""What `Source.within` takes."""
+"""Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
-"""What a shell takes as it is."""
+"""Characters that a shell takes as they are."""
 _SPELLED = {"as_name": "as", "imports": "import"}
 """Options that the command line calls otherwise than the parameter."""
 

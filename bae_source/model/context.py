@@ -109,8 +109,7 @@ def _in_form(form: CallForm, do: Callable[[], Outcome]) -> Outcome:
     try:
         outcome = do()
     except ResourceError as error:
-        error.hints = written(error.hints, form)
-        raise
+        raise error.altered(hints=written(error.hints, form)) from error.__cause__
     return replace(outcome, next_actions=written(outcome.next_actions, form)) if outcome.next_actions else outcome
 
 

@@ -189,7 +189,7 @@ def telling(error: ResourceError, notices: Iterable[Notice]) -> ResourceError:
     """Return an error that tells as well what has nothing to do with it, as a success does by its warnings."""
     told = [{"code": each.code, "message": each.message} for each in (*notices, *told_with(error))]
     details = {**error.details, TOLD: told} if told else error.details
-    return type(error)(error.code, error.message, hints=error.hints, candidates=error.candidates, details=details)
+    return error.altered(details=details)
 
 
 def told_with(error: ResourceError) -> tuple[Notice, ...]:

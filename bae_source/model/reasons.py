@@ -180,6 +180,15 @@ class Reason(Enum):
     BYTES = ("bytes hold its name, as pickled objects do that need it", 'b"capp.core\\nClient\\n."', "mention")
 
 
+CHANGES_THEM = "changes them, too; include, with ADDRESS:LINE, changes single ones."
+"""The end of a call that changes places that are unsure."""
+
+
+def has_word(reason: str) -> bool:
+    """Say whether a place that is unsure for a reason has a word that may change; `**` has none."""
+    return reason != Reason.KEYWORDS_BY_STARS.of()
+
+
 @unique
 class Reach(Enum):
     """One reason why something may reach a definition that no code names, as `unused` gives them."""

@@ -96,7 +96,7 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     if not left_out:
         return error  # likewise
     hints.append(f"Shown, within {budget:,} bytes: {', '.join(left_out)}. A larger budget shows more.")
-    return telling(type(error)(error.code, message, hints=hints, candidates=candidates, details=details), kept)
+    return telling(error.altered(message=message, hints=hints, candidates=candidates, details=details), kept)
 
 
 def _said(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:

@@ -16,7 +16,7 @@ from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
-from bae_source.model.reasons import Reason
+from bae_source.model.reasons import CHANGES_THEM, Reason, has_word
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
@@ -35,7 +35,6 @@ from bae_source.refactoring.renaming.aliases import alias_of, behind, project_wi
 from bae_source.refactoring.renaming.fixtures import fixture_family
 from bae_source.refactoring.renaming.renaming import Choice, Renamed, renamed
 
-_CHANGES = "changes them, too; include, with ADDRESS:LINE, changes single ones."
 _MOST_SHOWN = 5
 _MOST_REASONS = 5
 
@@ -202,16 +201,11 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
         f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
         hints=[
             call(unsure="leave", then="renames it, and leaves these places as they are."),
-            *([call(unsure="change", then=_CHANGES)] if any(map(_can_change, report.unsure)) else []),
+            *([call(unsure="change", then=CHANGES_THEM)] if any(has_word(each.why) for each in report.unsure) else []),
             Call("references", target=resolved.address, certainty="unsure", then="lists them with their lines."),
         ],
         details={REPORT: report.as_data()},
     )
-
-
-def _can_change(place: Reference) -> bool:
-    """Say whether an unsure place has a word that may change; `**` has none."""
-    return place.why != Reason.KEYWORDS_BY_STARS.of()
 
 
 def _by_reason(places: Sequence[Reference]) -> str:

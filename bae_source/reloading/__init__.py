@@ -1,1 +1,1 @@
-"""What loads changed code into this process, or tries it in a child, once it was written."""
+"""Changed code loaded into this process, or tried in a child, once it was written."""

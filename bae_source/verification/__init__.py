@@ -1,1 +1,1 @@
-"""What judges a planned change: tests, types, commands, import cycles, and what is staged."""
+"""Judges of a planned change: tests, types, commands, import cycles, and what is staged."""

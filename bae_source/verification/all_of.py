@@ -104,9 +104,7 @@ class AllOf:
                 behind = self._names if each is self._loading else self._names[self._others.index(each) + 1 :]
                 not_run = [Check(name=other, result="not_run", detail="not reached") for other in behind]
                 details = {**error.details, CHECKS: [asdict(each) for each in (*checks, failed, *not_run)]}
-                raise type(error)(
-                    error.code, error.message, hints=error.hints, candidates=error.candidates, details=details
-                ) from error.__cause__
+                raise error.altered(details=details) from error.__cause__
             seconds = self._since(begun)
             notices += (each for each in found if isinstance(each, Notice))
             made = [each for each in found if isinstance(each, Check)]

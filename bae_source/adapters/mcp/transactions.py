@@ -16,7 +16,7 @@ from bae_source.model.request import Effect, Parameter, Request, described, para
 PARAMETER = "transaction"
 """The argument by which other tools become part of one."""
 RULE = f"The handle ends {DRAFT_LIFETIME // 60} minutes after its last use; any door takes it until then."
-"""When a handle ends by itself."""
+"""The end of a handle by itself, in a sentence."""
 PARAMETER_HELP = "Handle of transaction_begin: see what is planned in it, or plan this change with the others."
 
 Handle = Annotated[str, described("Handle that transaction_begin gave.", min_length=1, max_length=64)]

@@ -380,7 +380,7 @@ def named(error: E, module: str) -> E:
     hints = error.hints or (
         Call("read", target=module, full=True, then=f"shows it; edit {module} with old and new can mend it."),
     )
-    return type(error)(error.code, message, hints=hints, details={**error.details, "module": module})
+    return error.altered(message=message, hints=hints, details={**error.details, "module": module})
 
 
 def _as_text(stamp: Stamp) -> str:

@@ -1,4 +1,4 @@
-"""How a process of `facts.pool` comes to be: as a program, or as a copy of this process where that is ours.
+"""Starts of processes of `facts.pool`: as a program, or as a copy of this process where that is ours.
 
     Program()       Python, which loads what it needs: a tenth of a second
     Copy()          a fork, which has all that is loaded here: a few milliseconds

@@ -1,4 +1,4 @@
-"""Whether a file imports something, told by its text alone."""
+"""Imports of a file, told by its text alone."""
 
 from __future__ import annotations
 

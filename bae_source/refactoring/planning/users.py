@@ -41,7 +41,7 @@ _IMPORTING = ("import", "export")
 
 
 class Users(Struct, frozen=True, kw_only=True):
-    """What refers to a symbol from outside of it.
+    """References to a symbol from outside of it.
 
     Parameters:
         using: sure places that use it.

@@ -25,7 +25,7 @@ _MAX_FRAMES = 40
 _MAX_TEXT = 4000
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _OURS = os.path.dirname(_HERE) + os.sep  # noqa: PTH120
-"""Where all lies that loads modules, here or in the process that asks."""
+"""The folder of all that loads modules, here or in the process that asks."""
 
 
 def describe(error: BaseException) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What a package's `__init__` exposes: `__all__`, imports, and lazy tables."""
+"""The exports of a package's `__init__`: `__all__`, imports, and lazy tables."""

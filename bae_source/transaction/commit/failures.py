@@ -94,7 +94,7 @@ def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...]
     if isinstance(error, ResourceError) and notes:
         hints = (*error.hints, *notes)
         message = error.message.replace("; nothing was changed", "") if kept else error.message
-        return type(error)(error.code, message, hints=hints, candidates=error.candidates, details=error.details)
+        return error.altered(message=message, hints=hints)
     for note in notes:
         error.add_note(note)
     return error

@@ -1,1 +1,1 @@
-"""What names mean across files, from bindings and static imports."""
+"""Meanings of names across files, from bindings and static imports."""

@@ -1,1 +1,1 @@
-"""What expressions give, as far as code says it without being run."""
+"""Values that expressions give, as far as code says it without being run."""
