@@ -81,13 +81,15 @@ class Delete(Request, frozen=True, kw_only=True):
         """
         targets = (self.target,) if isinstance(self.target, str) else self.target
         outermost = [each for each in dict.fromkeys(targets) if not any(_is_inside(each, other) for other in targets)]
-        if len(outermost) == 1:
-            return self._plan_one(workspace, outermost[0])
-        if self.if_match is not None:
+        if len(outermost) > 1 and self.if_match is not None:
             raise RequestError(
                 "invalid_arguments", "An etag is of one target.", hints=["Delete one of them, or leave if_match out."]
             )
-        return self._plan_several(workspace, outermost)
+        is_single = len(outermost) == 1
+        plan = self._plan_one(workspace, outermost[0]) if is_single else self._plan_several(workspace, outermost)
+        if self.with_imports and not (self.force or workspace.lets_used_go):
+            _check_resolved(workspace, plan)
+        return plan
 
     def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
         """Plan to delete several, each on what the ones before leave; what uses them is looked for in the end."""
@@ -96,11 +98,13 @@ class Delete(Request, frozen=True, kw_only=True):
         plans: list[Plan] = []
         now, is_part = workspace, workspace.lets_used_go
         is_unused = self.force or self._are_unused(workspace, targets, is_part=is_part)
-        for target in targets:
-            now.lets_used_go = True
-            plans.append(self._plan_one(now, target, is_unused=is_unused))
-            now = now.after(plans[-1].changes)
-        workspace.lets_used_go = is_part
+        try:
+            for target in targets:
+                now.lets_used_go = True
+                plans.append(self._plan_one(now, target, is_unused=is_unused))
+                now = now.after(plans[-1].changes)
+        finally:
+            workspace.lets_used_go = is_part
         plan = joined(workspace, now, plans)
         if not is_part:
             from bae_source.refactoring.planning.still_used import check_unused
@@ -174,12 +178,6 @@ class Delete(Request, frozen=True, kw_only=True):
             seen=(extent.etag,),
             warnings=[each for each in notices if not importers or each.code != "still_imported"],
         )
-        if importers and not self.force:
-            from bae_source.project.references.meaning.project import whole_project_of
-            from bae_source.refactoring.planning.unresolved import check_resolved
-
-            after = whole_project_of(workspace.after(plan.changes))
-            check_resolved(whole_project_of(workspace), after, [each.module.path for each in importers])
         unused = (extent.name,) if is_code and not self.force else ()
         return replace(plan, gone=gone(extent), unused=unused)
 
@@ -191,9 +189,7 @@ class Delete(Request, frozen=True, kw_only=True):
         Raises:
             Refused: `unsafe_change` where it is still imported, or used.
         """
-        from bae_source.refactoring.planning.left_behind import (
-            importing,  # names across files, which a symbol need not wait for
-        )
+        from bae_source.refactoring.planning.left_behind import importing  # which symbols need not wait for
 
         places = importing(notices, extent.name)
         if places and not self.with_imports and not (self.force or workspace.lets_used_go):
@@ -215,9 +211,7 @@ class Delete(Request, frozen=True, kw_only=True):
             raise Refused("unsafe_change", f"A {part.value} cannot be deleted.", hints=["Delete a symbol, or edit it."])
         check_etag(resolved, self.if_match)
         if resolved.group is None:
-            from bae_source.refactoring.planning.module_changes import (
-                delete_module_part,  # what symbols need not wait for
-            )
+            from bae_source.refactoring.planning.module_changes import delete_module_part  # likewise
 
             return delete_module_part(workspace, resolved)
         notices: list[Notice] = []
@@ -293,6 +287,19 @@ class Delete(Request, frozen=True, kw_only=True):
             warnings=[each for each in notices if each.code != "still_exported"],
         )
         return replace(both, unused=plan.unused)
+
+
+def _check_resolved(workspace: Workspace, plan: Plan) -> None:
+    """See that no module which lost imports uses a name that it has no more.
+
+    Raises:
+        Refused: `unsafe_change`.
+    """
+    from bae_source.project.references.meaning.project import whole_project_of
+    from bae_source.refactoring.planning.unresolved import check_resolved  # names across files
+
+    paths = [each.path for each in plan.changes.files if each.path.endswith(".py") and each.after is not None]
+    check_resolved(whole_project_of(workspace), whole_project_of(workspace.after(plan.changes)), paths)
 
 
 def _is_inside(target: str, other: str) -> bool:
