@@ -77,8 +77,9 @@ class Untangling(Protocol):
 
 
 def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
-    """Return a plan that tells what still uses the names it takes away; the report of a refactoring does so itself."""
-    return plan if plan.report is not None else with_users(workspace, plan, to_import=to_import)
+    """Return a plan that tells what still uses the names it takes away, unless others take their place."""
+    is_refactoring = plan.report is not None and not plan.takes
+    return plan if is_refactoring else with_users(workspace, plan, to_import=to_import)
 
 
 class Changing:

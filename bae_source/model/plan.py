@@ -57,6 +57,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         unused: addresses of what goes that nothing may use, once all changes that are made together are.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
         report: of a refactoring, what changes and what stays.
+        takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
@@ -72,5 +73,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
     users: tuple[ModuleFile, ...] = ()
     report: Report | None = None
+    takes: bool = False
     circles: bool = False
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, Refused, RequestError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.address import Part
 from bae_source.model.call import Call, call_of
 from bae_source.model.outcome import Notice
@@ -89,7 +89,8 @@ class Delete(Request, frozen=True, kw_only=True):
         plan = self._plan_one(workspace, outermost[0]) if is_single else self._plan_several(workspace, outermost)
         if self.with_imports and not (self.force or workspace.lets_used_go):
             _check_resolved(workspace, plan)
-        return plan
+        plan = replace(plan, takes=True)
+        return plan if workspace.lets_used_go else _reported(workspace, plan, outermost)
 
     def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
         """Plan to delete several, each on what the ones before leave; what uses them is looked for in the end."""
@@ -124,7 +125,7 @@ class Delete(Request, frozen=True, kw_only=True):
         symbols = [resolve_to_change(workspace, target, "delete") for target, extent in found if extent is None]
         symbols = [each for each in symbols if each.group is not None and each.address.part is None]
         modules = [extent for _, extent in found if extent is not None and extent.kind in ("module", "package")]
-        going = Going(symbols, modules)
+        going = Going(symbols, [each.name for each in modules])
         for address, users in (
             *((str(each.address), users_of(workspace, each)) for each in symbols),
             *((each.address, users_of_modules(workspace, each)) for each in modules),
@@ -287,6 +288,25 @@ class Delete(Request, frozen=True, kw_only=True):
             warnings=[each for each in notices if each.code != "still_exported"],
         )
         return replace(both, unused=plan.unused)
+
+
+def _reported(workspace: Workspace, plan: Plan, targets: Sequence[str]) -> Plan:
+    """Return a plan with the report on what it takes away, as far as that is code."""
+    going = []
+    for target in targets:
+        try:
+            resolved = resolve_to_change(workspace, target, "delete")
+        except ResourceError:
+            continue  # a folder, or data
+        if resolved.address.part is None and resolved.module.path.endswith(".py"):
+            going.append(resolved)
+    if not going or workspace.lets_broken_in:
+        return plan
+    from bae_source.refactoring.planning.users import report_of  # names across files, which parts need not wait for
+
+    report = report_of(workspace, going, plan.changes)
+    unread = "not_searched" if report.unparsed else ""  # the files stand in the report
+    return replace(plan, report=report, warnings=tuple(each for each in plan.warnings if each.code != unread))
 
 
 def _check_resolved(workspace: Workspace, plan: Plan) -> None:

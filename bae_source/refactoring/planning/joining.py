@@ -41,6 +41,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         unverified=tuple(dict.fromkeys(notice for plan in plans for notice in plan.unverified)),
         report=together([plan.report for plan in plans if plan.report is not None]),
         unused=tuple(address for plan in plans for address in plan.unused),
+        takes=any(plan.takes for plan in plans),
         circles=any(plan.circles for plan in plans),
     )
 

@@ -16,14 +16,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
+from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
+from bae_source.model.report import Report
 from bae_source.model.text import listed
+from bae_source.project.files.unseen import name_at
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.from_outside import reasons
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, project_of, whole_project_of
 from bae_source.project.references.meaning.sought import Sought, sought_of
+from bae_source.project.references.search.prose import in_prose
 from bae_source.project.references.search.references import looked_for, references_to
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent
@@ -65,22 +69,23 @@ class Going:
 
     Parameters:
         symbols: definitions.
-        modules: modules and packages.
+        modules: names of modules and packages.
     """
 
-    def __init__(self, symbols: Iterable[Resolved], modules: Iterable[Extent]) -> None:
+    def __init__(self, symbols: Iterable[Resolved], modules: Iterable[str]) -> None:
         self._lines = [(each.module.name, *_lines_of(each)) for each in symbols]
-        self._modules = tuple(each.name for each in modules)
+        self._modules = tuple(modules)
 
     def without(self, users: Users) -> Users:
         """Return the users that stay."""
         return structs.replace(
             users,
-            using=tuple(each for each in users.using if not self._goes(each)),
-            importing=tuple(each for each in users.importing if not self._goes(each)),
+            using=tuple(each for each in users.using if not self.goes(each)),
+            importing=tuple(each for each in users.importing if not self.goes(each)),
         )
 
-    def _goes(self, place: Reference) -> bool:
+    def goes(self, place: Reference) -> bool:
+        """Say whether a place goes itself."""
         if any(place.module == name or place.module.startswith(f"{name}.") for name in self._modules):
             return True
         return any(place.module == name and first <= place.line <= last for name, first, last in self._lines)
@@ -131,6 +136,41 @@ def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
     return Users(
         using=tuple(each for each in found if each.kind not in _IMPORTING),
         importing=tuple(each for each in found if each.kind in _IMPORTING),
+    )
+
+
+def report_of(workspace: Workspace, going: Sequence[Resolved], changes: ChangeSet) -> Report:
+    """Return the report on symbols and modules that go: what may refer to them, and speaks of them, and stays.
+
+    Parameters:
+        changes: all that their deletion changes.
+    """
+    project = project_of(workspace)
+    symbols = [each for each in going if each.group is not None]
+    modules = [each.module.name for each in going if each.group is None]
+    inside = Going(symbols, modules)
+    unsure: dict[Reference, None] = {}
+    mentions: dict[Reference, None] = {}
+    unread: dict[str, str] = {}
+    complete = True
+    for resolved in going:
+        found = references_to(project, resolved)
+        left = [each for each in found.found if each.certainty != "sure" and not inside.goes(each)]
+        unread.update((path, error.message) for path, error in found.unreadable)
+        named = {(each.module, each.line) for each in left if each.certainty == "mention"}
+        spoken, notices = in_prose(workspace, sought_of(project.names, resolved), named)
+        complete = complete and not notices
+        unsure.update(dict.fromkeys(each for each in left if each.certainty != "mention"))
+        mentions.update(dict.fromkeys(each for each in left if each.certainty == "mention"))
+        mentions.update(dict.fromkeys(each for each in spoken if not inside.goes(each)))
+    own = {each.module.path for each in going}
+    others = {name_at(workspace.census, file.path): len(file.edits) for file in changes.files if file.path not in own}
+    return Report(
+        changed={**{str(each.address): 1 for each in going}, **others},
+        unsure=tuple(unsure),
+        mentions=tuple(mentions),
+        unparsed=tuple(f"{name_at(workspace.census, path)}: {message}" for path, message in sorted(unread.items())),
+        complete=complete and not unread,
     )
 
 
