@@ -16,7 +16,7 @@ from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
-from bae_source.model.reasons import CHANGES_THEM, Reason, has_word
+from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
