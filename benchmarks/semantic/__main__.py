@@ -6,8 +6,8 @@
 
 For each name and engine: a fresh copy, one rename, or one move to another module of the package or to a new one,
 without options, then the package's tests. A change *breaks* where a test fails that passed before. It is *announced*
-where the report has an unsure or probable place, or a mention, on a line that the failure names. Names that pytest
-itself takes from a package are left out: no rename in the package can reach them.
+where the report has each place that broke, as `judging` says. Names that pytest itself takes from a package are left
+out: no rename in the package can reach them.
 
 Invariants:
 - all engines are given the same changes;
@@ -55,7 +55,7 @@ class Row(Struct, frozen=True, kw_only=True):
         reason: why it was not made, or the first error of the tests that it broke.
         is_made: whether the engine made it.
         broken: the tests that failed because of it.
-        is_announced: whether the report names a line that a broken test's failure names.
+        is_announced: whether the report has the places that broke.
     """
 
     engine: str
@@ -138,24 +138,25 @@ def measured(suite: Suite, engines: Mapping[str, Made], count: int, moved: int, 
     names = names_of(pristine, suite.subject)
     for change in (*renames(names, count, seed, used), *moves(names, moved, seed)):
         for engine, made in engines.items():
-            with tempfile.TemporaryDirectory() as folder:
-                root = Path(folder, pristine.name)
-                shutil.copytree(pristine, root)
-                yield _tried(suite, root, change, engine, made, before)
+            yield _tried(suite, pristine, change, engine, made, before)
 
 
-def _tried(suite: Suite, root: Path, change: Change, engine: str, made: Made, before: set[str]) -> Row:
+def _tried(suite: Suite, pristine: Path, change: Change, engine: str, made: Made, before: set[str]) -> Row:
     row = Row(engine=engine, subject=suite.subject.release.name, kind=change.kind, change=change.shown)
-    try:
-        report = made(root, suite.subject, change)
-    except NotMade as error:
-        return structs.replace(row, is_made=False, reason=str(error))
-    after, printed = suite.failing(root)
-    if not after - before:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder, pristine.name)
+        shutil.copytree(pristine, root)
+        try:
+            report = made(root, suite.subject, change)
+        except NotMade as error:
+            return structs.replace(row, is_made=False, reason=str(error))
+        after, printed = suite.failing(root)
+    broken = sorted(after - before)
+    if not broken:
         return row
     reason = next((line for line in printed.splitlines() if line.startswith("E  ")), "")
-    announced = is_announced(report, printed)
-    return structs.replace(row, broken=tuple(sorted(after - before)), reason=reason, is_announced=announced)
+    announced = is_announced(report, printed, broken, pristine)
+    return structs.replace(row, broken=tuple(broken), reason=reason, is_announced=announced)
 
 
 def _table(engine: str, rows: Sequence[Row]) -> None:

@@ -1,12 +1,22 @@
-"""A package's own tests, before and after a change."""
+"""A package's own tests, before and after a change, and whether a report announced what broke.
+
+A break is *announced* if each test that it broke has an unsure or probable place, or a mention, of the report
+
+- on a line that the test's own failure names, or
+- in a string, bytes too, of which such a line has the name alone: in an assignment to a name that the line has, or in
+  the decorator that parametrizes the test.
+
+A string elsewhere in a test that fails does not count, nor does what the failure of another test names.
+"""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import venv
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +27,10 @@ from benchmarks.semantic.subjects import Subject
 
 _TOOLS = ("pytest", "hypothesis", "pretend", "freezegun", "pyyaml", "tomli_w")
 _SECONDS = 600
+_ENDED = "pytest ended with"
+_SECTION = re.compile(r"^_+ (\S.*?) _+$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_TRACED = re.compile(r"^[^\s:]+:\d+: in .*\n((?: {4}.*\n)+)", re.MULTILINE)
 
 
 class Suite(Struct, frozen=True, kw_only=True):
@@ -41,24 +55,62 @@ class Suite(Struct, frozen=True, kw_only=True):
         lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
         failing = {line.split(" - ")[0] for line in lines}
         if done.returncode not in (0, 1) and not failing:
-            failing = {f"pytest ended with {done.returncode}"}
+            failing = {f"{_ENDED} {done.returncode}"}
         return failing, done.stdout + done.stderr
 
 
-def is_announced(report: Mapping[str, Any], printed: str) -> bool:
-    """Whether a report has an unsure or probable place, or a mention, on a line that a failure names.
+def is_announced(report: Mapping[str, Any], printed: str, broken: Collection[str], root: Path) -> bool:
+    """Whether a report announces each test that a change broke.
 
-    Of a mention in bytes or a string the failure may name the constant that holds them instead, or be of the very test
-    that has them, as `parametrize` does.
+    Parameters:
+        printed: by pytest, after the change.
+        broken: as `Suite.failing` returns them.
+        root: the folder of the release, as it was before the change.
     """
     places = [each for key in ("unsure", "probable", "mentions") for each in report.get(key, ())]
-    for each in places:
-        if each.get("kind") == "string":
-            name = each["symbol"].removeprefix(f"{each['module']}.")
-            test = f"FAILED {_files(each['module'])[0]}::{name.replace('.', '::')}"
-            if f"({name})" in printed or f"{test}[" in printed or f"{test} " in printed:
-                return True
-    return any(f"{file}:{each['line']}:" in printed for each in places for file in _files(each["module"]))
+    pieces = _SECTION.split(printed)
+    sections = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    return all(any(_names(each, test, *_section(sections, test, printed), root) for each in places) for test in broken)
+
+
+def _section(sections: Mapping[str, str], test: str, printed: str) -> tuple[str, str]:
+    """Return title and text of what pytest prints of the failure of a test; all of it where it did not run."""
+    if test.startswith(_ENDED):
+        return "", printed
+    path, _, inside = test.partition(" ")[2].partition("::")
+    name, bracket, given = inside.partition("[")
+    title = f"{name.replace('::', '.')}{bracket}{given}" or path
+    titles = (title, f"ERROR collecting {title}", f"ERROR at setup of {title}", f"ERROR at teardown of {title}")
+    return title, "".join(sections.get(each, "") for each in titles)
+
+
+def _names(place: Mapping[str, Any], test: str, title: str, section: str, root: Path) -> bool:
+    """Whether a failure names a place, or has what stands there by name."""
+    files = _files(place["module"])
+    if any(re.search(rf"(?<![\w.-]){re.escape(file)}:{place['line']}:", section) for file in files):
+        return True
+    if place.get("kind") != "string":
+        return False
+    known = set(_WORD.findall("".join(_TRACED.findall(section))))
+    if "[" in title and test.partition("::")[0].endswith(files):
+        known |= {f"@{name}" for name in title.partition("[")[0].split(".")}
+    paths = (root / file for file in files if (root / file).is_file())
+    return any(not known.isdisjoint(_given_by(path, place["line"])) for path in paths)
+
+
+def _given_by(path: Path, line: int) -> Iterator[str]:
+    """Yield the names that are assigned on a line, and with `@` before it the one that a decorator there decorates."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Assign) and _is_on(node, line):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and _is_on(node, line) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield from (f"@{node.name}" for each in node.decorator_list if _is_on(each, line))
+
+
+def _is_on(node: ast.stmt | ast.expr, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _files(module: str) -> tuple[str, str]:

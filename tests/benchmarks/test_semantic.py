@@ -107,24 +107,60 @@ def test_a_refusal_is_no_break_and_gives_its_reason(root: Path, monkeypatch: pyt
     assert (row.result, row.reason.partition(":")[0]) == ("refused", "name_collision")
 
 
+FAILED = ("FAILED tests/test_old.py::test_old",)
+
+
+def failure(line: str, source: str = "f()", test: str = "test_old") -> str:
+    """Return what pytest prints of one."""
+    return f"{'_' * 20} {test} {'_' * 20}\n{line}: in f\n    {source}\nE   AssertionError\n"
+
+
 @pytest.mark.parametrize(
-    ("printed", "announced"),
-    [("src/p/web.py:7: in f", True), ("src/p/web.py:71: in f", False), ("src/p/a.py:7: in f", False)],
+    ("line", "announced"), [("src/p/web.py:7", True), ("src/p/web.py:71", False), ("src/p/a.py:7", False)]
 )
-def test_a_break_is_announced_by_a_place_that_the_failure_names(printed: str, announced: bool) -> None:
+def test_a_break_is_announced_by_a_place_that_the_failure_names(line: str, announced: bool, root: Path) -> None:
     place: dict[str, Any] = {"module": "p.web", "line": 7}
-    assert is_announced({"unsure": [place]}, printed) is announced
-    assert is_announced({"mentions": [{"module": ":guide.md", "line": 7}], "changed": [place]}, printed) is False
+    printed = failure(line)
+    assert is_announced({"unsure": [place]}, printed, FAILED, root) is announced
+    assert not is_announced(
+        {"mentions": [{"module": ":guide.md", "line": 7}], "changed": [place]}, printed, FAILED, root
+    )
+    of_another = failure(line, test="test_other") + failure("src/p/b.py:9")
+    assert not is_announced({"unsure": [place]}, of_another, FAILED, root)
+    both = (*FAILED, "FAILED tests/test_old.py::TestNames::test_more[a]")
+    assert not is_announced({"unsure": [place]}, of_another + failure(line, test="TestNames.test_more[a]"), both, root)
+    assert is_announced({"unsure": [place]}, printed, ("pytest ended with 4",), root) is announced
+    collected = failure(line, test="ERROR collecting tests/test_old.py")
+    assert is_announced({"unsure": [place]}, collected, ("ERROR tests/test_old.py",), root) is announced
 
 
-def test_a_break_is_announced_by_a_constant_that_the_failing_line_is_given() -> None:
-    place = {"module": "tests.test_old", "symbol": "tests.test_old.OLD", "line": 3, "kind": "string"}
-    printed = "tests/test_old.py:9: in test_old\n    pickle.loads(OLD)"
-    assert is_announced({"mentions": [place]}, printed)
-    assert not is_announced({"mentions": [{**place, "symbol": "tests.test_old.NEW"}]}, printed)
-    failed = "FAILED tests/test_old.py::test_names[a] - assert False"
-    assert is_announced({"mentions": [{**place, "symbol": "tests.test_old.test_names"}]}, failed)
-    assert not is_announced({"mentions": [{**place, "symbol": "tests.test_old.test_name"}]}, failed)
+@pytest.mark.parametrize(
+    ("line", "source", "test", "announced"),
+    [
+        (1, "pickle.loads(OLD)", "test_old", True),
+        (1, "pickle.loads(OLDER)", "test_old", False),
+        (1, "pickle.loads(NEW)", "test_old", False),
+        (5, "assert repr(x) == name", "test_old[a]", True),
+        (5, "assert repr(x) == name", "test_old", False),
+        (5, "assert repr(x) == name", "test_other[a]", False),
+        (7, "assert repr(x) == name", "test_old[a]", False),  # in the test, but neither given nor failing
+        (8, "assert repr(x) == name", "test_old[a]", False),
+        (8, "assert repr(x) == shown", "test_old[a]", True),
+    ],
+)
+def test_a_break_is_announced_by_a_string_that_the_failing_line_has_by_name(
+    line: int, source: str, test: str, announced: bool, root: Path
+) -> None:
+    text = (
+        "OLD = b'p.Old'\nNEW = 1\n\n\n@pytest.mark.parametrize('name', ['<Old>'])\ndef test_old(name):\n"
+        "    print('<Old>')\n    shown: str = '<Old>'\n    assert repr(x) == name\n"
+    )
+    (root / "tests" / "test_old.py").write_text(text)
+    place = {"module": "tests.test_old", "line": line, "kind": "string"}
+    printed = failure("tests/test_old.py:9", source, test)
+    failed = (f"FAILED tests/test_old.py::{test}",)
+    assert is_announced({"mentions": [place]}, printed, failed, root) is announced
+    assert not is_announced({"mentions": [{**place, "kind": "comment"}]}, printed, failed, root)
 
 
 def test_rope_is_asked_at_the_place_of_the_name_and_its_plan_is_written(root: Path, tmp_path: Path) -> None:
