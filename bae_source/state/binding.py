@@ -22,7 +22,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from enum import Enum, auto
 from pathlib import Path
 
@@ -259,14 +259,12 @@ class Place:
         self._users.bind(state_id, binding)
         draft = self.folder / f"{ID}.{state_id[:8]}"
         try:
-            stamp(state_id)
-            _create(draft, f"{state_id}\n".encode())
-            os.link(draft, self.folder / ID)
-        except FileExistsError:
-            self._users.release(state_id)
-        except BaseException:
-            self._users.release(state_id)
-            raise
+            with suppress(FileExistsError), ExitStack() as if_it_fails:
+                if_it_fails.callback(self._users.release, state_id)
+                stamp(state_id)
+                _create(draft, f"{state_id}\n".encode())
+                os.link(draft, self.folder / ID)
+                if_it_fails.pop_all()
         finally:
             with suppress(FileNotFoundError):
                 os.unlink(draft)

@@ -18,7 +18,7 @@ import os
 import stat
 import subprocess
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from select import POLLIN, poll
@@ -91,15 +91,14 @@ class GitIndex:
             self._place = Scratch()
         except OSError as error:
             raise _no_room(error) from None
-        try:
-            self._git = GitFolder(Path(self._place.name), self.root, self._repository, environment)
-            self._check_owner(environment)
-        except OSError as error:
-            self._place.cleanup()
-            raise _no_room(error) from None
-        except BaseException:
-            self._place.cleanup()
-            raise
+        with ExitStack() as if_it_fails:
+            if_it_fails.callback(self._place.cleanup)
+            try:
+                self._git = GitFolder(Path(self._place.name), self.root, self._repository, environment)
+                self._check_owner(environment)
+            except OSError as error:
+                raise _no_room(error) from None
+            if_it_fails.pop_all()
 
     def __enter__(self) -> Self:
         return self
