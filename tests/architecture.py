@@ -8,12 +8,14 @@ an import too.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "bae_source"
 LONGEST_FILE = 600
+MOST_MODULES = 20
 
 _EVERYONE = {"errors", "model", "system"}
 _FEATURES = {"refactoring", "queries", "resources"}
@@ -97,7 +99,7 @@ def read(package: Path) -> dict[str, Module]:
 
 def check(modules: Mapping[str, Module]) -> list[Violation]:
     """Return every violation of every rule, sorted by place."""
-    rules = (check_floors, check_cycles, check_homes, check_docstrings, check_lengths)
+    rules = (check_floors, check_cycles, check_homes, check_docstrings, check_lengths, check_folders)
     return sorted(violation for rule in rules for violation in rule(modules))
 
 
@@ -153,6 +155,16 @@ def check_lengths(modules: Mapping[str, Module]) -> Iterator[Violation]:
         lines = len(module.text.splitlines())
         if lines > LONGEST_FILE:
             yield Violation(module.path, lines, f"{lines} lines, more than {LONGEST_FILE}")
+
+
+def check_folders(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find folders that miss a room."""
+    folders = Counter(
+        path.rpartition("/")[0] for each in modules.values() if not (path := each.path).endswith("__init__.py")
+    )
+    for folder, count in folders.items():
+        if count > MOST_MODULES:
+            yield Violation(f"{folder}/__init__.py", 1, f"{count} modules, more than {MOST_MODULES}")
 
 
 def area_of(name: str) -> str:

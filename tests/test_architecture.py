@@ -121,6 +121,11 @@ def test_a_violation_is_named_with_its_place(tmp_path: Path, path: str, code: st
     assert _violations(tmp_path, {path: f'"""Doc."""\n{code}'}) == [expected]
 
 
+def test_a_folder_with_too_many_modules_is_named(tmp_path: Path) -> None:
+    files = {f"model/m{number}.py": '"""Doc."""\n' for number in range(21)}
+    assert _violations(tmp_path, files) == ["model/__init__.py:1: 21 modules, more than 20"]
+
+
 def test_a_module_without_a_docstring_is_named(tmp_path: Path) -> None:
     found = _violations(tmp_path, {"model/a.py": "x = 1\n", "model/b.py": '""" """\n', "model/c.py": ""})
     assert found == [f"model/{name}.py:1: the module has no docstring" for name in "abc"]

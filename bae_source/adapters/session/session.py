@@ -21,12 +21,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bae_source.adapters.session.child.interrupts import Interrupts
+from bae_source.adapters.session.child.messages import Complete, Completed, Done, Execute, Message, Ready, Start
+from bae_source.adapters.session.child.process import Gone, Process
+from bae_source.adapters.session.child.remote import Names
 from bae_source.adapters.session.events import Called, Entered
-from bae_source.adapters.session.interrupts import Interrupts
-from bae_source.adapters.session.messages import Complete, Completed, Done, Execute, Message, Ready, Start
-from bae_source.adapters.session.process import Gone, Process
 from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
-from bae_source.adapters.session.remote import Names
 from bae_source.adapters.session.trail import START, labels, spot_named, trail_named
 from bae_source.engine.service import find_root
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError

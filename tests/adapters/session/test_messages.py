@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from bae_source.adapters.session.child.messages import Execute, Frames, Message, Mouth, Order, Ready, frame_of
 from bae_source.adapters.session.events import Called, speakable
-from bae_source.adapters.session.messages import Execute, Frames, Message, Mouth, Order, Ready, frame_of
 
 
 def test_frames_come_out_as_they_went_in_however_they_are_cut() -> None:

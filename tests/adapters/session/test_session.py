@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import RequestError, Session, Source
+from bae_source.adapters.session.child.remote import BlockFailed
 from bae_source.adapters.session.events import Called, Entered, Panel
-from bae_source.adapters.session.remote import BlockFailed
 from bae_source.model.selection import KINDS
 from tests.adapters.session.conftest import built, contents, gone
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import packages_distributions
 
-from bae_source.adapters.session.worker import _OURS
+from bae_source.adapters.session.child.worker import _OURS
 from bae_source.reloading.child.installed import own_requirements
 
 

@@ -21,16 +21,17 @@ from weakref import WeakSet
 
 import msgspec
 
-from bae_source.adapters.session.capture import Capture
-from bae_source.adapters.session.messages import Frames, Message, Order, Start, frame_of
-from bae_source.adapters.session.supervisor import GRACE, INTERRUPT, KILL
+from bae_source.adapters.session.child.capture import Capture
+from bae_source.adapters.session.child.messages import Frames, Message, Order, Start, frame_of
+from bae_source.adapters.session.child.supervisor import GRACE, INTERRUPT, KILL
 
 _CODE = (
     "import sys, os; sys.path += [p for p in sys.argv[6:] if p not in sys.path]; "
     "c, s, o, m = map(int, sys.argv[1:5]); "
-    "from bae_source.adapters.session.supervisor import supervise; supervise(c, s, (o, m)); "
+    "from bae_source.adapters.session.child.supervisor import supervise; supervise(c, s, (o, m)); "
     "sys.modules['typing_extensions'] = None; import msgspec; del sys.modules['typing_extensions']; "
-    "from bae_source.adapters.session.worker import serve; start = sys.argv[5]; del sys.argv[1:]; serve(o, m, start)"
+    "from bae_source.adapters.session.child.worker import serve; "
+    "start = sys.argv[5]; del sys.argv[1:]; serve(o, m, start)"
 )
 """What the process runs; msgspec can do without typing_extensions, which takes a quarter of the start."""
 _PIECE = 1 << 18
@@ -280,6 +281,6 @@ def _ending(status: int) -> str:
 def _search_path() -> list[str]:
     """Return where the process finds modules, what we need ourselves before anything else that is on our path."""
     first = [str(Path(file).parent.parent) for file in (msgspec.__file__,) if file]
-    home = str(Path(__file__).parent.parent.parent.parent)
+    home = str(Path(__file__).parents[4])
     rest = [path for path in sys.path if path and Path(path).is_absolute()]
     return list(dict.fromkeys([*first, home, *rest]))

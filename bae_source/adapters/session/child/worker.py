@@ -1,4 +1,4 @@
-"""The process that holds a session's namespace and runs its blocks; started and watched by `adapters.session.process`.
+"""The process that holds a session's namespace and runs its blocks; started and watched by `session.child.process`.
 
     python -I -S -c "…; serve(…)"
 
@@ -24,10 +24,7 @@ from typing import Any, TextIO
 import msgspec
 
 from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins, untold
-from bae_source.adapters.session.completing import completions
-from bae_source.adapters.session.events import speakable
-from bae_source.adapters.session.helping import NOTHING, help_of
-from bae_source.adapters.session.messages import (
+from bae_source.adapters.session.child.messages import (
     Complete,
     Completed,
     Done,
@@ -38,6 +35,9 @@ from bae_source.adapters.session.messages import (
     Ready,
     Start,
 )
+from bae_source.adapters.session.completing import completions
+from bae_source.adapters.session.events import speakable
+from bae_source.adapters.session.helping import NOTHING, help_of
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.adapters.session.trail import labels
 from bae_source.engine.service import Service
