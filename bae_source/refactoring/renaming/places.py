@@ -31,6 +31,7 @@ from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, bound_in
 from bae_source.project.references.search.references import Looked, looked_for
+from bae_source.project.references.search.strings import offset_in
 from bae_source.project.references.types.values import Class
 from bae_source.refactoring.renaming.exported import Exported
 from bae_source.refactoring.renaming.fixtures import strings_asking
@@ -307,12 +308,10 @@ class _File:
         said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
         if not said or not text.startswith(said, start):
             return None  # it has escapes, or is put together of several literals
-        parts = re.split(r"[.:]", said)
-        number = self.family.sought.dotted.count(".")
-        if said.replace(":", ".") != self.family.sought.dotted and parts[number : number + 1] != [word]:
-            number = max(n for n, part in enumerate(parts) if part == word)
-        at = start + sum(len(part) + 1 for part in parts[:number])
-        return Span(at, at + len(word))
+        offset = offset_in(said, self.family.sought, self.project.inference)
+        if offset is None:
+            offset = max(match.start() for match in re.finditer(r"\w+", said) if match[0] == word)
+        return Span(start + offset, start + offset + len(word))
 
     def bindings(self, known: set[int], mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> Iterator[Place]:
         """Yield the names that bind what is renamed.

@@ -26,7 +26,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.prose import Spoken, code_of, spoken_of
 from bae_source.project.references.search.prose_edits import Wanted, edited, other_word
 from bae_source.project.references.search.references import Looked
-from bae_source.project.references.search.strings import in_settings
+from bae_source.project.references.search.strings import in_settings, offset_in
 from bae_source.refactoring.renaming.places import Place
 
 _DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
@@ -92,7 +92,7 @@ def spoken_places(
     )
     known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
     for reference in settings:
-        word = _last_of(project, reference, family)
+        word = _own_part(project, reference, family)
         left = [each for each in left if (each.module.lstrip(":"), each.line) != (reference.module, reference.line)]
         if word is None:
             left.append(reference)
@@ -124,10 +124,19 @@ def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
     if not _DOCTEST.match(line):
         return False
     at = spoken.reference.column - 1
-    around = family.sought.dotted.split(".")[:-1]
-    called = around[-2] if around[-1] in ("__init__", "__new__") else around[-1]
+    called = "|".join(map(re.escape, _called(project, family)))
     behind = line[at + len(family.sought.word) :]
-    return re.match(r"\s*=(?!=)", behind) is not None and re.search(rf"\b{called}\(", line[:at]) is not None
+    return re.match(r"\s*=(?!=)", behind) is not None and re.search(rf"\b(?:{called})\(", line[:at]) is not None
+
+
+def _called(project: Project, family: Family) -> set[str]:
+    """Return the names of the functions of a family of parameters; for one that makes a class the name of that."""
+    names: set[str] = set()
+    for symbol in family.symbols:
+        uses = project.uses(symbol.path)
+        owner, _, called = re.sub(r"\[\d+\]", "", uses.owners[uses.scopes[symbol.scope].owner]).rpartition(".")
+        names.add(owner.rpartition(".")[2] if called in ("__init__", "__new__") else called)
+    return names
 
 
 def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
@@ -155,15 +164,12 @@ def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | N
     return Place(path=spoken.path, span=span, new=new, line=line) if tree.text[start : span.end] == word else None
 
 
-def _last_of(project: Project, reference: Reference, family: Family) -> Reference | None:
-    """Return the place of the name itself in a dotted name of the settings; None where it is not the last part."""
+def _own_part(project: Project, reference: Reference, family: Family) -> Reference | None:
+    """Return the place of the name itself in a dotted name of the settings; None where that is another's."""
     from msgspec.structs import replace
 
     content = (project.workspace.content(reference.module) or b"").decode("utf-8", "replace")
     line = content.split("\n")[reference.line - 1]
-    dotted = family.sought.dotted
-    pattern = re.escape(dotted).replace(r"\.", "[.:]")
-    match = re.compile(pattern + r"(?!\w)").match(line, reference.column - 1)
-    if match is None:
-        return None
-    return replace(reference, column=match.end() - len(family.sought.word) + 1)
+    start = reference.column - 1
+    offset = offset_in(re.split(r"[^\w.:]", line[start:], maxsplit=1)[0], family.sought, project.inference)
+    return None if offset is None else replace(reference, column=start + offset + 1)

@@ -97,10 +97,14 @@ def members_of(project: Project, sought: Sought, symbols: set[Symbol]) -> Family
     for owner in having:
         symbols |= set(_symbols(project, owner, sought.name))
     meanings = frozenset({*sought.meanings, *symbols})
+    every = tuple(sorted(classes, key=in_order))
+    owners = (project.address(each.path, project.uses(each.path).scopes[each.scope].owner) for each in every)
+    names = dict.fromkeys(f"{owner}.{sought.word}" for owner in owners)
+    names.pop(sought.dotted, None)
     return Family(
-        sought=structs.replace(sought, meanings=meanings, classes=frozenset(having)),
+        sought=structs.replace(sought, meanings=meanings, classes=frozenset(having), others=tuple(names)),
         symbols=_sorted(symbols),
-        classes=tuple(sorted(classes, key=in_order)),
+        classes=every,
         outside=tuple(sorted(outside)),
         unreadable=tuple(sorted(unreadable.items())),
     )

@@ -32,6 +32,7 @@ class Sought(Struct, frozen=True, kw_only=True):
         one_of_several: whether only some of the definitions under this name are meant.
         bound_again: whether statements that define nothing bind it too, so that it may hold something else.
         accessor: which accessor of a property is meant, if it is one: `getter`, `setter` or `deleter`.
+        others: dotted names of the members that are looked for along with it, such as those that override it.
     """
 
     name: str
@@ -43,6 +44,12 @@ class Sought(Struct, frozen=True, kw_only=True):
     one_of_several: bool = False
     bound_again: bool = False
     accessor: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """The dotted names of all that is looked for."""
+        return (self.dotted, *self.others)
 
     @property
     def is_module(self) -> bool:

@@ -283,8 +283,12 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
 
 def _leads(owner: str, sought: Sought) -> bool:
     """Say whether what stands before the dot may be what the symbol belongs to."""
-    around, _, _ = sought.dotted.rpartition(".")
+    return (bool(sought.classes) and owner in _OWN) or any(_leads_to(owner, each, sought) for each in sought.every)
+
+
+def _leads_to(owner: str, dotted: str, sought: Sought) -> bool:
+    around, _, _ = dotted.rpartition(".")
     if around == owner or around.endswith(f".{owner}"):
         return True
     last = around.rpartition(".")[2].replace("_", "").lower()
-    return bool(sought.classes) and (owner in _OWN or owner.rpartition(".")[2].replace("_", "").lower() == last)
+    return bool(sought.classes) and owner.rpartition(".")[2].replace("_", "").lower() == last

@@ -76,7 +76,16 @@ def in_settings(
 
 
 def _leads_to(dotted: str, sought: Sought) -> bool:
-    return dotted == sought.dotted or dotted.startswith(f"{sought.dotted}.")
+    return any(dotted == each or dotted.startswith(f"{each}.") for each in sought.every)
+
+
+def offset_in(dotted: str, sought: Sought, inference: Inference) -> int | None:
+    """Return where the component of a dotted name stands that is what is looked for; None where none surely is."""
+    for match in re.finditer(r"\w+", dotted):
+        name = dotted[: match.end()].replace(":", ".")
+        if match[0] == sought.word and (name in sought.every or _walked(inference, name)[1] & sought.meanings):
+            return match.start()
+    return None
 
 
 def _why(text: str, sought: Sought, inference: Inference) -> str:
@@ -92,7 +101,7 @@ def _why(text: str, sought: Sought, inference: Inference) -> str:
     passed, end = _walked(inference, dotted)
     if passed & sought.meanings:
         return Reason.LEADING_NAME.of()
-    if not end and sought.dotted.endswith(f".{dotted}"):
+    if not end and any(each.endswith(f".{dotted}") for each in sought.every):
         return Reason.END_OF_NAME.of()
     return ""  # it leads to something else
 
