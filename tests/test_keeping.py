@@ -358,6 +358,16 @@ def test_another_process_commits_what_a_client_of_the_server_planned(root: Path)
     assert code_of(root) == CORE
 
 
+def test_several_changes_that_were_planned_at_once_are_one_transaction_elsewhere_too(root: Path) -> None:
+    door, handle = planned(root, POST)
+    edit = {"do": "edit", "target": "core.f", "old": "thing.send()", "new": "thing.sent()"}
+    several = {"requests": [edit, {**edit, "old": "other.send()", "new": "other.sent()"}, MORE]}
+    assert door.call("apply", {**several, "transaction": handle}).status == "planned"
+    made = door_of(root).call("transaction_commit", {"transaction": handle, "reload": "off"})
+    assert made.status == "applied", made
+    assert all(line in code_of(root) for line in ("post(self)", "thing.sent()", "other.sent()", "LIMIT = 1"))
+
+
 def test_another_engine_goes_on_with_a_transaction(root: Path) -> None:
     first, handle = planned(root, MORE)
     second = door_of(root)

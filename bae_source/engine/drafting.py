@@ -24,6 +24,7 @@ from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.plan import Plan
+from bae_source.model.report import together
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
 from bae_source.project.workspace import Workspace
@@ -150,9 +151,10 @@ class Draft:
     @property
     def digest(self) -> str:
         """A digest of what the changes are about, as it is now, and of the reports on them."""
-        reports = [plan.report.as_data() if plan.report is not None else None for plan in self._plans]
-        seen = [plan.seen for plan in self._plans]
-        return sha256(msgspec.json.encode([seen, reports], order="deterministic"))
+        seen = [etag for plan in self._plans for etag in plan.seen]
+        report = together([plan.report for plan in self._plans if plan.report is not None])
+        data = None if report is None else report.as_data()
+        return sha256(msgspec.json.encode([seen, data], order="deterministic"))
 
     def preview(self, budget: int | None = None) -> Outcome:
         """Return what all that was drafted comes to, within a budget in bytes."""
