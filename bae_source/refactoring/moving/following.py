@@ -49,6 +49,7 @@ class Following:
         around = sought.dotted.rpartition(".")[0]
         self.stays_around = stays_around
         self.around = frozenset(project.workspace.census.find(around)) if around else frozenset()
+        self.taking = frozenset(map(InModule, project.workspace.census.find(new)))
         self._mentions = mentions
         self._known: dict[str, bool] = {}
 
@@ -92,9 +93,7 @@ class Following:
 
     def _can_follow(self, path: str) -> bool:
         uses, found = self.project.uses(path), self._mentions.get(path, ())
-        if self.last in (*uses.mentions, *(uses.exported or ())) or any(
-            self.last in each.names for each in uses.scopes
-        ):
+        if self._is_taken(path, uses):
             return False
         if path in self.around and self.stays_around:
             return False
@@ -106,6 +105,14 @@ class Following:
             return False
         is_bound = any(self.word in each.names for each in uses.scopes)
         return is_bound or not plain or all(map(self.has, self.by_star(path)))
+
+    def _is_taken(self, path: str, uses: u.Uses) -> bool:
+        """Say whether a file has the new name for something, but for the module that takes all of this one."""
+        found = [each for scope in uses.scopes for each in scope.names.get(self.last, ())]
+        exported, imported = uses.exported or (), self.project.names.imported
+        if self.last not in uses.scopes[0].names or self.last in exported:
+            return bool(found) or self.last in (*uses.mentions, *exported)
+        return any(each[0] != u.IMPORTED or imported(path, each[1]) != self.taking for each in found)
 
     def _changes(self, path: str, imported: u.Imported) -> bool:
         """Say whether an import binds the module's name, and can bind the new one."""

@@ -39,6 +39,7 @@ from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import reference
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.broken import module_imports, words_left
+from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.growing import is_whole
@@ -150,6 +151,7 @@ class ModuleMove:
             if path in self.paths:
                 contents[path] = source.encode(splice(source.text, splices))
             else:
+                splices = with_joined(source.text, splices, newline=source.newline, unit="    ")
                 whole = Span(0, len(source.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents.update(self._settings())

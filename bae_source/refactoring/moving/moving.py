@@ -41,9 +41,11 @@ from bae_source.refactoring.planning.new_modules import NewModule
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.syntax.exports.all_names import put_in_all, take_out_of_all
 from bae_source.syntax.exports.view import view_of
+from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.place import Position, insert
 from bae_source.syntax.rewrite.remove import remove
@@ -147,6 +149,7 @@ class Moving:
                 continue
             splices = self._file(module, tree, mentions)
             if splices:
+                splices = with_joined(tree.text, splices, newline=tree.source.newline, unit=unit_for(tree, ()))
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents |= self._settings()
