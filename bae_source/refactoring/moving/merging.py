@@ -45,11 +45,11 @@ from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.syntax.exports.all_names import put_in_all
 from bae_source.syntax.exports.view import view_of
-from bae_source.syntax.importing.apart import Apart, apart
 from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.apart import Apart, apart
 from bae_source.syntax.rewrite.place import Position, insert
 from bae_source.syntax.text.revision import Revision
 
