@@ -216,6 +216,8 @@ class _File:
         Parameters:
             mixed: names that stay, though they are imported under the name of what is renamed.
         """
+        if mentioned.why == BY_STARS:
+            return mentioned  # where no word stands
         if self.source is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
         if mentioned.mention[3] == u.MENTION and self.is_broken and not self.is_chosen(mentioned):
@@ -224,7 +226,7 @@ class _File:
         if self.exported.leads(self.path, mentioned):
             mentioned = structs.replace(mentioned, certainty="sure", why="")
         if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
-            return mentioned if mentioned.why == BY_STARS else None  # an attribute is no name of a function
+            return None  # an attribute is no name of a function
         if mention[3] == u.STRING and start in self.exported.offsets(self.path):
             return self._place(Span(start, start + len(self.family.sought.word)), self.new, mentioned)
         if mention[3] == u.STRING:
@@ -235,8 +237,6 @@ class _File:
             return None if stays is True else structs.replace(stays, mentioned=mentioned)
         word = normalised(written(self.source.text, start))
         sought = self.family.sought
-        if mention[3] == u.CALL and mentioned.why == BY_STARS:
-            return mentioned
         if word not in (sought.word, sought.name):
             is_own = mention[3] == u.MENTION or mention[:2] in self.own
             return structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN) if is_own else None

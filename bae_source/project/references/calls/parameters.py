@@ -28,10 +28,11 @@ from bae_source.project.references.meaning.meaning import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.types.signatures import Signatures
 from bae_source.project.references.types.values import Class, Function, Instance, OfClass, Value, in_order
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
-from bae_source.syntax.text.lexer import end_of_header, lex
+from bae_source.syntax.text.lexer import end_of_header
 
 _MAKING = ("__init__", "__new__")
 _PARTIAL = "functools.partial"
@@ -192,25 +193,27 @@ class _Calls:
                     key = (path, name, scope if receiver == u.PLAIN else -receiver - 1)
                     if self._called.get(key) != "sure":
                         self._called[key] = mentioned.certainty
-                if kind == u.CALL and mentioned.certainty == "sure" and self._has_stars(mentioned):
+                if kind in (u.CALL, u.READ) and mentioned.certainty == "sure" and self._may_set(mentioned, sought):
                     self._starred.append(structs.replace(mentioned, certainty="unsure", why=BY_STARS))
 
-    def _has_stars(self, mentioned: Mentioned) -> bool:
-        """Say whether a call hands on keywords that its code does not name."""
-        try:
-            tree = self.project.workspace.tree_at(mentioned.path)
-        except ResourceError:
-            return False
-        start = tree.source.lines.offset(*mentioned.mention[:2])
-        text = tree.text[start : start + 4000]
-        opening = text.find("(")
-        if opening < 0 or "**" not in text:
-            return False
-        for span, _ in lex(text[opening:]).brackets:
-            if span.start == 0:
-                inside = text[opening + 1 : opening + span.end - 1]
-                return any(part.lstrip().startswith("**") for part in inside.split(","))
-        return False
+    @cached_property
+    def _signatures(self) -> Signatures:
+        """The signatures of all the functions."""
+        sought = next(iter(self.functions.values()))
+        return Signatures(self.project, structs.replace(sought, meanings=frozenset(self.functions)))
+
+    def _may_set(self, mentioned: Mentioned, sought: Sought) -> bool:
+        """Say whether a call may set the parameter by keywords that its code does not name."""
+        is_bound = self._is_bound(mentioned, sought)
+        return self._signatures.may_set(mentioned.path, mentioned.mention, self.family.sought.word, is_bound=is_bound)
+
+    def _is_bound(self, mentioned: Mentioned, sought: Sought) -> bool:
+        """Say whether Python surely gives a call its first argument: of a class, or of a method of an instance."""
+        if sought in self._made:
+            return True
+        receiver = mentioned.mention[4]
+        values = self.project.inference.values(mentioned.path, receiver) if receiver > 0 else ()
+        return bool(values) and all(isinstance(each, Instance) for each in values)
 
     def _in_file(self, path: str) -> Iterator[Mentioned]:
         uses = self.project.uses(path)

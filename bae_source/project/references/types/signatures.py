@@ -31,6 +31,8 @@ _MOST_LINES = 20
 """Lines of a call, or of a header."""
 _CHANGING = frozenset({"wrapped", "property", "setter", "deleter"})
 _ONE = r"(?:([^\W\d]\w*)\s*=(?!=)\s*)?(\"[^\"\\\n]*\"|'[^'\\\n]*'|[\w.]+)"
+_NAME = re.compile(r"\w+")
+_PARTIAL = re.compile(r"\bpartial(?:method)?(\()\s*(?:\w+\s*\.\s*)*\Z")
 _ARGUMENT = re.compile(_ONE)
 _PLAIN = re.compile(rf"\(\s*(?:{_ONE}\s*(?:,\s*{_ONE}\s*)*,?\s*)?\)")
 """Arguments that are seen without a parser, and a call of none but these."""
@@ -46,13 +48,29 @@ class _Called(Struct):
         first: the first argument, if it is a name.
         given: how many arguments stand by themselves.
         named: keywords.
-        is_spread: whether `*` or `**` gives more.
+        is_starred: whether `*` gives more.
+        has_more: whether `**` gives more.
     """
 
     first: str
     given: int
     named: list[str]
-    is_spread: bool = False
+    is_starred: bool = False
+    has_more: bool = False
+
+
+class _Defined(Struct):
+    """A function.
+
+    Parameters:
+        arguments: its parameters.
+        is_bound: whether the first one is given by Python, where it is called on an instance.
+        of_class: whether it is so where it is called on a class, too.
+    """
+
+    arguments: ast.arguments
+    is_bound: bool
+    of_class: bool
 
 
 class Signatures:
@@ -78,36 +96,69 @@ class Signatures:
         before = lines.cut(line).encode()[:column].decode("utf-8", "replace")
         is_unbound = called.first in _ITSELF or bool(_CLASS_BEFORE.search(before))
         return any(
-            _fits(called, arguments, skipped)
-            for arguments, is_bound in self._known
-            for skipped in ((int(is_bound), 0) if is_unbound else (int(is_bound),))
+            _fits(called, each.arguments, skipped)
+            for each in self._known
+            for skipped in ((int(each.is_bound), 0) if is_unbound else (int(each.is_bound),))
         )
 
     @cached_property
-    def _known(self) -> Sequence[tuple[ast.arguments, bool]]:
-        """Parameters of each definition, and whether the first is bound; nothing where one is not known."""
-        found: list[tuple[ast.arguments, bool]] = []
+    def _known(self) -> Sequence[_Defined]:
+        """Each definition; nothing where one is not known."""
+        found: list[_Defined] = []
         for symbol in self.sought.meanings:
             several = list(self._of(symbol)) if isinstance(symbol, Symbol) else [None]
             known = [each for each in several if each is not None]
             if len(known) < len(several):
                 return ()
             found += known
-        return () if any(_takes_all(arguments) for arguments, _ in found) else found
+        return () if any(_takes_all(each.arguments) for each in found) else found
 
-    def _of(self, symbol: Symbol) -> Iterator[tuple[ast.arguments, bool] | None]:
-        scopes = headers(self.project.uses(symbol.path))
-        scope = scopes[symbol.scope]
+    def may_set(self, path: str, mention: u.Mention, parameter: str, *, is_bound: bool) -> bool:
+        """Say whether a call of what is looked for may set a parameter by `**`: it gives it in no other way.
+
+        Parameters:
+            mention: of what is called, or of what a partial function is made of.
+            is_bound: whether the first parameter of a method is given by Python.
+        """
+        lines, (line, column) = self.project.lines(path), mention[:2]
+        before, text = (part.decode("utf-8", "replace") for part in _cut(lines.cut(line).encode(), column))
+        partial = _PARTIAL.search(before) if mention[3] != u.CALL else None
+        name = _NAME.match(text)
+        if name is None or (partial is None and mention[3] != u.CALL):
+            return False
+        start = column + len(name[0].encode()) if partial is None else len(before[: partial.start(1)].encode())
+        called = _called(lines, line, start)
+        if called is None:
+            return any("**" in lines.cut(number) for number in range(line, line + _MOST_LINES))
+        if not called.has_more or parameter in called.named:
+            return False
+        given = called.given - (partial is not None)
+        several = [
+            each for symbol in self.sought.meanings if isinstance(symbol, Symbol) for each in self._defined(symbol)
+        ]
+        return not all(
+            each is not None and _is_given(given + (each.is_bound and (is_bound or each.of_class)), each, parameter)
+            for each in several
+        )
+
+    def _of(self, symbol: Symbol) -> Iterator[_Defined | None]:
+        scope = headers(self.project.uses(symbol.path))[symbol.scope]
         whole = self.project.uses(symbol.path).scopes[symbol.scope]
         if scope.kind != u.CLASS_SCOPE or symbol.name in whole.attributes:
             yield None
+        yield from self._defined(symbol)
+
+    def _defined(self, symbol: Symbol) -> Iterator[_Defined | None]:
+        scopes = headers(self.project.uses(symbol.path))
+        scope = scopes[symbol.scope]
         for how, number, _, line in scope.names.get(symbol.name, ()):
             if how != u.FUNCTION or not _CHANGING.isdisjoint(scopes[number].flags):
                 yield None
                 continue
             function = _parsed(self.project.lines(symbol.path), line, 0, "", ": pass")
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                yield function.args, "static" not in scopes[number].flags
+                flags, in_class = scopes[number].flags, scope.kind == u.CLASS_SCOPE
+                yield _Defined(function.args, in_class and "static" not in flags, in_class and "class" in flags)
             else:
                 yield None
 
@@ -126,8 +177,13 @@ def _called(lines: SingleLines, line: int, column: int) -> _Called | None:
     first = call.args[0] if call.args else None
     given = [each for each in call.args if not isinstance(each, ast.Starred)]
     named = [each.arg for each in call.keywords if each.arg]
-    is_spread = len(given) < len(call.args) or len(named) < len(call.keywords)
-    return _Called(first.id if isinstance(first, ast.Name) else "", len(given), named, is_spread)
+    return _Called(
+        first=first.id if isinstance(first, ast.Name) else "",
+        given=len(given),
+        named=named,
+        is_starred=len(given) < len(call.args),
+        has_more=len(named) < len(call.keywords),
+    )
 
 
 def _parsed(lines: SingleLines, line: int, column: int, before: str, behind: str) -> ast.AST | None:
@@ -157,6 +213,21 @@ def _takes_all(arguments: ast.arguments) -> bool:
     return arguments.vararg is not None and arguments.kwarg is not None and not required
 
 
+def _is_given(given: int, function: _Defined, parameter: str) -> bool:
+    """Say whether arguments that stand by themselves are those of a parameter, or nothing but such could be.
+
+    Parameters:
+        given: how many there are, with the one that Python gives.
+    """
+    alone = [each.arg for each in function.arguments.posonlyargs]
+    positional = [*alone, *(each.arg for each in function.arguments.args)]
+    return parameter in alone or parameter in positional[:given]
+
+
+def _cut(line: bytes, column: int) -> tuple[bytes, bytes]:
+    return line[:column], line[column:]
+
+
 def _fits(called: _Called, arguments: ast.arguments, skipped: int) -> bool:
     """Say whether parameters take what a call is given.
 
@@ -173,4 +244,4 @@ def _fits(called: _Called, arguments: ast.arguments, skipped: int) -> bool:
         return False
     required = positional[skipped : len(positional) - len(arguments.defaults)][called.given :]
     required += [name for name, default in zip(alone, arguments.kw_defaults, strict=True) if default is None]
-    return called.is_spread or set(required).issubset(called.named)
+    return called.is_starred or called.has_more or set(required).issubset(called.named)
