@@ -55,7 +55,8 @@ class Move(Request, frozen=True, kw_only=True):
     ] = False
     as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
     shim: Annotated[
-        bool, described("Have its old name go on to work; a function or class that is taken by it warns, then.")
+        bool,
+        described("Have its old name go on to work; a function or class that is taken by it warns, if possible."),
     ] = False
     local_imports: Annotated[
         bool, described("Import in functions what one of the modules needs of the other, which breaks a circle.")

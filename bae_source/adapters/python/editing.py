@@ -150,7 +150,7 @@ class Editing:
             to: the module that a definition goes to, made if it is not there; or the name that the rest is to have.
             merge: take all that a module defines into another module that is there, and delete its file.
             as_name: the name that the definition is to have there.
-            shim: have its old name go on to work; a function or class that is taken by it warns, then.
+            shim: have its old name go on to work; a function or class that is taken by it warns, if possible.
             local_imports: import in functions what one of the modules needs of the other, which breaks a circle.
             unsure: what comes of places that may mean a definition: the move is refused, or they stay.
             text: which comments, docstrings and text files change: none, or those with its dotted name.

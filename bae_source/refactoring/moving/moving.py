@@ -25,7 +25,7 @@ from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.local_imports import for_checkers, inside_functions
 from bae_source.refactoring.moving.settings import renamed_settings
-from bae_source.refactoring.moving.shims import reexport, warning_getattr
+from bae_source.refactoring.moving.shims import reexport, silent, warning_getattr
 from bae_source.refactoring.moving.symbols import (
     Needs,
     Travelling,
@@ -316,8 +316,9 @@ class Moving:
         given = {each.name for each in now.outline.imports}
         missing = {old: new for old, new in self.names.items() if old not in given}
         defines = "__getattr__" in self.project.uses(module.path).scopes[0].names
-        variables = {each.name for each in self.moved if each.is_variable}
-        warned = {old: new for old, new in missing.items() if not defines and old not in variables}
+        warning = {each.name for each in self.moved if not each.is_variable}
+        warned = {old: new for old, new in missing.items() if not defines and old in warning}
+        self._notices += silent(self.origin, sorted(warning - warned.keys()), defines=defines)
         imported = {old: new for old, new in missing.items() if old not in warned}
         if imported:
             revision.apply(self._with_imports(module, now, [], [reexport(self.to, imported)]))

@@ -4,14 +4,16 @@
     def send(): …       def __getattr__(name): …, which imports it from its new module, and warns that it has moved
 
 Invariants:
-- a module that has a `__getattr__`, or still uses the name itself, imports the name, and nobody is warned.
+- a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, and that is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import listed
 
 
 def reexport(to: ModuleFile, names: Mapping[str, str]) -> str:
@@ -41,6 +43,18 @@ def __getattr__(name: str) -> object:
     warnings.warn(message, DeprecationWarning, stacklevel=2)
     return getattr(moved, _MOVED[name])
 '''
+
+
+def silent(module: ModuleFile, names: Sequence[str], *, defines: bool) -> list[Notice]:
+    """Return the notice that names are taken from a module without a warning, if there are any.
+
+    Parameters:
+        names: of functions and classes.
+        defines: whether that is since the module has a `__getattr__`, and not since it uses them.
+    """
+    why = "has a `__getattr__` of its own" if defines else "goes on to use what it gives"
+    message = f"Nothing warns of {listed(f'{module.name}.{name}' for name in names)}, since {module.name} {why}."
+    return [Notice("shim_without_warning", message)] if names else []
 
 
 def _as(old: str, new: str) -> str:
