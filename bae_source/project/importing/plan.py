@@ -6,12 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.errors import SourceError
 from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.facts.index import named
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.importing.adding import Added
 from bae_source.syntax.importing.imports import add_imports
+from bae_source.syntax.outline.tree import Tree
 
 
 def with_imports(
@@ -31,16 +34,35 @@ def with_imports(
     wanted = list(statements)
     if not wanted:
         return splices, ()
-    module = resolved.module
     try:
-        added = add_imports(
-            resolved.tree,
-            import_name(module),
-            wanted,
-            package=module.package,
-            splices=splices,
-            is_own=lambda top: bool(workspace.layout.prefixes((top,))),
-        )
+        added = added_imports(workspace, resolved.module, resolved.tree, splices, wanted)
     except SourceError as error:
-        raise named(error, module.name) from None
+        raise named(error, resolved.module.name) from None
     return added.splices, added.notices
+
+
+def added_imports(
+    workspace: Workspace,
+    module: ModuleFile,
+    tree: Tree,
+    splices: Sequence[tuple[Span, str]],
+    statements: Iterable[str],
+) -> Added:
+    """Return splices on a module with those that add imports to it where they are missing.
+
+    Parameters:
+        tree: the module, which need not be as it is on the disk.
+        splices: the change that the imports are for.
+        statements: source that holds nothing but imports.
+
+    Raises:
+        as `with_imports`.
+    """
+    return add_imports(
+        tree,
+        import_name(module),
+        statements,
+        package=module.package,
+        splices=splices,
+        is_own=lambda top: bool(workspace.layout.prefixes((top,))),
+    )

@@ -26,7 +26,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.facts.mentions import Mentioning
-from bae_source.project.files.layout import import_name
+from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, whole_project_of
@@ -45,7 +45,6 @@ from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.syntax.exports.all_names import put_in_all
 from bae_source.syntax.exports.view import view_of
-from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.tree import Tree
@@ -375,15 +374,7 @@ def _put(
     both = [*inserted, *listed_names]
     if not parts.imports:
         return tuple(both)
-    added = add_imports(
-        tree,
-        import_name(module),
-        parts.imports,
-        package=module.package,
-        splices=both,
-        is_own=lambda top: bool(workspace.layout.prefixes((top,))),
-    )
-    return tuple(added.splices)
+    return added_imports(workspace, module, tree, both, parts.imports).splices
 
 
 def _assigned(text: str, name: str) -> str | None:

@@ -21,8 +21,8 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.model.text import listed
-from bae_source.project.files.layout import import_name
 from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.family import Family, family_of
 from bae_source.project.references.meaning.project import Project, whole_project_of
@@ -39,7 +39,6 @@ from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.renaming.safety import checked_name
-from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.locate import group_span, owned_comment
@@ -220,15 +219,8 @@ class Method:
         if not calls.splices:
             return []
         shown = reference(self.module.name, module) if imports_relatively(tree) else self.module.name
-        added = add_imports(
-            tree,
-            import_name(module),
-            [f"from {shown} import {self.new}"],
-            package=module.package,
-            splices=list(calls.splices),
-            is_own=lambda top: bool(self.workspace.layout.prefixes((top,))),
-        )
-        return list(added.splices)
+        statements = [f"from {shown} import {self.new}"]
+        return list(added_imports(self.workspace, module, tree, calls.splices, statements).splices)
 
     def _at_home(self, revision: Revision) -> list[tuple[Span, str]]:
         """Return what changes in the module of the class: the method goes, and the function stands behind the class."""

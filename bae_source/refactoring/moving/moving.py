@@ -16,8 +16,8 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.model.text import listed
-from bae_source.project.files.layout import import_name
 from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meaning import Meaning, Symbol
 from bae_source.project.references.meaning.project import Project
@@ -42,7 +42,6 @@ from bae_source.refactoring.planning.plan import Spliced
 from bae_source.syntax.exports.all_names import put_in_all, take_out_of_all
 from bae_source.syntax.exports.view import view_of
 from bae_source.syntax.importing.doubled import with_joined
-from bae_source.syntax.importing.imports import add_imports
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.locate import unit_for
@@ -356,14 +355,7 @@ class Moving:
     def _with_imports(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Iterable[str]
     ) -> Sequence[_Splice]:
-        added = add_imports(
-            tree,
-            import_name(module),
-            list(wanted),
-            package=module.package,
-            splices=splices,
-            is_own=lambda top: bool(self.workspace.layout.prefixes((top,))),
-        )
+        added = added_imports(self.workspace, module, tree, splices, wanted)
         self._notices += [each for each in added.notices if each.code != "imports_added"]
         return added.splices
 

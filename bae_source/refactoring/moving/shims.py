@@ -4,7 +4,7 @@
     def send(): …       def __getattr__(name): …, which imports it from its new module, and warns that it has moved
 
 Invariants:
-- a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, and that is said.
+- a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, which is said.
 """
 
 from __future__ import annotations
