@@ -210,7 +210,8 @@ class ModuleMove:
             elif isinstance(node, ast.Import):
                 yield from self._import(node, source, module, local)
         tables = list(self._in_tables(module, source))
-        exported = list(self._exported(module.path)) if local else []
+        in_tables = {span.start for span, _ in tables}
+        exported = [each for each in self._exported(module.path) if local and each[0].start not in in_tables]
         yield from (*tables, *exported)
         for mentioned in mentions:
             if source.lines.offset(*mentioned.mention[:2]) not in {span.start for span, _ in exported}:
