@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.files.layout import import_name
 from bae_source.project.references.meaning.meaning import InModule
@@ -57,7 +58,10 @@ class Following:
         """Say whether the name follows in a file."""
         if path not in self._known:
             self._known[path] = True  # files that import each other decide nothing
-            self._known[path] = self.last != self.word and self._can_follow(path)
+            try:
+                self._known[path] = self.last != self.word and self._can_follow(path)
+            except ResourceError:
+                self._known[path] = False  # it does not parse
         return self._known[path]
 
     def is_taken_from_one(self, path: str, imported: u.Imported) -> bool:
