@@ -352,11 +352,12 @@ class Expressions:
         return self.gathering.expression(u.SEVERAL, *numbers)
 
     def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:
-        numbers, narrowed, holds = [], [], isinstance(node.op, ast.And)
-        for value in node.values:
+        first, *others = node.values
+        numbers, narrowed, holds = [self.value(first, place)], [], isinstance(node.op, ast.And)
+        for before, value in zip(node.values, others):
+            if type(before) in TELLING:
+                narrowed += self.narrowing.begin(before, place, holds=holds)
             numbers.append(self.value(value, place))
-            if type(value) in TELLING:
-                narrowed += self.narrowing.begin(value, place, holds=holds)
         self.narrowing.end(narrowed)
         return self._any_of(numbers)
 

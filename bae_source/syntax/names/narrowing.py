@@ -14,7 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -24,6 +24,8 @@ from bae_source.syntax.names.gathering import Gathering, Place
 
 TELLING = frozenset({ast.Call, ast.UnaryOp, ast.BoolOp})
 """Types of tests that may say something."""
+_Tested = tuple[ast.expr, ast.expr, bool]
+"""An expression, types, and whether it is an instance of one of them."""
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -59,9 +61,8 @@ class Narrowing:
         Parameters:
             holds: whether it is true, and not false.
         """
-        if type(test) not in TELLING or self.gathering.is_class(place):
-            return []
-        return list(self._begun(_tested(test, holds), place))
+        tested = _tested(test, holds) if type(test) in TELLING else ()
+        return list(self._begun(tested, place)) if tested and not self.gathering.is_class(place) else []
 
     def until_the_end(self, test: ast.expr, place: Place, *, holds: bool) -> None:
         """Take account of a test up to the end of the suite."""
@@ -91,7 +92,7 @@ class Narrowing:
             if is_shared or self._bound(each.place, each.node) > each.bound:
                 self.gathering.expressions[each.number] = (u.ANY_OF, each.original)
 
-    def _begun(self, tested: Iterator[tuple[ast.expr, ast.expr, bool]], place: Place) -> Iterator[Narrowed]:
+    def _begun(self, tested: Sequence[_Tested], place: Place) -> Iterator[Narrowed]:
         for node, types, is_one in tested:
             original, told = self._number(node, place), self._number(types, place)
             if original and told and isinstance(node, (ast.Name, ast.Attribute)):
@@ -137,13 +138,13 @@ class Narrowing:
         return self.gathering.words[name][0]
 
 
-def _tested(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
-    """Yield what a test tells of: an expression, types, and whether it is an instance of one of them."""
+def _tested(test: ast.expr, holds: bool) -> Sequence[_Tested]:
+    """Return what a test tells of; nothing for most, which are many."""
     if isinstance(test, ast.Call):
-        if isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2:
-            yield test.args[0], test.args[1], holds
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _tested(test.operand, not holds)
-    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
-        for value in test.values:
-            yield from _tested(value, holds)
+        is_type_test = isinstance(test.func, ast.Name) and test.func.id == "isinstance" and len(test.args) == 2
+        return ((test.args[0], test.args[1], holds),) if is_type_test else ()
+    if isinstance(test, ast.UnaryOp):
+        return _tested(test.operand, not holds) if isinstance(test.op, ast.Not) else ()
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
+        return [each for value in test.values for each in _tested(value, holds)]
+    return ()

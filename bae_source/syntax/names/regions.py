@@ -64,18 +64,14 @@ class Regions:
 
     def begin(self, target: ast.expr, place: Place, line: int) -> list[Region]:
         """Take account of names that are about to be bound, at the beginning of a region."""
-        if self.gathering.scopes[place.scope].kind != u.FUNCTION_SCOPE:
+        if not place.in_function:
             return []
         stored = dict.fromkeys(self.gathering.words[name][0] for name in names_of(target))
         return [self._begun(name, place, line) for name in stored]
 
-    def _begun(self, name: str, place: Place, line: int) -> Region:
-        bound = self.gathering.scopes[place.scope].names.get(name)
-        return Region(name, place, line, place.numbers.pop(name, None), len(bound) if bound else 0)
-
     def until_the_end(self, target: ast.expr, place: Place, line: int) -> None:
-        """Take account of a name that is about to be assigned to, up to the end of the suite."""
-        if type(target) is not ast.Name or self.gathering.scopes[place.scope].kind != u.FUNCTION_SCOPE:
+        """Take account of a name that a function is about to assign to, up to the end of the suite."""
+        if type(target) is not ast.Name:
             return
         name = self.gathering.words[target.id][0]
         region = self._begun(name, place, line)
@@ -83,6 +79,10 @@ class Regions:
             before.until = region.first
         self.open[name] = region
         self.closing.append(partial(self.end, (region,)))
+
+    def _begun(self, name: str, place: Place, line: int) -> Region:
+        bound = self.gathering.scopes[place.scope].names.get(name)
+        return Region(name, place, line, place.numbers.pop(name, None), len(bound) if bound else 0)
 
     def end(self, regions: Iterable[Region]) -> None:
         """Leave regions."""
@@ -92,9 +92,12 @@ class Regions:
                 each.place.numbers[each.name] = each.outer
             bindings = self.gathering.scopes[each.place.scope].names[each.name]
             each.until = len(bindings) if each.until is None else each.until
+            is_again = len(bindings) > each.until - each.first
+            if not (each.own or is_again):
+                continue
             seen = self._seen[each.place.scope, each.name]
             seen += [each] if each.own else []
-            if len(bindings) > each.until - each.first and not self._is_shared(each.name, bindings):
+            if is_again and not self._is_shared(each.name, bindings):
                 self._split(seen, bindings)
 
     def _is_shared(self, name: str, bindings: Sequence[u.Binding]) -> bool:

@@ -85,6 +85,8 @@ class _Statements:
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
+        if not body:
+            return
         by_type = self.by_type
         defining = _DEFINING_ANYWHERE if place.in_function else _DEFINING
         above: tuple[str, ...] = ()
@@ -104,7 +106,7 @@ class _Statements:
             self.narrowing.close(before)
         self.regions.open = around
 
-    def _where(self, test: ast.expr, body: Iterable[ast.stmt], place: Place, *, holds: bool) -> None:
+    def _where(self, test: ast.expr, body: Sequence[ast.stmt], place: Place, *, holds: bool) -> None:
         """Visit a suite that runs where a test that was visited holds, or does not."""
         narrowed = self.narrowing.begin(test, place, holds=holds)
         self.suite(body, place)
