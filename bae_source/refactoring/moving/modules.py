@@ -129,7 +129,8 @@ class ModuleMove:
                 unread.setdefault(path, error.message)
                 continue
             nodes, failure = self._imports(module, source)
-            splices = list(self._file(module, source, nodes, mentions.get(path, ())))
+            found = mentions.get(path, ()) if failure is None else ()
+            splices = list(self._file(module, source, nodes, found))
             if failure is not None:
                 unread.setdefault(path, failure.message)
                 spans = (span for span, _ in splices)
