@@ -38,9 +38,9 @@ from bae_source.refactoring.moving.following import Following
 from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import reference
 from bae_source.refactoring.planning.plan import Spliced
-from bae_source.refactoring.renaming.broken import words_left
+from bae_source.refactoring.renaming.broken import module_imports, words_left
 from bae_source.syntax.importing.doubled import with_joined
-from bae_source.syntax.importing.statements import import_statements, whole_imports
+from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.growing import is_whole
 from bae_source.syntax.rewrite.name_tokens import written
@@ -107,6 +107,20 @@ class ModuleMove:
         self._changed: dict[str, int] = {}
         self._left: list[Reference] = []
 
+    def _whole_imports(self, module: ModuleFile) -> Iterator[Spliced]:
+        """Yield what changes in a file that does not parse, and stays where it is."""
+        try:
+            source = Source(self.workspace.content(module.path) or b"")
+            spans = tuple(module_imports(source.text, self.old, self.new))
+        except SourceError:
+            return
+        word = self.sought.word
+        changed = {span.end - len(word) for span in spans}
+        self._left += words_left(self.project, module.path, source, word, changed)
+        if spans and module.path not in self.paths:
+            self._changed[self._named(module.name)] = len(spans)
+            yield Spliced(module=module, splices=tuple((span, self.new) for span in spans))
+
     def moved(self) -> Moved:
         """Return what changes."""
         looked = looked_for(self.project, self.sought, self.workspace.index.naming)
@@ -125,16 +139,12 @@ class ModuleMove:
                 continue
             try:
                 source = self.workspace.source(module)
+                nodes = self._imports(module, source)
             except SourceError as error:
                 unread.setdefault(path, error.message)
+                spliced += self._whole_imports(module)
                 continue
-            nodes, failure = self._imports(module, source)
-            found = mentions.get(path, ()) if failure is None else ()
-            splices = list(self._file(module, source, nodes, found))
-            if failure is not None:
-                unread.setdefault(path, failure.message)
-                spans = (span for span, _ in splices)
-                self._left += words_left(self.project, path, source, self.sought.word, spans)
+            splices = list(self._file(module, source, nodes, mentions.get(path, ())))
             if not splices:
                 continue
             self._changed[self._named(module.name)] = len(splices)
@@ -142,8 +152,8 @@ class ModuleMove:
                 contents[path] = source.encode(splice(source.text, splices))
             else:
                 splices = with_joined(source.text, splices, newline=source.newline, unit="    ")
-                targets = (Span(0, len(source.text)),) if failure is None else ()
-                spliced.append(Spliced(module=module, splices=tuple(splices), targets=targets))
+                whole = Span(0, len(source.text))
+                spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents.update(self._settings())
         left = self._left
         report = Report(
@@ -166,18 +176,20 @@ class ModuleMove:
     def _is_moved(self, dotted: str) -> bool:
         return dotted == self.old or dotted.startswith(f"{self.old}.")
 
-    def _imports(self, module: ModuleFile, source: Source) -> tuple[Sequence[ast.stmt], SourceError | None]:
-        """Return the import statements of a file; of one that does not parse those that do, and why it does not."""
+    def _imports(self, module: ModuleFile, source: Source) -> Sequence[ast.stmt]:
+        """Return the import statements of a file; none of one that is too new or too deep.
+
+        Raises:
+            SourceError: it does not parse.
+        """
         try:
             uses = self.project.uses(module.path)
             concerned = uses.imports if module.path in self.paths else filter(self._may_be_moved, uses.imports)
             known = {each.line for each in concerned} if is_whole(uses) else None
-            return import_statements(source.text, source.lines, known), None
+            return import_statements(source.text, source.lines, known)
         except (SyntaxError, RecursionError, MemoryError, Refused):
-            pass  # newer than the Python that runs here, or too deep
-        except SourceError as error:
-            return whole_imports(source.text, source.lines), error
-        return whole_imports(source.text, source.lines), None
+            self.workspace.tree(module)
+            return ()
 
     def _may_be_moved(self, imported: u.Imported) -> bool:
         """Say whether an import names what is called as the module is; no other leads to it."""
@@ -321,10 +333,7 @@ class ModuleMove:
 
     def _needs_root(self, module: ModuleFile, root: str) -> bool:
         """Say whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
-        try:
-            imports = self.workspace.tree(module).outline.imports
-        except SourceError:
-            return True  # it does not parse
+        imports = self.workspace.tree(module).outline.imports
         others = (each for each in imports if each.name == root and each.attribute is None and each.top)
         if any(not self._is_moved(each.module) for each in others):
             return False

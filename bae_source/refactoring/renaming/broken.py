@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
@@ -24,9 +24,11 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meaning import Meaning
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.refactoring.renaming.places import Place
-from bae_source.syntax.importing.statements import whole_imports
-from bae_source.syntax.text.lexer import lex
-from bae_source.syntax.text.source import Source
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.text.lexer import end_of_line, lex
+from bae_source.syntax.text.source import Lines, Source
+
+_IMPORT = re.compile(r"^[ \t\f]*(?=(?:from|import)\b)", re.MULTILINE)
 
 
 def broken_places(project: Project, family: Family, new: str, path: str) -> tuple[list[Place], list[Reference]]:
@@ -39,21 +41,24 @@ def broken_places(project: Project, family: Family, new: str, path: str) -> tupl
         return [], []  # it is known but for some suites
     try:
         source = Source(project.workspace.content(path) or b"")
+        text = source.text
     except ResourceError:
         return [], []
-    word = family.sought.word
-    spans = [Span(start, start + len(word)) for start in sorted(set(_imported(project, family, path, source)))]
-    changed = [Place(path=path, span=span, new=new, line=source.lines.number(span.start)) for span in spans]
-    return changed, list(words_left(project, path, source, word, spans))
+    word, starts = family.sought.word, set(_imported(project, family, path, text))
+    changed = [
+        Place(path=path, span=Span(start, start + len(word)), new=new, line=source.lines.number(start))
+        for start in sorted(starts)
+    ]
+    return changed, list(words_left(project, path, source, word, starts))
 
 
-def words_left(project: Project, path: str, source: Source, word: str, changed: Iterable[Span]) -> Iterator[Reference]:
+def words_left(project: Project, path: str, source: Source, word: str, changed: Collection[int]) -> Iterator[Reference]:
     """Yield where code of a file that does not parse has a word, but for places that change."""
     text, module = source.text, project.workspace.census.module(path)
-    hidden = [*(lexed := lex(text)).strings, *lexed.comments, *changed]
+    hidden = [*(lexed := lex(text)).strings, *lexed.comments]
     for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text) if module is not None else ():
         start = match.start()
-        if module is None or any(each.start <= start < each.end for each in hidden):
+        if module is None or start in changed or any(each.start <= start < each.end for each in hidden):
             continue
         place = source.lines.place(start)
         yield Reference(
@@ -68,15 +73,46 @@ def words_left(project: Project, path: str, source: Source, word: str, changed: 
         )
 
 
-def _imported(project: Project, family: Family, path: str, source: Source) -> Iterator[int]:
+def module_imports(text: str, old: str, new: str) -> Iterator[Span]:
+    """Yield where statements that are whole in themselves name a module by its dotted name, up to its last component.
+
+    Parameters:
+        old, new: dotted names with as many components, so that one stands for the other.
+    """
+    if old.count(".") != new.count("."):
+        return
+    for start, statement, parsed in _statements(text):
+        lines = Lines(statement)
+        if isinstance(parsed, ast.Import):
+            named = [(lines.offset(each.lineno, each.col_offset), each.name) for each in parsed.names]
+        elif isinstance(parsed, ast.ImportFrom) and not parsed.level:
+            named = [(len(statement) - len(statement[len("from") :].lstrip()), parsed.module or "")]
+        else:
+            continue
+        for at, name in named:
+            if f"{name}.".startswith(f"{old}.") and statement.startswith(old, at):
+                yield Span(start + at, start + at + len(old))
+
+
+def _statements(text: str) -> Iterator[tuple[int, str, ast.stmt]]:
+    """Yield the imports that are whole in themselves, with their text and where that begins."""
+    for match in _IMPORT.finditer(text):
+        statement = text[match.end() : end_of_line(text, match.end())]
+        try:
+            [parsed] = parse_module(statement).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        yield match.end(), statement, parsed
+
+
+def _imported(project: Project, family: Family, path: str, text: str) -> Iterator[int]:
     """Yield where statements that are whole in themselves import what is renamed."""
     word = family.sought.word
-    found = whole_imports(source.text, source.lines) if not family.classes and not family.is_local else ()
-    for statement in found:
-        taken = [each for each in statement.names if each.name == word]
-        if not isinstance(statement, ast.ImportFrom) or not taken:
+    for start, statement, parsed in _statements(text) if not family.classes and not family.is_local else ():
+        taken = [each for each in parsed.names if each.name == word] if isinstance(parsed, ast.ImportFrom) else []
+        if not isinstance(parsed, ast.ImportFrom) or not taken:
             continue
-        files = project.names.files(path, statement.module or "", statement.level)
+        files = project.names.files(path, parsed.module or "", parsed.level)
         meanings = frozenset[Meaning]().union(*(project.names.attribute(file, word) for file in files))
         if meanings and meanings <= frozenset[Meaning](family.symbols):
-            yield from (source.lines.offset(each.lineno, each.col_offset) for each in taken)
+            yield from (start + Lines(statement).offset(each.lineno, each.col_offset) for each in taken)

@@ -11,7 +11,6 @@ Invariants:
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Collection, Iterable, Iterator
 
 from bae_source.syntax.outline.ast_walk import suites_of
@@ -19,8 +18,6 @@ from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.source import Lines
 from bae_source.system.collecting import collector_off
-
-_IMPORT = re.compile(r"^[ \t\f]*(?=(?:from|import)\b)", re.MULTILINE)
 
 
 def import_statements(text: str, lines: Lines, known: Collection[int] | None) -> list[ast.Import | ast.ImportFrom]:
@@ -39,17 +36,6 @@ def import_statements(text: str, lines: Lines, known: Collection[int] | None) ->
             except SyntaxError:
                 pass
         return list(_among(parse_module(text).body))
-
-
-def whole_imports(text: str, lines: Lines) -> list[ast.Import | ast.ImportFrom]:
-    """Return the import statements of a text that does not parse, as far as they are whole in themselves."""
-    found: list[ast.Import | ast.ImportFrom] = []
-    for match in _IMPORT.finditer(text):
-        try:
-            found += _on_line(text, lines, lines.number(match.end()))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return found
 
 
 def _on_line(text: str, lines: Lines, line: int) -> list[ast.Import | ast.ImportFrom]:

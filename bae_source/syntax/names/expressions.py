@@ -354,7 +354,7 @@ class Expressions:
     def _bool(self, node: ast.BoolOp, place: Place, _kind: int) -> int:
         first, *others = node.values
         numbers, narrowed, holds = [self.value(first, place)], [], isinstance(node.op, ast.And)
-        for before, value in zip(node.values, others):
+        for before, value in zip(node.values, others, strict=False):
             if type(before) in TELLING:
                 narrowed += self.narrowing.begin(before, place, holds=holds)
             numbers.append(self.value(value, place))
