@@ -339,8 +339,8 @@ def _meanwhile(
     source: Source, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
 ) -> list[bool]:
     """Have something done after the first snapshot was begun, and before anything is read from it."""
-    changing = source._service._changing
-    made, done = source._service._workspace, list[bool]()
+    changing = source._service.changing
+    made, done = source._service.workspace, list[bool]()
 
     def workspace(*arguments: Any) -> Workspace:
         found = made(*arguments)
@@ -351,6 +351,6 @@ def _meanwhile(
             do()
         return found
 
-    monkeypatch.setattr(source._service, "_workspace", workspace)
+    monkeypatch.setattr(source._service, "workspace", workspace)
     monkeypatch.setattr(changing, "workspace", workspace)
     return done

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from bae_source.engine.changing import Changing
+from bae_source.engine.commands import COMMANDS
+from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import REQUESTS, Context, Service, find_root, request
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.request import parameters
@@ -225,3 +227,11 @@ def test_who_still_holds_an_old_function_is_said_after_every_change(
     finally:
         for name in ("held_a", "held_b"):
             sys.modules.pop(name, None)
+
+
+def test_every_request_declares_what_carries_it_out() -> None:
+    methods = {"query": "answer", "change": "plan"}
+    for kind in REQUESTS:
+        method = methods.get(kind.runner)
+        assert hasattr(kind, method) if method else kind.runner in COMMANDS, kind.verb
+        assert (kind.runner == "change") is hasattr(kind, "plan"), kind.verb

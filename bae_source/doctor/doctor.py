@@ -31,6 +31,7 @@ class Doctor(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "doctor"
+    runner: ClassVar[str] = "doctor"
     when: ClassVar[str] = "Use it when answers or refusals are not what you expect, or on a project you do not know."
     recovers: ClassVar[bool] = False
 

@@ -38,6 +38,7 @@ class Apply(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "apply"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it when changes only make sense together: one check and one undo for all of them."
 
     requests: Annotated[

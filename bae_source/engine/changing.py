@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from bae_source.engine.attempts import Crowded, attempted
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Transactions
 
-_ATTEMPTS = 5
 _MOST_NAMED = 3
 """Files that a notice names; the report has all of them."""
 _TOO_EARLY = "partially initialized module"  # so says Python where modules import each other in a circle
@@ -111,42 +110,47 @@ class Changing:
         Parameters:
             planned: an earlier plan; what the change names must still be what it was then.
         """
-        first, alone = planned, False
-        for attempt in range(_ATTEMPTS):
-            last = attempt == _ATTEMPTS - 1
-            alone = alone or last  # whom others overtook so often has his turn
-            with self.transactions.held() if alone else nullcontext():
-                stands = self._standing()
-                workspace = self.workspace(None)
-                try:
-                    plan = self._planned(asked, workspace, first)
-                except ResourceError as error:
-                    if isinstance(error, RequestError) or alone or context.dry_run or stands():
-                        raise
-                    alone = True
-                    continue
-                is_sure = alone or context.dry_run or stands()
-                if not plan.changes and not is_sure:
-                    alone = True
-                    continue
-                first = plan if is_sure else planned
-                if context.reload == "off":
-                    plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
-                try:
-                    if context.dry_run or not plan.changes:
-                        return self._unmade(plan, workspace, context)
-                    return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
-                except TransactionError as error:
-                    if not isinstance(asked, Exporting) or error.code != "reload_failed":
-                        raise
-                    less = asked.without_export()
-                    if less is None or less.plan(workspace).changes == plan.changes:
-                        raise  # it exports nothing, so that is not what fails
-                    return self._exporting_less(asked, less, context, first, error)
-                except Refused as error:
-                    if error.code != "stale" or last:
-                        raise self._with_way_out(error, asked, workspace, context) from None
-        raise AssertionError("the last attempt returns or raises")
+        first = planned
+
+        def attempt(alone: bool) -> Outcome:
+            nonlocal first
+            stands = self._standing()
+            workspace = self.workspace(None)
+            try:
+                plan = self._planned(asked, workspace, first)
+            except ResourceError as error:
+                if isinstance(error, RequestError) or alone or context.dry_run or stands():
+                    raise
+                raise Crowded from error
+            is_sure = alone or context.dry_run or stands()
+            if not plan.changes and not is_sure:
+                raise Crowded
+            first = plan if is_sure else planned
+            return self._made(asked, plan, workspace, context, first)
+
+        return attempted(attempt, self.transactions.held)
+
+    def _made(
+        self, asked: Operation, plan: Plan, workspace: Workspace, context: Context, first: Plan | None
+    ) -> Outcome:
+        """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
+        if context.reload == "off":
+            plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
+        try:
+            if context.dry_run or not plan.changes:
+                return self._unmade(plan, workspace, context)
+            return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+        except TransactionError as error:
+            if not isinstance(asked, Exporting) or error.code != "reload_failed":
+                raise
+            less = asked.without_export()
+            if less is None or less.plan(workspace).changes == plan.changes:
+                raise  # it exports nothing, so that is not what fails
+            return self._exporting_less(asked, less, context, first, error)
+        except Refused as error:
+            if error.code == "stale":
+                raise
+            raise self._with_way_out(error, asked, workspace, context) from None
 
     def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
         """Return a refusal for a circle of imports with the call that makes none, if there is one."""

@@ -1,6 +1,9 @@
 """The one door: every adapter hands a request to `Service.run` and gets an outcome.
 
-    request -> parse again -> answer, kept within its budget, or change (`changing`) -> outcome
+    request -> measured -> within its budget -> checked -> recovered -> steady -> carried out -> outcome
+
+Each layer is a method with that name; what carries a request out is its declared `runner`: a query answers from a
+workspace, a change is made by `changing`, a command stands in `commands`.
 
 Invariants:
 - a request that was not made by `parse` is parsed here, so that no caller can skip validation;
@@ -15,7 +18,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -159,12 +162,12 @@ class Service:
         )
 
     def run(self, asked: Request, context: Context | None = None) -> Outcome:
-        """Do what is asked.
+        """Carry a request out.
 
         Raises:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
-        return self._noted(asked, context or Context(), lambda: self._run(asked, context or Context()))
+        return self._run(asked, context or Context())
 
     def adopt(self, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
         """Make state that was copied or moved with the project the user's own, if a person agrees; no request asks it.
@@ -175,7 +178,7 @@ class Service:
         from bae_source.engine.travelling import adopted  # hardly ever
 
         self.close()
-        return adopted(self._changing, agrees)
+        return adopted(self.changing, agrees)
 
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
@@ -186,7 +189,7 @@ class Service:
     @property
     def made(self) -> str | None:
         """The operation that was made last, for who is interrupted before he has the outcome; None if none was."""
-        return self._changing.made if "_changing" in self.__dict__ else None
+        return self.changing.made if "changing" in self.__dict__ else None
 
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.
@@ -194,34 +197,40 @@ class Service:
         Parameters:
             message: the reason, for the history.
         """
-        return self._draft(
-            message, lambda asked, context, plan: self._noted(asked, context, lambda: self._run(asked, context, plan))
-        )
+        return self._draft(message, self._run)
 
     @cached_property
     def keeping(self) -> Keeping:
         """The drafts that outlive a call: open transactions with a handle, and refused changes."""
         from bae_source.engine.keeping import Keeping  # most changes come alone, and are not refused
 
-        return Keeping(self._changing, lambda message: self._draft(message, self._changing.change))
+        return Keeping(self.changing, lambda message: self._draft(message, self.changing.change))
 
     def _draft(self, message: str, commit: Committing) -> Draft:
         from bae_source.engine.drafting import Draft  # likewise
 
         return Draft(
-            self._changing,
-            read=lambda workspace, asked, context: self._read(*self._checked(asked, context), workspace),
+            self.changing,
+            read=lambda workspace, asked, context: self._paged(*self._checked(asked, context), workspace),
             commit=commit,
-            recover=lambda asked: self._recovered(asked, Context(dry_run=True)),  # which waits for nobody
+            recover=lambda asked: self._recover(asked, Context(dry_run=True)),  # which waits for nobody
             message=message,
         )
 
-    def _noted(self, asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
-        """Do what is asked within the budget, and note how it went."""
+    def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
+        """Carry a request out: measured, within its budget, checked, on a project that is whole and stands still."""
+
+        def bounded() -> Outcome:
+            return within_budget(asked, context, lambda: self._recovered(*self._checked(asked, context), planned))
+
+        return self._measured(asked, bounded)
+
+    def _measured(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+        """The layer of telemetry: note how a request went."""
         begun, code, answered = self.timer(), "internal_error", ""
         try:
             with self._kept.together():
-                outcome = within_budget(asked, context, do)
+                outcome = do()
             code, answered = outcome.errors[0].code if outcome.errors else outcome.status, outcome.text
         except ResourceError as error:
             code = error.code
@@ -231,98 +240,83 @@ class Service:
             self._kept.watch()
         return outcome
 
-    def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
-        again, context = self._checked(asked, context)
-        told = [*self._folders.unused(), *self._recovered(again, context)] if again.recovers else []
+    def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
+        """Return a request and its context once more, with everything in them checked."""
+        return parse(type(asked), as_mapping(asked)), checked(context)
+
+    def _recovered(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
+        """The layer of recovery: finish what a process that died left half done, and say so."""
+        notices = [*self.folders.unused(), *self._recover(asked, context)] if asked.recovers else []
         try:
-            outcome = self._done_once(again, context, planned, told)
+            outcome = self._steady(asked, context, planned, notices)
         except ResourceError as error:
-            told += self._recovered_since()
-            if told:
-                raise telling(error, dict.fromkeys(told)) from error.__cause__
+            notices += self._recovered_since()
+            if notices:
+                raise telling(error, dict.fromkeys(notices)) from error.__cause__
             raise
-        told += self._recovered_since()
-        return replace(outcome, warnings=(*dict.fromkeys(told), *outcome.warnings)) if told else outcome
+        notices += self._recovered_since()
+        return replace(outcome, warnings=(*dict.fromkeys(notices), *outcome.warnings)) if notices else outcome
 
-    def _done_once(self, again: Request, context: Context, planned: Plan | None, told: list[Notice]) -> Outcome:
-        """Do what is asked; what was read while somebody began a change is read anew, and that he is at it is told."""
-        if again.effect is not Effect.READS or again.staged or not again.recovers:
-            return self._done(again, context, planned)
-        for attempt in range(_READINGS):
-            head = head_of(self._folders.base)
-            try:
-                outcome = self._done(again, context, planned)
-            except ResourceError:
-                if head_of(self._folders.base) == head or attempt == _READINGS - 1:
-                    raise
-            else:
-                if head_of(self._folders.base) == head:
-                    return outcome
-            told += self._recovered(again, context)
-        return outcome
-
-    def _recovered(self, asked: Request, context: Context) -> tuple[Notice, ...]:
+    def _recover(self, asked: Request, context: Context) -> tuple[Notice, ...]:
         """Finish what a process that died left half done, and return what there is to say of what is under way."""
-        if self._folders.is_idle():
+        if self.folders.is_idle():
             return ()
         will_wait = asked.effect is not Effect.READS and not context.dry_run
-        return self._changing.transactions.recover(will_wait=will_wait)
+        return self.changing.transactions.recover(will_wait=will_wait)
 
     def _recovered_since(self) -> tuple[Notice, ...]:
-        """Return what was recovered by what waited for somebody who died meanwhile, and told nobody of it."""
-        return self._changing.recovered() if "_changing" in self.__dict__ else ()
+        """Return what was recovered by a transaction that waited for one whose process died meanwhile."""
+        return self.changing.recovered() if "changing" in self.__dict__ else ()
 
-    def _done(self, again: Request, context: Context, planned: Plan | None) -> Outcome:
-        if again.staged:
-            return self._judged(again, context)
-        if again.effect is Effect.READS:
-            return self._read(again, context, self._workspace())
+    def _steady(self, asked: Request, context: Context, planned: Plan | None, notices: list[Notice]) -> Outcome:
+        """The layer of the stable snapshot: answer anew where a change was begun while the project was read.
+
+        Parameters:
+            notices: takes what is said of that change.
+        """
+        if asked.effect is not Effect.READS or asked.staged or not asked.recovers:
+            return self._carried_out(asked, context, planned)
+        for attempt in range(_READINGS):
+            head = head_of(self.folders.base)
+            try:
+                outcome = self._carried_out(asked, context, planned)
+            except ResourceError:
+                if head_of(self.folders.base) == head or attempt == _READINGS - 1:
+                    raise
+            else:
+                if head_of(self.folders.base) == head:
+                    return outcome
+            notices += self._recover(asked, context)
+        return outcome
+
+    def _carried_out(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
+        """Hand a request to what carries it out."""
+        if asked.staged:
+            return self._judged(asked, context)
+        if asked.effect is Effect.READS:
+            return self._paged(asked, context, self.workspace())
         if context.cursor is not None:
             raise RequestError(
-                "invalid_arguments", f"{again.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
+                "invalid_arguments", f"{asked.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
-        return self._change(again, context, planned)
+        if asked.runner != "change":
+            return self._command(asked, context)
+        try:
+            return self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
+        except Refused as error:
+            raise self.keeping.refusal(asked, context, error) from error.__cause__
 
     def _judged(self, asked: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
         from bae_source.project.git.staged import staged_workspace  # for the hook alone
 
-        unfinished = not self._folders.is_idle()
+        unfinished = not self.folders.is_idle()
         kept = self._kept.beside()
         with staged_workspace(self.root, self.environment, kept=kept, unfinished=unfinished) as workspace:
-            return self._read(asked, context, workspace)
+            return self._paged(asked, context, workspace)
 
-    def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
-        """Return a request and its context once more, with everything in them checked."""
-        return parse(type(asked), as_mapping(asked)), checked(context)
-
-    def _change(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
-        from bae_source.engine.changing import Operation  # planning and committing, which reading needs not
-
-        if isinstance(asked, Operation):
-            try:
-                return self._changing.change(asked, context, planned)
-            except Refused as error:
-                raise self.keeping.refusal(asked, context, error) from error.__cause__
-        from bae_source.history.travel.commands import Abandon, Commit
-
-        if isinstance(asked, Commit):
-            return self.keeping.commit(asked.draft, asked.unsure, asked.include, context)
-        if isinstance(asked, Abandon):
-            return self.keeping.abandon(asked.draft)
-        from bae_source.engine.travelling import Forget, Prune, Redo, Undo, forgotten, pruned, travel
-
-        if isinstance(asked, (Undo, Redo)):
-            return travel(self._changing, asked, context)
-        if isinstance(asked, Prune):
-            return pruned(self._changing, asked, context)
-        if isinstance(asked, Forget):
-            self.close()
-            return forgotten(self._changing, asked, context)
-        raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
-
-    def _read(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
-        """Answer, within the budget; what belongs to a family has limits of its own."""
+    def _paged(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
+        """Answer, in pages where the caller wants them; what belongs to a family has limits of its own."""
         outcome = self._answer(workspace, asked, context)
         if has_own_limits(asked) or (context.budget is None and context.cursor is None):
             return outcome
@@ -336,27 +330,17 @@ class Service:
         return within(outcome, asked, budget=context.budget, cursor=context.cursor, narrower=less)
 
     def _answer(self, workspace: Workspace, asked: Request, context: Context) -> Outcome:
-        if _answers(asked):
-            if asked.navigates:
-                return self._navigated(workspace, asked, context)
-            return _by_name(workspace, asked).answer(workspace)
-        from bae_source.engine.usage import Telemetry, usage  # neither is about the project's code
-        from bae_source.history.travel.commands import History
+        if asked.runner != "query":
+            return self._command(asked, context)
+        assert isinstance(asked, Query), "what is a query answers"
+        if asked.navigates:
+            return self._navigated(workspace, asked, context)
+        return _by_name(workspace, asked).answer(workspace)
 
-        if isinstance(asked, History):
-            from bae_source.engine.travelling import told
+    def _command(self, asked: Request, context: Context) -> Outcome:
+        from bae_source.engine.commands import COMMANDS  # few requests are commands
 
-            return told(self._changing, asked, context)
-        if isinstance(asked, Telemetry):
-            return usage(self._log.lines())
-        from bae_source.doctor.doctor import Doctor, examined
-
-        if isinstance(asked, Doctor):
-            from bae_source.doctor.scene import Scene
-
-            scene = Scene(workspace, folders=self._folders, environment=self.environment, noting=self._is_noting())
-            return examined(asked, scene)
-        raise RequestError("unknown_operation", f"Nothing knows how to do {asked.verb!r}.")
+        return COMMANDS[asked.runner](self, asked, context)
 
     def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
         """Answer without a language server, and then add what one knows."""
@@ -374,18 +358,19 @@ class Service:
         from bae_source.reloading.child.installed import package_folders
         from bae_source.reloading.child.interpreter import find_interpreter
 
-        python = own_settings(self._workspace().files).get("python")
+        python = own_settings(self.workspace().files).get("python")
         setting = python if isinstance(python, str) else None
         found = find_interpreter(self.root, setting=setting, virtual_env=self.environment.get("VIRTUAL_ENV"))
         return package_folders(found.path)
 
-    def _workspace(self, overlay: Contents | None = None) -> Workspace:
+    def workspace(self, overlay: Contents | None = None) -> Workspace:
+        """Return a fresh snapshot of the project, with planned content by path."""
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)
 
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
         """Note how a request went, unless that is switched off."""
         parsed = self._kept.timings.taken()
-        if asked.verb == "forget" or not self._is_noting():
+        if asked.verb == "forget" or not self.is_measuring():
             return  # what was asked to go must not come back with the note of it
         from bae_source.engine.telemetry import Line, buckets, tokens
 
@@ -398,9 +383,10 @@ class Service:
             ast_tokens=tokens(answered),
             parse=buckets(parsed),
         )
-        self._log.note(line)
+        self.log.note(line)
 
-    def _is_noting(self) -> bool:
+    def is_measuring(self) -> bool:
+        """Say whether telemetry is switched on."""
         if self.environment.get(_SWITCH, "").lower() in _OFF:
             return False
         try:
@@ -412,21 +398,21 @@ class Service:
         from bae_source.project.facts.kinds import key
         from bae_source.state.cache import Cache
 
-        return Cache(self._folders, key=key())
+        return Cache(self.folders, key=key())
 
     @cached_property
-    def _log(self) -> Log:
+    def log(self) -> Log:
+        """The lines of telemetry."""
         from bae_source.engine.telemetry import Log
 
-        return Log(self._folders)
+        return Log(self.folders)
 
     @cached_property
-    def _changing(self) -> Changing:
+    def changing(self) -> Changing:
+        """What plans and makes changes."""
         from bae_source.engine.changing import Changing
 
-        return Changing(
-            self.root, environment=self.environment, workspace=self._workspace, folders=lambda: self._folders
-        )
+        return Changing(self.root, environment=self.environment, workspace=self.workspace, folders=lambda: self.folders)
 
     @cached_property
     def _language_servers(self) -> LanguageServers:
@@ -435,15 +421,12 @@ class Service:
         return LanguageServers(self.root, self.environment)
 
     @cached_property
-    def _folders(self) -> StateFolders:
+    def folders(self) -> StateFolders:
+        """Where our own state lies."""
         from bae_source.state.binding import UserState
         from bae_source.state.folders import StateFolders
 
         return StateFolders(self.root, UserState(self.environment))
-
-
-def _answers(asked: Request) -> TypeGuard[Query]:
-    return isinstance(asked, Query)
 
 
 def _by_name(workspace: Workspace, asked: Query) -> Query:

@@ -17,6 +17,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
 from bae_source.errors import (
     HistoryError,
@@ -54,9 +55,8 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.still_used import modules_gone
 from bae_source.refactoring.planning.taking_back import going, needed, without
 
-__all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "pruned", "told", "travel")
+__all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "listed_operations", "pruned", "travel")
 
-_ATTEMPTS = 3
 _ID = re.compile(r"op_[0-9a-f]+")
 
 
@@ -67,26 +67,19 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
         HistoryError: the history cannot do it; nothing was changed.
         TransactionError: it was written and taken back.
     """
-    alone = False
-    for attempt in range(_ATTEMPTS):
-        last = attempt == _ATTEMPTS - 1
-        alone = alone or (last and not context.dry_run)
+
+    def attempt(alone: bool) -> Outcome:
         try:
-            with changing.transactions.held() if alone else nullcontext():
-                return _attempt(changing, asked, context)
-        except Refused as error:
-            if error.code != "stale" or last:
-                raise
+            return _attempt(changing, asked, context)
         except HistoryError as error:
             if alone or not _is_unexplained(error) or (context.dry_run and changing.folders().is_idle()):
                 raise
-            if context.dry_run:
-                raise _passing(asked, error) from error
-            alone = True
-    raise AssertionError("the last attempt returns or raises")
+            raise (_passing(asked, error) if context.dry_run else Crowded) from error
+
+    return attempted(attempt, nullcontext if context.dry_run else changing.transactions.held)
 
 
-def told(changing: Changing, asked: History, context: Context) -> Outcome:
+def listed_operations(changing: Changing, asked: History, context: Context) -> Outcome:
     """List what was done, or tell one operation in full.
 
     Raises:

@@ -22,6 +22,7 @@ class Telemetry(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "telemetry"
     effect: ClassVar[Effect] = Effect.READS
+    runner: ClassVar[str] = "telemetry"
     when: ClassVar[str] = "Use it to see what is slow."
 
 

@@ -48,6 +48,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Class attributes:
         verb: the name that every adapter uses.
         effect: whether it reads, writes or destroys.
+        runner: how the engine carries it out: a `query` answers from a workspace, a `change` is planned and made, and
+            any other is a command that the engine knows by this name.
         when: a sentence on when to use it, for those who choose among tools.
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
@@ -67,6 +69,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     staged: ClassVar[bool] = False
     lists_places: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
+    runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""
     idempotent: ClassVar[bool] = False
     said: ClassVar[tuple[str, ...]] = ()

@@ -58,6 +58,7 @@ class Delete(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "delete"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it when nothing refers to the target any more: ask references first."
     idempotent: ClassVar[bool] = True
 

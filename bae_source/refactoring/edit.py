@@ -61,6 +61,7 @@ class Edit(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "edit"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for any change to code that exists; the source may come at any indentation."
 
     target: Target

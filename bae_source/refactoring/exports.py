@@ -35,6 +35,7 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "exports_add"
     family: ClassVar[str] = "exports"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it after new public names, so that they can be imported from the package."
     idempotent: ClassVar[bool] = True
 
@@ -75,6 +76,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "exports_remove"
     family: ClassVar[str] = "exports"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it before you delete or hide names that a package exposes."
     idempotent: ClassVar[bool] = True
 

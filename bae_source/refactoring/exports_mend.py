@@ -30,6 +30,7 @@ class ExportsMend(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "exports_mend"
     family: ClassVar[str] = "exports"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it where `exports check` or the hook says that `__all__` names what is not there."
     idempotent: ClassVar[bool] = True
 

@@ -28,6 +28,7 @@ class Insert(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "insert"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for new functions, classes, methods and statements in a module that exists."
 
     target: Target

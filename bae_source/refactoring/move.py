@@ -35,6 +35,7 @@ class Move(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "move"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it to put code elsewhere: what uses a definition follows it."
     idempotent: ClassVar[bool] = True
 

@@ -51,6 +51,7 @@ class Rename(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "rename"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it instead of a search and replace; it says what it leaves."
     idempotent: ClassVar[bool] = True
 

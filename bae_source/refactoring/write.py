@@ -42,6 +42,7 @@ class Write(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "write"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for what is new; in modules that exist, edit and insert keep what you do not name."
     idempotent: ClassVar[bool] = True
     places: ClassVar[tuple[bool, ...]] = (False, True)

@@ -185,7 +185,7 @@ def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> Non
 
 def test_the_projects_settings_say_how_much_is_kept(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.bae-source]\nhistory-operations = 7\nhistory-megabytes = 'many'\n")
-    limits = Service(root)._changing._limits()
+    limits = Service(root).changing._limits()
     assert (limits.operations, limits.megabytes) == (7, Limits().megabytes)
 
 
@@ -247,7 +247,7 @@ def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path) -> None:
     thread.start()
     try:
         assert inside.wait(30)
-        source._service._changing.transactions._holder._wait = 0.1  # ten seconds for people
+        source._service.changing.transactions._holder._wait = 0.1  # ten seconds for people
         with pytest.raises(Refused) as caught:
             source.forget()
         assert caught.value.code == "busy"

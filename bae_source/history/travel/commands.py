@@ -37,6 +37,7 @@ class Undo(Request, frozen=True):
 
     verb: ClassVar[str] = "undo"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "travel"
     said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when a change was a mistake; it is refused rather than overwrite what came later."
 
@@ -60,6 +61,7 @@ class Redo(Request, frozen=True):
 
     verb: ClassVar[str] = "redo"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "travel"
     said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when an undo was a mistake."
 
@@ -76,6 +78,7 @@ class Commit(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "commit"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "commit"
     when: ClassVar[str] = "Use it once you have looked at the unsure places of a refusal."
 
     draft: DraftHandle
@@ -94,6 +97,7 @@ class Abandon(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "abandon"
     effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "abandon"
     when: ClassVar[str] = "Use it when a change that was refused is not wanted any more; it ends by itself, too."
 
     draft: DraftHandle
@@ -107,6 +111,7 @@ class History(Request, frozen=True):
 
     verb: ClassVar[str] = "history"
     effect: ClassVar[Effect] = Effect.READS
+    runner: ClassVar[str] = "history"
     when: ClassVar[str] = "Use it to see what was changed, by whom and why, and to find the id that undo takes."
 
     target: Annotated[
@@ -127,6 +132,7 @@ class Prune(Request, frozen=True):
 
     verb: ClassVar[str] = "prune"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "prune"
     when: ClassVar[str] = "Use it when the history takes too much room."
     idempotent: ClassVar[bool] = True
 
@@ -145,6 +151,7 @@ class Forget(Request, frozen=True):
 
     verb: ClassVar[str] = "forget"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "forget"
     when: ClassVar[str] = "Use it when bae_source is to leave the project for good; nothing can be undone after it."
     idempotent: ClassVar[bool] = True
 
