@@ -9,24 +9,10 @@ from pathlib import Path
 import pytest
 
 import bae_source
-from bae_source.adapters.python.editing import How
-from bae_source.engine.service import REQUESTS, Context
 from bae_source.errors import ResourceError
-from bae_source.model.request import Request, parameters
 
 HOUSE = Path(__file__).resolve().parent.parent
 README = (HOUSE / "README.md").read_text()
-
-
-@pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.verb)
-def test_a_request_is_a_method_of_the_api_with_its_parameters_and_those_of_the_context(kind: type[Request]) -> None:
-    method = getattr(bae_source.Source, kind.verb)
-    assert inspect.getdoc(method)
-    taken = set(inspect.signature(method).parameters) - {"self"}
-    declared = {parameter.name for parameter in parameters(kind)}
-    assert declared <= taken
-    assert taken - declared <= {"how", *Context.__struct_fields__}
-    assert set(How.__annotations__) <= set(Context.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", [name for name in bae_source.__all__ if name != "__version__"])

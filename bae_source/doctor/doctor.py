@@ -33,6 +33,10 @@ class Doctor(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "doctor"
     runner: ClassVar[str] = "doctor"
     when: ClassVar[str] = "Use it when answers or refusals are not what you expect, or on a project you do not know."
+    examples: ClassVar[tuple[str, ...]] = (
+        "doctor",
+        "doctor --limit 100 --json",
+    )
     recovers: ClassVar[bool] = False
 
     limit: Annotated[int, described("How many files that do not parse are named.", ge=1)] = 10

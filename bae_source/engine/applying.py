@@ -40,6 +40,11 @@ class Apply(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it when changes only make sense together: one check and one undo for all of them."
+    examples: ClassVar[tuple[str, ...]] = (
+        "apply changes.json --dry-run",
+        "apply changes.json",
+        "make-changes | {program} apply - --json",
+    )
 
     requests: Annotated[
         tuple[dict[str, Any], ...],

@@ -15,7 +15,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -75,20 +75,23 @@ def request(verb: str, given: Mapping[str, Any]) -> Request:
     return parse(_kind(verb), given)
 
 
-def called(verb: str, arguments: Mapping[str, Any], context: Context | None = None) -> tuple[Request, Context]:
+def called(
+    verb: str, arguments: Mapping[str, Any], context: Context | None = None, *, wrong: Sequence[str] = ()
+) -> tuple[Request, Context]:
     """Make a request, and the context that it is run in, of the arguments of one call, where both stand together.
 
     Parameters:
         verb: the request's verb.
         arguments: the request's own parameters and those of the context that go with it (`model.context.steering`).
         context: how it is run where the arguments say nothing.
+        wrong: problems that are known already, to be told with the others.
 
     Raises:
         RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
     """
     kind = _kind(verb)
     steered = steering(kind)
-    values = values_of(kind, (*parameters(kind), *steered), arguments)
+    values = values_of(kind, (*parameters(kind), *steered), arguments, wrong=wrong)
     around = {each.name: values.pop(each.name) for each in steered if each.name in values}
     return kind(**values), replace(context or Context(), **around)
 

@@ -24,6 +24,10 @@ class Telemetry(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "telemetry"
     when: ClassVar[str] = "Use it to see what is slow."
+    examples: ClassVar[tuple[str, ...]] = (
+        "telemetry",
+        "read app.net.Client",
+    )
 
 
 def usage(lines: Iterable[Line]) -> Outcome:

@@ -60,7 +60,9 @@ class Context(Struct, frozen=True, kw_only=True):
     ] = "auto"
     verify: Annotated[
         tuple[str, ...],
-        described('What must hold as well, each by its name: import, cycles, tests, types or "command …".'),
+        described(
+            'What must hold as well, each by its name: import, cycles, tests, types or "command …".', metavar="NAME"
+        ),
     ] = ()
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
@@ -76,11 +78,14 @@ class Context(Struct, frozen=True, kw_only=True):
     ] = None
     budget: Annotated[
         Annotated[int, Meta(ge=SMALLEST_BUDGET)] | None,
-        described("Bytes that the answer may have; a longer one is refused, comes in pages, or is cut and says so."),
+        described(
+            "Bytes that the answer may have; a longer one is refused, comes in pages, or is cut and says so.",
+            metavar="BYTES",
+        ),
     ] = None
     cursor: Annotated[
         Annotated[str, Meta(max_length=40)] | None,
-        described("Show one page of the answer: 0 for the first; it names the next one's."),
+        described("Show one page of the answer: 0 for the first; it names the next one's.", metavar="CURSOR"),
     ] = None
 
 

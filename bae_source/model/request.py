@@ -51,6 +51,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         runner: how the engine carries it out: a `query` answers from a workspace, a `change` is planned and made, and
             any other is a command that the engine knows by this name.
         when: a sentence on when to use it, for those who choose among tools.
+        examples: calls on the command line, without the program; `{program}` where that does not stand first.
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
@@ -71,6 +72,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""
+    examples: ClassVar[tuple[str, ...]] = ()
     idempotent: ClassVar[bool] = False
     said: ClassVar[tuple[str, ...]] = ()
 
@@ -79,28 +81,38 @@ R = TypeVar("R", bound=Request)
 
 
 class Parameter(Struct, frozen=True, kw_only=True):
-    """One parameter of a request, as an adapter needs it to build a parser or a schema."""
+    """One parameter of a request, as an adapter needs it to build a parser, a schema or a method.
+
+    Parameters:
+        placed: whether it may be given by its place, without its name.
+        starred: whether Python takes its items one by one, each by its place.
+        flag: what the command line calls the option, where that is not the parameter's name.
+        metavar: what the command line calls the value, where the type does not say it.
+    """
 
     name: str
     annotation: Any
     required: bool
     default: Any
     help: str
+    placed: bool = False
+    starred: bool = False
+    flag: str = ""
+    metavar: str = ""
 
 
 @cache
 def parameters(kind: type[Struct]) -> tuple[Parameter, ...]:
     """Return the parameters of a request class in the order of their declaration; or those of its context."""
-    return tuple(
-        Parameter(
-            name=field.name,
-            annotation=field.type,
-            required=field.required,
-            default=None if field.default is msgspec.NODEFAULT else field.default,
-            help=_help(field.type),
-        )
-        for field in msgspec.structs.fields(kind)
-    )
+    return tuple(map(_parameter, msgspec.structs.fields(kind)))
+
+
+def _parameter(field: msgspec.structs.FieldInfo) -> Parameter:
+    told: dict[str, Any] = {"help": _help(field.type), "placed": field.required}
+    for meta in getattr(field.type, "__metadata__", ()):
+        told.update(getattr(meta, "extra", None) or {})
+    default = None if field.default is msgspec.NODEFAULT else field.default
+    return Parameter(name=field.name, annotation=field.type, required=field.required, default=default, **told)
 
 
 def parse(kind: type[R], given: Mapping[str, Any]) -> R:
@@ -284,9 +296,18 @@ def _help(annotation: Any) -> str:
     return ""
 
 
-def described(text: str, **constraints: Any) -> Meta:
-    """Shorthand for the metadata of a parameter: its help, and msgspec constraints such as `min_length`."""
-    return Meta(description=text, **constraints)
+def described(
+    text: str, *, placed: bool = False, starred: bool = False, flag: str = "", metavar: str = "", **constraints: Any
+) -> Meta:
+    """Return the metadata of a parameter.
+
+    Parameters:
+        text: its help.
+        placed, starred, flag, metavar: how it is given, as `Parameter` has it.
+        constraints: those of msgspec, such as `min_length`.
+    """
+    given = {"placed": placed, "starred": starred, "flag": flag, "metavar": metavar}
+    return Meta(description=text, extra={name: each for name, each in given.items() if each} or None, **constraints)
 
 
 Target = Annotated[str, described("Dotted name of the code, such as pkg.mod.Class.method.", min_length=1)]
@@ -294,7 +315,9 @@ Imports = Annotated[
     tuple[str, ...],
     described(
         "Import statements that the module shall have, added where missing; for type checkers alone: "
-        "`if TYPE_CHECKING: from a import B`."
+        "`if TYPE_CHECKING: from a import B`.",
+        flag="import",
+        metavar="STATEMENT",
     ),
 ]
 SkipGenerated = Annotated[

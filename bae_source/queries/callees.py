@@ -20,6 +20,7 @@ class Callees(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "callees"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to follow what a function does, one step down."
+    examples: ClassVar[tuple[str, ...]] = ("callees app.net.Client.send",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

@@ -33,6 +33,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "callers"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change a signature or what is returned."
+    examples: ClassVar[tuple[str, ...]] = ("callers app.net.Client.send",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

@@ -28,6 +28,10 @@ class Definition(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.READS
     lists_places: ClassVar[bool] = True
     when: ClassVar[str] = "Use it to go from a use of a name to what it means."
+    examples: ClassVar[tuple[str, ...]] = (
+        "definition app/net.py:12:9",
+        "definition app.net:12",
+    )
 
     place: Annotated[str, described("The place, such as app/core.py:12:5 or app.core:12.", min_length=1)]
 

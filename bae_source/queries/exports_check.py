@@ -23,9 +23,15 @@ class ExportsCheck(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "exports_check"
     when: ClassVar[str] = "Use it after larger changes to packages, and before a release."
+    examples: ClassVar[tuple[str, ...]] = (
+        "exports check",
+        "exports check app.net",
+    )
     family: ClassVar[str] = "exports"
 
-    target: Annotated[str, described("A module, or a package with all in it; the whole project if left out.")] = ""
+    target: Annotated[
+        str, described("A module, or a package with all in it; the whole project if left out.", placed=True)
+    ] = ""
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer with a line for each finding.

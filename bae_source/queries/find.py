@@ -28,9 +28,15 @@ class Find(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "find"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it for calls and statements of a certain shape, however they are laid out."
+    examples: ClassVar[tuple[str, ...]] = (
+        "find 'requests.get($URL, timeout=$T)' app",
+        "find 'if $X == None: $$$BODY'",
+    )
 
     pattern: Annotated[str, described("Code with holes, such as requests.get($URL, timeout=$T).")]
-    scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None
+    scope: Annotated[
+        str | None, described("Dotted name to search in: a package, module, class or function.", placed=True)
+    ] = None
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

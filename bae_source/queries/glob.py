@@ -60,6 +60,10 @@ class Glob(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "glob"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it when you know how a name looks, and not where it is."
+    examples: ClassVar[tuple[str, ...]] = (
+        'glob "app.*"',
+        'glob "**.Client.send*" --kind method',
+    )
 
     pattern: Annotated[str, described("Pattern over dotted names, such as pkg.* or **.Client.send.")]
     kind: Annotated[Kind | None, described("Only what is of this kind.")] = None

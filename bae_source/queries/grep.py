@@ -30,11 +30,18 @@ class Grep(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "grep"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it for text that is no name: messages, settings, comments."
+    examples: ClassVar[tuple[str, ...]] = (
+        "grep timeout app.net",
+        'grep "def (send|close)" --context 2 --symbols',
+        'grep "deprecated|obsolete" --word --ignore-case --no-data',
+    )
 
     pattern: Annotated[str, described("Regular expression, as Python's re has them.")]
     scope: Annotated[
         str | None,
-        described("Name to search in: a package, module, class or function, or a file or folder such as :docs."),
+        described(
+            "Name to search in: a package, module, class or function, or a file or folder such as :docs.", placed=True
+        ),
     ] = None
     ignore_case: Annotated[bool, described("Take upper and lower case as the same.")] = False
     word: Annotated[bool, described("Match whole words only.")] = False

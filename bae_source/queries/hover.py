@@ -27,10 +27,17 @@ class Hover(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "hover"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it with a selector, to learn how something is called without reading it."
+    examples: ClassVar[tuple[str, ...]] = (
+        "ast hover sym://python/type/app/net/Client#send",
+        "ast hover sym://python/mod/net sym://python/mod/app",
+    )
     navigates: ClassVar[bool] = True
 
     uris: Annotated[
-        tuple[str, ...], described("Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS)
+        tuple[str, ...],
+        described(
+            "Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS, starred=True, metavar="URI"
+        ),
     ]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False
 

@@ -20,6 +20,7 @@ class ImportersOf(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "importers_of"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you move or delete a module."
+    examples: ClassVar[tuple[str, ...]] = ("importers_of app.net",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

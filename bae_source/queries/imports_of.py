@@ -19,6 +19,7 @@ class ImportsOf(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "imports_of"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to see what a module depends on."
+    examples: ClassVar[tuple[str, ...]] = ("imports_of app.net",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

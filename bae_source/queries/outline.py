@@ -21,8 +21,15 @@ class Outline(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "outline"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to find your way in a project, package, module or class that you do not know."
+    examples: ClassVar[tuple[str, ...]] = (
+        "outline",
+        "outline app.net --depth 2 --private",
+        "outline app.net.Client --numbers",
+    )
 
-    target: Annotated[str, described("Dotted name of what to outline; the whole project if left out.")] = ""
+    target: Annotated[str, described("Dotted name of what to outline; the whole project if left out.", placed=True)] = (
+        ""
+    )
     depth: Annotated[int, described("How many levels of members to show.", ge=0, le=1000)] = 1
     private: Annotated[bool, described("Show names that begin with _ too, instead of their number.")] = False
     numbers: Annotated[bool, described("Put line numbers in front.")] = False

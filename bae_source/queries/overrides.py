@@ -27,6 +27,7 @@ class Overrides(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "overrides"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change a method that subclasses may override."
+    examples: ClassVar[tuple[str, ...]] = ("overrides app.net.Client.send",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

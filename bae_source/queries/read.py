@@ -30,10 +30,20 @@ class Read(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "read"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change something, and for the etag that makes the change safe."
+    examples: ClassVar[tuple[str, ...]] = (
+        "read app.net.Client.send",
+        "read app.net.Client.send --dedent > send.py",
+        "read app.net --full --numbers",
+        "read app:templates/mail.txt",
+        "read app.net.Client.send@docstring --json",
+    )
 
     target: Annotated[
         str,
-        described("Dotted name such as pkg.mod.Class.method, or pkg:data.txt, :README.md; the project if left out."),
+        described(
+            "Dotted name such as pkg.mod.Class.method, or pkg:data.txt, :README.md; the project if left out.",
+            placed=True,
+        ),
     ] = ""
     full: Annotated[bool, described("Read the whole source of a module, or of a package's __init__.")] = False
     dedent: Annotated[bool, described("Take the symbol's own indentation off.")] = False

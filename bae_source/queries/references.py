@@ -31,6 +31,10 @@ class References(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "references"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change or delete what others may use."
+    examples: ClassVar[tuple[str, ...]] = (
+        "references app.net.Client.send",
+        "references app.config.load --json",
+    )
 
     mentions: Annotated[
         bool, described("List also where comments, docstrings, longer strings and text files speak of it by its name.")

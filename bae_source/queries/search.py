@@ -30,9 +30,15 @@ class Search(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "search"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it when you know what code is about, and not what it is called."
+    examples: ClassVar[tuple[str, ...]] = (
+        "search parse http date",
+        'search "retry on timeout" --scope app.net --limit 5',
+    )
 
-    words: Annotated[tuple[str, ...], described("What to look for.")]
-    scope: Annotated[str | None, described("Dotted name to search in: a package, module, class or function.")] = None
+    words: Annotated[tuple[str, ...], described("What to look for.", starred=True)]
+    scope: Annotated[
+        str | None, described("Dotted name to search in: a package, module, class or function.", placed=True)
+    ] = None
     limit: Annotated[int, described("At most that many symbols.", ge=1, le=1000)] = 10
 
     def answer(self, workspace: Workspace) -> Outcome:

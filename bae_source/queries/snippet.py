@@ -25,9 +25,16 @@ class Snippet(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "snippet"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it with a selector, to see how one thing is done; read shows all of it."
+    examples: ClassVar[tuple[str, ...]] = (
+        "ast snippet sym://python/type/app/net/Client#send",
+        "ast snippet sym://python/type/net/Client --exact",
+    )
 
     uris: Annotated[
-        tuple[str, ...], described("Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS)
+        tuple[str, ...],
+        described(
+            "Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS, starred=True, metavar="URI"
+        ),
     ]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False
 

@@ -34,6 +34,7 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
     verb: ClassVar[str] = "subclasses"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it before you change what classes inherit."
+    examples: ClassVar[tuple[str, ...]] = ("subclasses app.net.Client",)
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""

@@ -25,9 +25,16 @@ class Symbols(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "symbols"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it with a selector, to see what there is before you read one implementation."
+    examples: ClassVar[tuple[str, ...]] = (
+        "ast symbols sym://python/mod/app/net",
+        "ast symbols sym://python/mod/net --format markdown",
+    )
 
     uris: Annotated[
-        tuple[str, ...], described("Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS)
+        tuple[str, ...],
+        described(
+            "Selectors, each answered by itself.", min_length=1, max_length=MAX_URIS, starred=True, metavar="URI"
+        ),
     ]
     exact: Annotated[bool, described("Let paths match from the source root only.")] = False
 

@@ -31,9 +31,14 @@ class Unused(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.READS
     lists_places: ClassVar[bool] = True
     when: ClassVar[str] = "Use it to find code that can be deleted."
+    examples: ClassVar[tuple[str, ...]] = (
+        "unused",
+        "unused app.net --certainty sure --kind function",
+    )
 
     scope: Annotated[
-        str | None, described("Package, module, class or function whose definitions are looked at; all if left out.")
+        str | None,
+        described("Package, module, class or function whose definitions are looked at; all if left out.", placed=True),
     ] = None
     certainty: Annotated[Certainty | None, described("List only what is that sure to be unused.")] = None
     kind: Annotated[Defined | None, described("List only definitions of this kind.")] = None

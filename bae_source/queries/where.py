@@ -21,6 +21,11 @@ class Where(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "where"
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to turn a line of a traceback, a linter or pytest into a name."
+    examples: ClassVar[tuple[str, ...]] = (
+        "where app/net.py:12",
+        "where 'File \"app/net.py\", line 12, in send'",
+        "where tests/test_net.py::TestClient::test_send",
+    )
 
     place: Annotated[
         str, described("The place, such as app/core.py:12 or tests/test_core.py::test_send.", min_length=1)

@@ -60,6 +60,10 @@ class Delete(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it when nothing refers to the target any more: ask references first."
+    examples: ClassVar[tuple[str, ...]] = (
+        "delete app.net.Client.send --dry-run",
+        'delete app.config.load@docstring --why "says nothing"',
+    )
     idempotent: ClassVar[bool] = True
 
     target: Annotated[

@@ -63,9 +63,14 @@ class Edit(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for any change to code that exists; the source may come at any indentation."
+    examples: ClassVar[tuple[str, ...]] = (
+        "edit app.net.Client.send --source send.py",
+        "edit app.net.Client.send --dry-run --source - < send.py",
+        'edit app.config.load --old "wait=5" --new "wait=30"',
+    )
 
     target: Target
-    new_source: Annotated[str | None, described("The new source of the symbol or part.")] = None
+    new_source: Annotated[str | None, described("The new source of the symbol or part.", placed=True)] = None
     old: Annotated[str | None, described("Text inside the target to replace; it must occur exactly once.")] = None
     new: Annotated[str | None, described("What stands there instead of old.")] = None
     imports: Imports = ()

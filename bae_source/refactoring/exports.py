@@ -37,10 +37,17 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it after new public names, so that they can be imported from the package."
+    examples: ClassVar[tuple[str, ...]] = (
+        "exports add app.retry again",
+        "exports add app.net.http.client Client --to app",
+    )
     idempotent: ClassVar[bool] = True
 
     target: Module
-    names: Annotated[tuple[str, ...] | None, described("What to expose of it; what is public if left out.")] = None
+    names: Annotated[
+        tuple[str, ...] | None,
+        described("What to expose of it; what is public if left out.", placed=True, metavar="NAME"),
+    ] = None
     to: To = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -78,10 +85,17 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it before you delete or hide names that a package exposes."
+    examples: ClassVar[tuple[str, ...]] = (
+        "exports remove app.retry again",
+        "exports remove app.retry --dry-run",
+    )
     idempotent: ClassVar[bool] = True
 
     target: Module
-    names: Annotated[tuple[str, ...] | None, described("What to withdraw of it; everything if left out.")] = None
+    names: Annotated[
+        tuple[str, ...] | None,
+        described("What to withdraw of it; everything if left out.", placed=True, metavar="NAME"),
+    ] = None
     to: To = None
 
     def plan(self, workspace: Workspace) -> Plan:

@@ -32,11 +32,17 @@ class ExportsMend(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it where `exports check` or the hook says that `__all__` names what is not there."
+    examples: ClassVar[tuple[str, ...]] = (
+        "exports mend app --dry-run",
+        "exports mend app.net Client",
+    )
     idempotent: ClassVar[bool] = True
 
     target: Annotated[str, described("Dotted name of the module, or of the package for its `__init__`.", min_length=1)]
 
-    names: Annotated[tuple[str, ...] | None, described("Which names to look at; all if left out.")] = None
+    names: Annotated[
+        tuple[str, ...] | None, described("Which names to look at; all if left out.", placed=True, metavar="NAME")
+    ] = None
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.

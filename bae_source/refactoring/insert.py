@@ -30,6 +30,11 @@ class Insert(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for new functions, classes, methods and statements in a module that exists."
+    examples: ClassVar[tuple[str, ...]] = (
+        "insert app.net.Client.send --source - < close.py",
+        'insert app.config --position first --code "RETRIES = 3"',
+        "insert app.net.Client --position last --source close.py",
+    )
 
     target: Target
     new_source: Annotated[str, described("The source to insert, at any indentation.", min_length=1)]

@@ -37,6 +37,11 @@ class Move(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it to put code elsewhere: what uses a definition follows it."
+    examples: ClassVar[tuple[str, ...]] = (
+        "move app.net app.transport.net",
+        "move app.net app.transport.net --dry-run",
+        "move app:mail.txt app:post.txt",
+    )
     idempotent: ClassVar[bool] = True
 
     target: Annotated[
@@ -54,7 +59,9 @@ class Move(Request, frozen=True, kw_only=True):
     merge: Annotated[
         bool, described("Take all that a module defines into another module that is there, and delete its file.")
     ] = False
-    as_name: Annotated[str | None, described("The name that the definition is to have there.")] = None
+    as_name: Annotated[
+        str | None, described("The name that the definition is to have there.", flag="as", metavar="NAME")
+    ] = None
     shim: Annotated[
         bool,
         described("Have its old name go on to work; a function or class that is taken by it warns, if possible."),

@@ -53,6 +53,11 @@ class Rename(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it instead of a search and replace; it says what it leaves."
+    examples: ClassVar[tuple[str, ...]] = (
+        "rename app.net.Client.send post",
+        "rename app.net.Client.send.timeout seconds --dry-run",
+        "rename app.config.LIMIT MOST --text words",
+    )
     idempotent: ClassVar[bool] = True
 
     target: Target

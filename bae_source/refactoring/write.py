@@ -44,6 +44,11 @@ class Write(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it for what is new; in modules that exist, edit and insert keep what you do not name."
+    examples: ClassVar[tuple[str, ...]] = (
+        "write app.retry --source retry.py --export",
+        "write app.retry --source - --overwrite",
+        "write app.plugins --package --code '' --dry-run",
+    )
     idempotent: ClassVar[bool] = True
     places: ClassVar[tuple[bool, ...]] = (False, True)
 

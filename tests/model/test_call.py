@@ -12,6 +12,7 @@ import pytest
 from bae_source import Source
 from bae_source.engine.service import REQUESTS, called, request
 from bae_source.errors import HistoryError
+from bae_source.model import call as calls
 from bae_source.model.call import Call, call_of
 from bae_source.model.request import Effect, Request, parameters
 from tests.adapters.support import Recorder, call
@@ -86,3 +87,12 @@ def test_a_call_in_a_sentence_is_written_as_its_door_makes_it() -> None:
     assert (several, several.written("python")) == ("undo op_1 op_2", 'undo(["op_1", "op_2"])')
     assert Call("exports check", target="a").written("tool") == 'exports_check(target="a")'
     assert Call("read", target="a.f[1]", full=True) == "read 'a.f[1]' --full"
+
+
+@pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.verb)
+def test_calls_are_written_as_the_declarations_say(kind: type[Request]) -> None:
+    for each in parameters(kind):
+        assert (each.name in calls._STARRED) is each.starred, each.name
+        assert calls._SPELLED.get(each.name, "") == each.flag, each.name
+        if each.name in calls._PLACED and not each.required:
+            assert each.placed or kind.verb in ("exports_add", "exports_remove", "undo"), each.name  # they have --to

@@ -1,8 +1,8 @@
 """What a verb takes on the command line, derived from its request's declaration.
 
-A parameter becomes a positional or an option by its type alone; `_SPELLINGS` holds the few whose command line spelling
-differs. The argparse parser, the help and the completion are all made from the same `Argument` values, so adding a
-request touches nothing here.
+A parameter becomes a positional or an option by its declaration; `_SPELLINGS` holds those that can be given in more
+than one way, such as a text and the file that it stands in. The argparse parser, the help and the completion are all
+made from the same `Argument` values, so adding a request touches nothing here.
 """
 
 from __future__ import annotations
@@ -72,12 +72,6 @@ _LONGEST_CHOICES = 60
 """Characters of the choices that stand in the place of a metavar."""
 
 _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
-    "uris": (Argument(parameter="uris", shape=Shape.LIST, metavar="URI"),),
-    "target": (Argument(parameter="target", metavar="TARGET"),),
-    "scope": (
-        Argument(parameter="scope", metavar="SCOPE"),
-        Argument(parameter="scope", flags=("--scope",), metavar="NAME", help="The same, as an option."),
-    ),
     "requests": (
         Argument(
             parameter="requests",
@@ -86,7 +80,6 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help='JSON: [{"do": "edit", "target": "…", …}, …], or {"message": "…", "requests": […]}; - reads stdin.',
         ),
     ),
-    "operation_id": (Argument(parameter="operation_id", shape=Shape.LIST, metavar="ID"),),
     "new_source": (
         Argument(
             parameter="new_source",
@@ -140,8 +133,6 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help="Expose this name instead; may be given several times.",
         ),
     ),
-    "names": (Argument(parameter="names", shape=Shape.LIST, metavar="NAME"),),
-    "files": (Argument(parameter="files", shape=Shape.LIST, metavar="FILE"),),
     "data": (
         Argument(
             parameter="data",
@@ -150,12 +141,10 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help="Leave the data files of packages out.",
         ),
     ),
-    "as_name": (Argument(parameter="as_name", flags=("--as",), metavar="NAME"),),
-    "imports": (Argument(parameter="imports", flags=("--import",), shape=Shape.LIST, metavar="STATEMENT"),),
-    "verify": (Argument(parameter="verify", flags=("--verify",), shape=Shape.LIST, metavar="NAME"),),
-    "budget": (Argument(parameter="budget", flags=("--budget",), shape=Shape.INTEGER, metavar="BYTES"),),
-    "cursor": (Argument(parameter="cursor", flags=("--cursor",), metavar="CURSOR"),),
 }
+
+_SCOPE = "scope"
+"""The parameter that many readers give as an option, too."""
 
 ROOT = Argument(
     parameter="root",
@@ -233,17 +222,20 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
     shape, choices = _shape(parameter.annotation)
     if shape is Shape.FLAG and parameter.default is True:
         shape = Shape.DENIAL
-    return (
-        Argument(
-            parameter=parameter.name,
-            flags=() if parameter.required else (_flag(parameter.name, shape),),
-            shape=shape,
-            metavar=parameter.name.upper() if parameter.required or choices else _METAVARS.get(shape, ""),
-            choices=choices,
-            required=parameter.required,
-            help=_told(parameter),
-        ),
+    named = parameter.name.upper() if parameter.placed or choices else _METAVARS.get(shape, "")
+    argument = Argument(
+        parameter=parameter.name,
+        flags=() if parameter.placed else (_flag(parameter.flag or parameter.name, shape),),
+        shape=shape,
+        metavar=parameter.metavar or named,
+        choices=choices,
+        required=parameter.required,
+        help=_told(parameter),
     )
+    if parameter.name == _SCOPE:
+        same = structs.replace(argument, flags=(f"--{_SCOPE}",), metavar="NAME", help="The same, as an option.")
+        return argument, same
+    return (argument,)
 
 
 def _may_be_option(argument: Argument) -> bool:

@@ -21,12 +21,14 @@ class Command(Struct, frozen=True, kw_only=True):
     Parameters:
         about: its help, a summary line first.
         run: gets what was given, by parameter.
+        examples: calls, as `Request.examples` has them.
     """
 
     verb: str
     about: str
     arguments: tuple[Argument, ...] = ()
     run: Run
+    examples: tuple[str, ...] = ()
 
 
 def _demo(given: Mapping[str, Any], streams: Streams) -> Outcome:
@@ -104,6 +106,7 @@ COMMANDS: Mapping[str, Command] = {
                 Argument(parameter="keep", flags=("--keep",), shape=Shape.FLAG, help="Keep the project to look at."),
             ),
             run=_demo,
+            examples=("demo", "demo --keep"),
         ),
         Command(
             verb="functions",
@@ -134,6 +137,10 @@ COMMANDS: Mapping[str, Command] = {
                 ),
             ),
             run=_functions,
+            examples=(
+                "functions --style openai --read-only",
+                "functions --style anthropic --tool read --tool edit",
+            ),
         ),
         Command(
             verb="docs",
@@ -150,6 +157,7 @@ COMMANDS: Mapping[str, Command] = {
                 ),
             ),
             run=_docs,
+            examples=("docs > docs/reference.md", "docs --check"),
         ),
         Command(
             verb="completion",
@@ -160,6 +168,11 @@ COMMANDS: Mapping[str, Command] = {
                 Argument(parameter="shell", shape=Shape.CHOICE, choices=SHELLS, required=True, help="Which shell."),
             ),
             run=_completion,
+            examples=(
+                "completion bash >> ~/.bashrc",
+                'completion zsh > "${fpath[1]}/_bae-source"',
+                "completion fish | source",
+            ),
         ),
         Command(
             verb="hook",

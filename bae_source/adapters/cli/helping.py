@@ -59,12 +59,12 @@ def family(line: CommandLine, program: str) -> str:
 def of_verb(kind: type[Request], program: str) -> str:
     """Return the help of a request."""
     general = (*of_context(kind), *of_output(kind), *EVERYWHERE)
-    return manual.of_verb(program, command_of(kind), kind.__doc__ or "", of_request(kind), general)
+    return manual.of_verb(program, command_of(kind), kind.__doc__ or "", of_request(kind), general, kind.examples)
 
 
 def of_command(command: Command, program: str) -> str:
     """Return the help of a verb of the command line alone."""
-    return manual.of_verb(program, command.verb, command.about, command.arguments, ALWAYS)
+    return manual.of_verb(program, command.verb, command.about, command.arguments, ALWAYS, command.examples)
 
 
 def unknown(verb: str) -> RequestError:

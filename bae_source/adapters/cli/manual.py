@@ -25,135 +25,11 @@ _GROUPS: Mapping[str, str] = {
 _LAST_GROUP = "Other"
 
 _TOP_EXAMPLES = (
-    "{program} read app.net.Client.send",
-    "{program} edit app.net.Client.send --source send.py",
-    '{program} edit app.config.load --old "wait=5" --new "wait=30"',
-    "{program} undo",
+    "read app.net.Client.send",
+    "edit app.net.Client.send --source send.py",
+    'edit app.config.load --old "wait=5" --new "wait=30"',
+    "undo",
 )
-
-_EXAMPLES: Mapping[str, tuple[str, ...]] = {
-    "read": (
-        "{program} read app.net.Client.send",
-        "{program} read app.net.Client.send --dedent > send.py",
-        "{program} read app.net --full --numbers",
-        "{program} read app:templates/mail.txt",
-        "{program} read app.net.Client.send@docstring --json",
-    ),
-    "outline": (
-        "{program} outline",
-        "{program} outline app.net --depth 2 --private",
-        "{program} outline app.net.Client --numbers",
-    ),
-    "where": (
-        "{program} where app/net.py:12",
-        "{program} where 'File \"app/net.py\", line 12, in send'",
-        "{program} where tests/test_net.py::TestClient::test_send",
-    ),
-    "definition": ("{program} definition app/net.py:12:9", "{program} definition app.net:12"),
-    "glob": (
-        '{program} glob "app.*"',
-        '{program} glob "**.Client.send*" --kind method',
-    ),
-    "grep": (
-        "{program} grep timeout app.net",
-        '{program} grep "def (send|close)" --context 2 --symbols',
-        '{program} grep "deprecated|obsolete" --word --ignore-case --no-data',
-    ),
-    "find": (
-        "{program} find 'requests.get($URL, timeout=$T)' app",
-        "{program} find 'if $X == None: $$$BODY'",
-    ),
-    "search": (
-        "{program} search parse http date",
-        '{program} search "retry on timeout" --scope app.net --limit 5',
-    ),
-    "references": ("{program} references app.net.Client.send", "{program} references app.config.load --json"),
-    "callers": ("{program} callers app.net.Client.send",),
-    "callees": ("{program} callees app.net.Client.send",),
-    "imports_of": ("{program} imports_of app.net",),
-    "importers_of": ("{program} importers_of app.net",),
-    "subclasses": ("{program} subclasses app.net.Client",),
-    "overrides": ("{program} overrides app.net.Client.send",),
-    "unused": ("{program} unused", "{program} unused app.net --certainty sure --kind function"),
-    "edit": (
-        "{program} edit app.net.Client.send --source send.py",
-        "{program} edit app.net.Client.send --dry-run --source - < send.py",
-        '{program} edit app.config.load --old "wait=5" --new "wait=30"',
-    ),
-    "ast symbols": (
-        "{program} ast symbols sym://python/mod/app/net",
-        "{program} ast symbols sym://python/mod/net --format markdown",
-    ),
-    "ast snippet": (
-        "{program} ast snippet sym://python/type/app/net/Client#send",
-        "{program} ast snippet sym://python/type/net/Client --exact",
-    ),
-    "ast hover": (
-        "{program} ast hover sym://python/type/app/net/Client#send",
-        "{program} ast hover sym://python/mod/net sym://python/mod/app",
-    ),
-    "insert": (
-        "{program} insert app.net.Client.send --source - < close.py",
-        '{program} insert app.config --position first --code "RETRIES = 3"',
-        "{program} insert app.net.Client --position last --source close.py",
-    ),
-    "move": (
-        "{program} move app.net app.transport.net",
-        "{program} move app.net app.transport.net --dry-run",
-        "{program} move app:mail.txt app:post.txt",
-    ),
-    "rename": (
-        "{program} rename app.net.Client.send post",
-        "{program} rename app.net.Client.send.timeout seconds --dry-run",
-        "{program} rename app.config.LIMIT MOST --text words",
-    ),
-    "write": (
-        "{program} write app.retry --source retry.py --export",
-        "{program} write app.retry --source - --overwrite",
-        "{program} write app.plugins --package --code '' --dry-run",
-    ),
-    "exports add": (
-        "{program} exports add app.retry again",
-        "{program} exports add app.net.http.client Client --to app",
-    ),
-    "exports remove": ("{program} exports remove app.retry again", "{program} exports remove app.retry --dry-run"),
-    "exports mend": ("{program} exports mend app --dry-run", "{program} exports mend app.net Client"),
-    "check_staged": ("{program} check_staged", "{program} check_staged app/core.py app/net/client.py --json"),
-    "exports check": ("{program} exports check", "{program} exports check app.net"),
-    "delete": (
-        "{program} delete app.net.Client.send --dry-run",
-        '{program} delete app.config.load@docstring --why "says nothing"',
-    ),
-    "apply": (
-        "{program} apply changes.json --dry-run",
-        "{program} apply changes.json",
-        "make-changes | {program} apply - --json",
-    ),
-    "commit": (
-        "{program} commit draft_9f2c --unsure leave",
-        "{program} commit draft_9f2c --unsure leave --include app.web:7",
-    ),
-    "abandon": ("{program} abandon draft_9f2c",),
-    "undo": ("{program} undo", "{program} undo op_7f3a --dry-run", "{program} undo --count 3"),
-    "redo": ("{program} redo", "{program} redo op_7f3a"),
-    "history": ("{program} history", "{program} history app.net.Client --since 2d --diff", "{program} history op_7f3a"),
-    "prune": ("{program} prune --keep 1000", "{program} prune --older-than 30d --dry-run"),
-    "forget": ("{program} forget --dry-run", "{program} forget"),
-    "telemetry": ("{program} telemetry", "{program} read app.net.Client"),
-    "doctor": ("{program} doctor", "{program} doctor --limit 100 --json"),
-    "completion": (
-        "{program} completion bash >> ~/.bashrc",
-        '{program} completion zsh > "${{fpath[1]}}/_bae-source"',
-        "{program} completion fish | source",
-    ),
-    "demo": ("{program} demo", "{program} demo --keep"),
-    "functions": (
-        "{program} functions --style openai --read-only",
-        "{program} functions --style anthropic --tool read --tool edit",
-    ),
-    "docs": ("{program} docs > docs/reference.md", "{program} docs --check"),
-    "help": ("{program} help", "{program} help edit"),
-}
 
 STATUSES = (
     ("0", "done; also when there was nothing to do"),
@@ -219,13 +95,21 @@ def of_family(program: str, family: str, entries: Sequence[Entry]) -> str:
     )
 
 
-def of_verb(program: str, verb: str, about: str, own: Sequence[Argument], general: Sequence[Argument]) -> str:
+def of_verb(
+    program: str,
+    verb: str,
+    about: str,
+    own: Sequence[Argument],
+    general: Sequence[Argument],
+    examples: Sequence[str] = (),
+) -> str:
     """Draw the help of a verb.
 
     Parameters:
         about: its docstring.
         own: what its request takes.
         general: what steers every verb of its kind.
+        examples: calls, without the program or with `{program}` where that does not stand first.
     """
     return _joined(
         _wrapped(about),
@@ -233,7 +117,7 @@ def of_verb(program: str, verb: str, about: str, own: Sequence[Argument], genera
         _table("Arguments", [(each.value, each.help) for each in own if not each.flags]),
         _table("Options", [(_typed(each), each.help) for each in own if each.flags]),
         _table("General options", [(_typed(each), each.help) for each in general]),
-        _examples(_EXAMPLES.get(verb, ()), program),
+        _examples(examples, program),
     )
 
 
@@ -286,7 +170,8 @@ def _table(heading: str, rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _examples(examples: Iterable[str], program: str) -> str:
-    lines = [f"  {example.format(program=program)}" for example in examples]
+    whole = (each if "{program}" in each else f"{{program}} {each}" for each in examples)
+    lines = [f"  {each.replace('{program}', program)}" for each in whole]
     return "\n".join(["Examples:", *lines]) if lines else ""
 
 

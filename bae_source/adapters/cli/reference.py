@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bae_source.adapters.cli import manual
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
-from bae_source.adapters.python.api import Source
+from bae_source.adapters.python.methods import named, taken
 from bae_source.adapters.schema import schema_of
 from bae_source.adapters.session.places import PLACES, table
 from bae_source.adapters.tools import Tool, tools
@@ -26,7 +26,7 @@ from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome
 from bae_source.model.reasons import Reason
-from bae_source.model.request import Parameter, Request, choices_of, command_of, parameters
+from bae_source.model.request import Effect, Parameter, Request, choices_of, command_of, parameters
 from bae_source.model.settings import TABLE, settings
 
 if TYPE_CHECKING:
@@ -211,15 +211,15 @@ def _flags(argument: Argument) -> str:
 
 def _called(verb: str) -> str:
     """Draw the call of a method of the Python API, without types: the table has them."""
-    method: Callable[..., Any] = getattr(Source, verb)
     pieces, starred = [], False
-    for each in list(inspect.signature(method).parameters.values())[1:]:
+    for each in taken(named(verb)):
         if each.kind is each.KEYWORD_ONLY and not starred:
             pieces.append("*")
             starred = True
         starred = starred or each.kind is each.VAR_POSITIONAL
-        name = f"{'*' * (each.kind is each.VAR_POSITIONAL)}{'**' * (each.kind is each.VAR_KEYWORD)}{each.name}"
+        name = f"{'*' * (each.kind is each.VAR_POSITIONAL)}{each.name}"
         pieces.append(name if each.default is each.empty else f"{name}={_drawn(each.default)}")
+    pieces += ["**how"] if named(verb).effect is not Effect.READS else []
     return f"src.{verb}({', '.join(pieces)})"
 
 

@@ -1,4 +1,4 @@
-"""The Python API: one method a verb, each a request to the one door."""
+"""The Python API: one method a verb (`verbs`), each a request to the one door."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import os
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from bae_source.adapters.python.asking import Asking
-from bae_source.adapters.python.editing import Editing, How
-from bae_source.adapters.python.fitting import fitting
-from bae_source.adapters.python.reading import Reading
-from bae_source.adapters.python.remembering import Remembering
-from bae_source.adapters.python.searching import Searching
-from bae_source.adapters.python.selecting import Selecting
+from bae_source.adapters.python.methods import by_name, named, taken, valued
 from bae_source.adapters.python.transacting import Transaction
-from bae_source.engine.registry import REQUESTS
+from bae_source.adapters.python.verbs import Verbs
 from bae_source.engine.service import Context, Service, called, find_root, takes
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
-from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import check_said, values_of
+from bae_source.model.request import Request, check_said, values_of
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from bae_source.adapters.python.verbs import How
 
 
-@fitting
-class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
+class Source(Verbs):
     """A Python project, addressed by name.
 
         src = Source(".")
@@ -35,8 +32,9 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         src.edit("app.client.Client.send", new_source, if_match=text.etag)
         src.undo()
 
-    Every changing method takes, beside its own parameters, what `How` says: `dry_run`, `reload`, `verify`, `cascade`,
-    `why`; and returns an `Outcome`.
+    A reading method returns a `Text`, whose `.outcome.found` has the same as values, or of selectors their JSON. A
+    changing one takes, beside its own parameters, `dry_run`, `reload`, `verify`, `cascade` and `why`, and returns an
+    `Outcome`.
     Every method raises `ResourceError`: `RequestError` for a malformed call, `LookupFailed` where a name means nothing
     or several things, `SourceError` where code is at fault, `Refused` where nothing was written to prevent harm,
     `TransactionError` where writing was taken back, `HistoryError` where history cannot do it.
@@ -74,16 +72,6 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
         """The project's folder, links followed."""
         return self._service.root
 
-    def apply(self, requests: Sequence[Mapping[str, Any]], *, message: str = "", **how: Unpack[How]) -> Outcome:
-        """Make several changes in one transaction, all of them or none.
-
-        Parameters:
-            requests: the changes in their order: each has the verb as `do`, and the verb's parameters.
-            message: the reason, for the history.
-        """
-        listed = [dict(each) if isinstance(each, Mapping) else each for each in _items(requests)]
-        return self._change("apply", {"requests": listed, "message": message}, how)
-
     def transaction(self, why: str = "", /, **how: Unpack[How]) -> Transaction:
         """Begin a transaction: what is changed in it is planned, and made by one commit at its end.
 
@@ -99,44 +87,15 @@ class Source(Reading, Asking, Searching, Selecting, Editing, Remembering):
             RequestError: `invalid_arguments`.
         """
         reason = how.get("why") or why
-        kind = REQUESTS.named("apply")
-        assert kind is not None, "transactions are committed by it"
+        kind = named("apply")
         values = values_of(kind, steering(kind), {**how, "why": reason})
         context = checked(replace(self._context, **values))
         return Transaction(self._service.draft(reason), context)
 
-    def telemetry(self) -> Text:
-        """Return how many requests there were and how long they took, and parsing by file size against its targets."""
-        return self._ask("telemetry", {})
-
-    def doctor(self, *, limit: int = 10) -> Text:
-        """Return what the project and its tools look like from here, what is wrong, and how to mend it.
-
-        Parameters:
-            limit: how many files that do not parse are named.
-
-        Returns:
-            The text, with paths; `.outcome.found` has the findings as values (`doctor.health.Trouble`).
-        """
-        return self._ask("doctor", {"limit": limit})
-
-    def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
-        return self._run(verb, given)
-
-    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
-        return Text(self._run(verb, given))
-
-    def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
-        return self._run(verb, {**given, **how})
-
-    def _run(self, verb: str, arguments: dict[str, Any]) -> Outcome:
-        if (kind := REQUESTS.named(verb)) is not None:
-            check_said(kind, arguments)
-        taken = {name: limit for name, limit in self._limits.items() if limit is not None and takes(verb, name)}
-        asked, context = called(verb, {**taken, **arguments}, self._context)
-        return self._service.run(asked, context)
-
-
-def _items(given: Any) -> Any:
-    """Return a sequence's items; what is none is left for the door to refuse."""
-    return given if isinstance(given, Sequence) and not isinstance(given, (str, bytes)) else (given,)
+    def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
+        """Make the request of a method's call."""
+        arguments, problems = by_name(taken(kind), placed, given)
+        check_said(kind, arguments)
+        limits = {name: each for name, each in self._limits.items() if each is not None and takes(kind.verb, name)}
+        asked, context = called(kind.verb, {**limits, **arguments}, self._context, wrong=problems)
+        return valued(asked, self._service.run(asked, context))

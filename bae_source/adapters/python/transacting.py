@@ -5,23 +5,21 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.python.asking import Asking
-from bae_source.adapters.python.editing import Editing, How
-from bae_source.adapters.python.fitting import fitting
-from bae_source.adapters.python.reading import Reading
-from bae_source.adapters.python.searching import Searching
-from bae_source.adapters.python.selecting import Selecting
+from bae_source.adapters.python.methods import around, by_name, taken, valued
+from bae_source.adapters.python.verbs import CodeVerbs
 from bae_source.engine.service import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Outcome, Text
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import Request, check_said
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from bae_source.engine.drafting import Draft
 
 
-@fitting
-class Transaction(Reading, Asking, Searching, Selecting, Editing):
+class Transaction(CodeVerbs):
     """Several changes that are made together or not at all.
 
         with src.transaction("retry on timeouts") as tx:
@@ -77,21 +75,15 @@ class Transaction(Reading, Asking, Searching, Selecting, Editing):
         self._ended = True
         self._draft.abandon()
 
-    def _change(self, verb: str, given: dict[str, Any], how: How) -> Outcome:
-        if how:
+    def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
+        """Make the request of a method's call in the transaction."""
+        arguments, problems = by_name(taken(kind), placed, given)
+        check_said(kind, arguments)
+        if how := [each.name for each in around(kind) if each.name in arguments and not kind.navigates]:
             raise RequestError(
                 "invalid_arguments",
                 f"{', '.join(how)} is said once, for the whole transaction.",
                 hints=["Give it to transaction()."],
             )
-        return self._run(verb, given)
-
-    def _ask(self, verb: str, given: dict[str, Any]) -> Text:
-        return Text(self._run(verb, given))
-
-    def _select(self, verb: str, given: dict[str, Any]) -> Outcome:
-        return self._run(verb, given)
-
-    def _run(self, verb: str, given: dict[str, Any]) -> Outcome:
-        asked, context = called(verb, given, Context(who=self._context.who, calls="python"))
-        return self._draft.run(asked, context)
+        asked, context = called(kind.verb, arguments, Context(who=self._context.who, calls="python"), wrong=problems)
+        return valued(asked, self._draft.run(asked, context))

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
-from bae_source.adapters.python.api import Source
-from bae_source.adapters.python.fitting import by_name
-from bae_source.engine.registry import REQUESTS
+from bae_source.adapters.python import methods
+from bae_source.adapters.python.methods import by_name
 from bae_source.model.context import steering
-from bae_source.model.request import Parameter, Request, parameters
+from bae_source.model.request import Parameter, parameters
 
 View = Literal["auto", "summary", "source"]
 _VIEW = "view"
@@ -36,13 +35,7 @@ _ROOM = 96
 @cache
 def taken(verb: str) -> tuple[inspect.Parameter, ...]:
     """Return the parameters of a verb, as the Python API has them; `read` can be told what to show of a module."""
-    method = getattr(Source, verb, None)
-    if method is None:
-        return tuple(
-            inspect.Parameter(each.name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for each in parameters(_kind(verb))
-        )
-    declared = [each for each in inspect.signature(method).parameters.values() if each.name != "self"]
-    found = [each for each in declared if each.kind is not each.VAR_KEYWORD]
+    found = list(methods.taken(methods.named(verb)))
     if verb == "read":
         view = inspect.Parameter(
             _VIEW, inspect.Parameter.KEYWORD_ONLY, default="auto", annotation='Literal["auto", "summary", "source"]'
@@ -54,7 +47,7 @@ def taken(verb: str) -> tuple[inspect.Parameter, ...]:
 @cache
 def declared(verb: str) -> tuple[Parameter, ...]:
     """Return all parameters of a verb that can be given by name, with their help."""
-    kind = _kind(verb)
+    kind = methods.named(verb)
     own = parameters(kind)
     return (*own[:1], _VIEWED, *own[1:], *steering(kind)) if verb == "read" else (*own, *steering(kind))
 
@@ -128,9 +121,8 @@ def _drawn_parameter(parameter: inspect.Parameter) -> str:
 
 
 def _returned(verb: str) -> str:
-    method = getattr(Source, verb, None)
-    declared = inspect.signature(method).return_annotation if method else "Outcome"
-    return {"Text": "str", "Answer | list[Answer]": "dict | list[dict]"}.get(declared, str(declared))
+    told = methods.returned(methods.named(verb))
+    return {"Text": "str", "Answer | list[Answer]": "dict | list[dict]"}.get(told, told)
 
 
 def _shown(value: Any) -> str:
@@ -153,9 +145,3 @@ def _shown(value: Any) -> str:
 def _plain(text: str) -> str:
     """Return a text without what would break a line or drive a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-
-
-def _kind(verb: str) -> type[Request]:
-    kind = REQUESTS.named(verb)
-    assert kind is not None, "verbs come from the registry"
-    return kind

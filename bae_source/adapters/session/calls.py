@@ -18,34 +18,21 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from bae_source.adapters.python.methods import Selection, Selections, named, valued
 from bae_source.adapters.session.arguments import declared, drawn, gathered, signature, taken
 from bae_source.adapters.session.bounded import fits
 from bae_source.adapters.session.events import Called, Told
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
 from bae_source.adapters.session.trail import Spot
-from bae_source.adapters.tools import Json, answered
-from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import Effect, Request, check_said, parameters, summary, values_of
+from bae_source.model.request import Request, check_said, parameters, summary, values_of
 
 Report = Callable[[Told], None]
 _REMEMBERED = 16
-
-
-class Selection(dict[str, Any]):
-    """A selection as JSON has it, and the outcome that it is of."""
-
-    outcome: Outcome
-
-
-class Selections(list[Json]):
-    """Several selections, and the outcome that they are of."""
-
-    outcome: Outcome
 
 
 class Desk(Struct, frozen=True, kw_only=True):
@@ -117,9 +104,7 @@ class Tool:
 
     @cached_property
     def _kind(self) -> type[Request]:
-        kind = REQUESTS.named(self.__name__)
-        assert kind is not None, "tools come from the registry"
-        return kind
+        return named(self.__name__)
 
     def _called(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         arguments, problems = gathered(self.__name__, given, named)
@@ -130,14 +115,14 @@ class Tool:
             accepted = frozenset(each.name for each in parameters(self._kind))
             arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)
         try:
-            asked = called(self.__name__, arguments, self._desk.context)
+            asked, context = called(self.__name__, arguments, self._desk.context)
         except RequestError as error:
             if "problems" not in error.details:
                 raise
             raise self._wrong(arguments, problems) from None
-        outcome = self._run(*asked)
+        outcome = self._run(asked, context)
         self._desk.allow(outcome)
-        return valued(self._kind, outcome)
+        return valued(asked, outcome)
 
     def _wrong(self, arguments: Mapping[str, Any], problems: list[str]) -> RequestError:
         """Return what is wrong with the arguments of a call, with the signature that a session has for it."""
@@ -158,18 +143,6 @@ def watched(desk: Desk, spot: Spot, told: Callable[[], str], do: Callable[[], An
         desk.report(Called(place=spot.prefix, call=told(), returned=type(error).__name__, failed=True))
         raise
     desk.report(Called(place=spot.prefix, call=told(), returned=described(value)))
-    return value
-
-
-def valued(kind: type[Request], outcome: Outcome) -> Any:
-    """Return an outcome as a call returns it: the text of what reads, the JSON of `ast`, else the outcome."""
-    if kind.effect is not Effect.READS:
-        return outcome
-    if kind.family != "ast":
-        return Text(outcome)
-    found = answered(outcome)
-    value = Selections(found["answers"]) if "answers" in found else Selection(found)
-    value.outcome = outcome
     return value
 
 

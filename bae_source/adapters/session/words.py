@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from inspect import Parameter, Signature
 from typing import Any
 
-from bae_source.adapters.python.fitting import by_name
+from bae_source.adapters.python.methods import by_name
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, watched
 from bae_source.adapters.session.trail import Spot

@@ -13,7 +13,11 @@ from bae_source.model.request import Effect, Request, described
 
 OperationId = Annotated[
     str | tuple[str, ...] | None,
-    described("Id of the operation, or its unique beginning; several for all of them at once; left out, the last one."),
+    described(
+        "Id of the operation, or its unique beginning; several for all of them at once; left out, the last one.",
+        placed=True,
+        metavar="ID",
+    ),
 ]
 Count = Annotated[
     Annotated[int, Meta(ge=1)] | None, described("Instead of ids: so many of your last ones, all of them or none.")
@@ -40,6 +44,11 @@ class Undo(Request, frozen=True):
     runner: ClassVar[str] = "travel"
     said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when a change was a mistake; it is refused rather than overwrite what came later."
+    examples: ClassVar[tuple[str, ...]] = (
+        "undo",
+        "undo op_7f3a --dry-run",
+        "undo --count 3",
+    )
 
     operation_id: OperationId = None
     count: Count = None
@@ -64,6 +73,10 @@ class Redo(Request, frozen=True):
     runner: ClassVar[str] = "travel"
     said: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when an undo was a mistake."
+    examples: ClassVar[tuple[str, ...]] = (
+        "redo",
+        "redo op_7f3a",
+    )
 
     operation_id: OperationId = None
     count: Count = None
@@ -80,6 +93,10 @@ class Commit(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "commit"
     when: ClassVar[str] = "Use it once you have looked at the unsure places of a refusal."
+    examples: ClassVar[tuple[str, ...]] = (
+        "commit draft_9f2c --unsure leave",
+        "commit draft_9f2c --unsure leave --include app.web:7",
+    )
 
     draft: DraftHandle
     unsure: Annotated[
@@ -99,6 +116,7 @@ class Abandon(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "abandon"
     when: ClassVar[str] = "Use it when a change that was refused is not wanted any more; it ends by itself, too."
+    examples: ClassVar[tuple[str, ...]] = ("abandon draft_9f2c",)
 
     draft: DraftHandle
 
@@ -113,10 +131,18 @@ class History(Request, frozen=True):
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "history"
     when: ClassVar[str] = "Use it to see what was changed, by whom and why, and to find the id that undo takes."
+    examples: ClassVar[tuple[str, ...]] = (
+        "history",
+        "history app.net.Client --since 2d --diff",
+        "history op_7f3a",
+    )
 
     target: Annotated[
         str,
-        described("Only operations that changed this code or anything in it; or the id of one, to tell it in full."),
+        described(
+            "Only operations that changed this code or anything in it; or the id of one, to tell it in full.",
+            placed=True,
+        ),
     ] = ""
     limit: Annotated[int, described("At most that many operations.", ge=1, le=100_000)] = 20
     who: Annotated[str | None, described("Only the operations of this caller.")] = None
@@ -134,6 +160,10 @@ class Prune(Request, frozen=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "prune"
     when: ClassVar[str] = "Use it when the history takes too much room."
+    examples: ClassVar[tuple[str, ...]] = (
+        "prune --keep 1000",
+        "prune --older-than 30d --dry-run",
+    )
     idempotent: ClassVar[bool] = True
 
     keep: Annotated[Annotated[int, Meta(ge=0)] | None, described("Keep that many, the newest.")] = None
@@ -153,6 +183,10 @@ class Forget(Request, frozen=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "forget"
     when: ClassVar[str] = "Use it when bae_source is to leave the project for good; nothing can be undone after it."
+    examples: ClassVar[tuple[str, ...]] = (
+        "forget --dry-run",
+        "forget",
+    )
     idempotent: ClassVar[bool] = True
 
     foreign: Annotated[

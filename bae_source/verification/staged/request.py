@@ -39,12 +39,20 @@ class CheckStaged(Request, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "check_staged"
     when: ClassVar[str] = "Use it before a commit."
+    examples: ClassVar[tuple[str, ...]] = (
+        "check_staged",
+        "check_staged app/core.py app/net/client.py --json",
+    )
     recovers: ClassVar[bool] = False
     staged: ClassVar[bool] = True
 
     files: Annotated[
         tuple[str, ...],
-        described("Paths from the project's folder, with /; what differs from the last commit if left out."),
+        described(
+            "Paths from the project's folder, with /; what differs from the last commit if left out.",
+            placed=True,
+            metavar="FILE",
+        ),
     ] = ()
 
     def answer(self, workspace: Workspace) -> Outcome:

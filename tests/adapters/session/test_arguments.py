@@ -57,8 +57,8 @@ def test_arguments_by_place_get_their_names() -> None:
 
 
 def test_everything_that_is_wrong_with_arguments_is_told() -> None:
-    _, problems = gathered("callers", ("a", "b"), {"target": "c"})
-    assert problems == ["2 arguments are given by place, at most 1 can be", "target is given twice"]
+    _, problems = gathered("callers", ("a", "b", "d"), {"target": "c"})
+    assert problems == ["3 arguments are given by place, at most 2 can be", "target is given twice"]
 
 
 @pytest.mark.parametrize(("view", "full"), [("auto", None), ("summary", False), ("source", True)])

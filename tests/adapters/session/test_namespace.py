@@ -161,8 +161,8 @@ def test_candidates_are_spoken_of_only_where_there_are_some(here: Here) -> None:
 
 def test_what_is_given_too_often_is_told_with_what_else_is_wrong(here: Here) -> None:
     with pytest.raises(RequestError) as raised:
-        here.names["source"].callers("a", "b", depth=2)
-    assert "2 arguments are given by place" in raised.value.message
+        here.names["source"].callers("a", "b", "c", depth=2)
+    assert "3 arguments are given by place" in raised.value.message
     assert "depth is unknown" in raised.value.message
 
 

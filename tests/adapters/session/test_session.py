@@ -142,7 +142,7 @@ def test_the_text_of_selections_is_their_json_lines_errors_among_them(session: S
 def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) -> None:
     session.run("source()")
     told = session.run("help(callers)").text
-    assert "callers(target: str, *, " in told
+    assert "callers(target: str, scope: str | None = None, *, " in told
     assert "    target: " in told
     for code, expected in [
         ("help(nav)", "nav(depth: int = 3) -> str"),

@@ -29,7 +29,9 @@ class AboutPlaces(Request, frozen=True, kw_only=True):
     lists_places: ClassVar[bool] = True
 
     target: Target
-    scope: Annotated[str | None, described("List only what stands in this package, module, class or function.")] = None
+    scope: Annotated[
+        str | None, described("List only what stands in this package, module, class or function.", placed=True)
+    ] = None
     certainty: Annotated[Certainty | None, described("List only what is that sure.")] = None
     kind: Annotated[
         Kind | None, described("List only places of this kind: call, import, read, write, base, string …")

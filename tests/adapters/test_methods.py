@@ -1,4 +1,4 @@
-"""A call of the Python API that does not fit is answered with all that is wrong with it, like any other call."""
+"""The methods of the Python API are the requests' declarations, and a call that does not fit is answered at once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from bae_source import RequestError, Source
-from bae_source.adapters.python.fitting import fitting
+from bae_source.adapters.python import stub
 from bae_source.adapters.tools import Toolbox
+from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
+from bae_source.model.context import Context
+from bae_source.model.request import Request, parameters
+
+STUB = Path(stub.__file__).with_name("verbs.pyi")
 
 
 @pytest.fixture
@@ -24,6 +29,39 @@ def refusal(call: Any, *placed: Any, **named: Any) -> RequestError:
         call(*placed, **named)
     assert caught.value.code == "invalid_arguments"
     return caught.value
+
+
+def test_the_types_are_what_the_declarations_give() -> None:
+    assert STUB.read_text() == stub.drawn(), "python -m bae_source.adapters.python.stub draws them"
+
+
+@pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.verb)
+def test_a_request_is_a_method_with_its_parameters_and_those_of_the_context(kind: type[Request]) -> None:
+    method = getattr(Source, kind.verb)
+    taken = set(inspect.signature(method).parameters) - {"self"}
+    declared = {parameter.name for parameter in parameters(kind)}
+    assert declared <= taken
+    assert taken - declared <= {*Context.__struct_fields__}
+    assert (inspect.getdoc(method) or "").startswith((inspect.cleandoc(kind.__doc__ or "")).partition("\n")[0])
+
+
+def test_a_type_checker_knows_what_methods_take_and_return(tmp_path: Path) -> None:
+    from mypy import api
+
+    (tmp_path / "use.py").write_text(
+        "from bae_source import Source\n"
+        "src = Source('.')\n"
+        "reveal_type(src.read('app'))\n"
+        "reveal_type(src.edit('app.f', 'def f(): ...', dry_run=True))\n"
+        "reveal_type(src.symbols('sym://a', 'sym://b'))\n"
+        "src.rename('app.f')\n"
+    )
+    said, _, _ = api.run([str(tmp_path / "use.py"), "--cache-dir", str(tmp_path / "cache")])
+    notes = [line.partition(": ")[2] for line in said.splitlines()]
+    assert notes[0] == 'note: Revealed type is "bae_source.model.outcome.Text"'
+    assert notes[1] == 'note: Revealed type is "bae_source.model.outcome.Outcome"'
+    assert notes[2] == 'note: Revealed type is "list[dict[str, Any]]"'
+    assert notes[3].startswith('error: Missing positional argument "new_name"')
 
 
 def test_unknown_missing_and_mistyped_arguments_come_in_one_message(src: Source) -> None:
@@ -69,21 +107,6 @@ def test_the_message_is_the_one_that_a_tool_gives(src: Source, project: Path) ->
     assert (failure.message, failure.hints) == (error.message, error.hints)
 
 
-def test_an_error_from_within_is_passed_on() -> None:
-    @fitting
-    class Broken:
-        def read(self, target: str) -> int:
-            return len(3)  # type: ignore[arg-type]
-
-    with pytest.raises(TypeError, match="has no len"):
-        Broken().read("app")
-
-
 def test_what_is_no_list_of_requests_is_refused_at_the_door(src: Source) -> None:
     for wrong in (3, [1, 2], "text", None):
         assert "requests" in refusal(src.apply, wrong).message
-
-
-def test_signatures_stay_as_they_are_written() -> None:
-    assert list(inspect.signature(Source.read).parameters)[:2] == ["self", "target"]
-    assert inspect.getdoc(Source.edit)

@@ -1,0 +1,97 @@
+"""The types of the Python API, drawn from the declarations of requests: what `verbs.pyi` holds.
+
+    python -m bae_source.adapters.python.stub > bae_source/adapters/python/verbs.pyi
+
+Invariant: the text depends on the declarations alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+
+from bae_source.adapters.python.methods import CODE, LAST, around, named, returned, taken, typed
+from bae_source.engine.registry import REQUESTS
+from bae_source.model.request import Effect, Request, summary
+
+_WIDTH = 120
+_HEAD = '''\
+"""The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from bae_source.model.outcome import Outcome, Text
+from bae_source.model.reference import Certainty, Defined, Kind
+
+Answer = dict[str, Any]
+"""One selection as JSON has it: `status`, `kind`, `data`, `refs`, `errors`, `next_actions`."""
+'''
+
+
+def drawn() -> str:
+    """Return the stub."""
+    code = [verb for verb, place in REQUESTS.declared if place.startswith(CODE)]
+    rest = [verb for verb in REQUESTS.verbs if verb not in code]
+    blocks = [
+        _HEAD,
+        *_how(),
+        "class CodeVerbs:",
+        *(line for verb in code for line in _method(named(verb))),
+        "",
+        "class Verbs(CodeVerbs):",
+        *(line for verb in rest for line in _method(named(verb))),
+    ]
+    return "\n".join(blocks) + "\n"
+
+
+def _how() -> Iterator[str]:
+    """Yield what every changing method takes by name."""
+    yield "class How(TypedDict, total=False):"
+    yield from (f"    {each.name}: {typed(each.annotation)}" for each in around(named("edit")))
+    yield ""
+
+
+def _method(kind: type[Request]) -> Iterator[str]:
+    own = [_parameter(each) for each in taken(kind)]
+    star = next((n for n, each in enumerate(taken(kind)) if each.kind is not each.POSITIONAL_OR_KEYWORD), None)
+    if star is not None and taken(kind)[star].kind is inspect.Parameter.KEYWORD_ONLY:
+        own.insert(star, "*")
+    if kind.effect is not Effect.READS:
+        own.append("**how: Unpack[How]")
+    if kind.family != "ast":
+        yield from _signature(kind, own, returned(kind))
+        return
+    first, *others = own  # one selector has its answer, several have a list of them
+    for uris, answer in (("uri: str, /, *", "Answer"), ("uri: str, other: str, /, *more: str", "list[Answer]")):
+        assert first.startswith("*")
+        yield "    @overload"
+        yield from _signature(kind, [*uris.split(", "), *others], answer)
+
+
+def _signature(kind: type[Request], pieces: Iterable[str], answer: str) -> Iterator[str]:
+    inside = ["self", *pieces]
+    line = f"    def {kind.verb}({', '.join(inside)}) -> {answer}:"
+    if len(line) <= _WIDTH:
+        yield line
+    else:
+        yield f"    def {kind.verb}("
+        yield from (f"        {each}," for each in inside)
+        yield f"    ) -> {answer}:"
+    yield f'        """{summary(kind)}"""'
+    yield ""
+
+
+def _parameter(each: inspect.Parameter) -> str:
+    star = "*" if each.kind is each.VAR_POSITIONAL else ""
+    default = "" if each.default is each.empty else f" = {_default(each.default)}"
+    return f"{star}{each.name}: {each.annotation}{default}"
+
+
+def _default(value: object) -> str:
+    return "..." if value is LAST else f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(drawn())

@@ -1,0 +1,363 @@
+"""The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from bae_source.model.outcome import Outcome, Text
+from bae_source.model.reference import Certainty, Defined, Kind
+
+Answer = dict[str, Any]
+"""One selection as JSON has it: `status`, `kind`, `data`, `refs`, `errors`, `next_actions`."""
+
+class How(TypedDict, total=False):
+    dry_run: bool
+    reload: Literal["auto", "patch", "process", "child", "off"]
+    verify: Sequence[str]
+    cascade: bool
+    why: str | None
+
+class CodeVerbs:
+    def read(
+        self,
+        target: str = "",
+        *,
+        full: bool = False,
+        dedent: bool = False,
+        private: bool = False,
+        numbers: bool = False,
+    ) -> Text:
+        """Read the source of a symbol or a part, a module's interface, or a data file."""
+
+    def outline(
+        self,
+        target: str = "",
+        *,
+        depth: int = 1,
+        private: bool = False,
+        numbers: bool = False,
+        attributes: bool = False,
+    ) -> Text:
+        """Outline what is defined in the project, a package, a module or a class."""
+
+    def where(self, place: str) -> Text:
+        """Tell which symbol stands at a line of a file."""
+
+    def definition(self, place: str) -> Text:
+        """Tell where the name that stands at a place of a file is defined."""
+
+    def glob(
+        self,
+        pattern: str,
+        *,
+        kind: Literal["package", "module", "class", "function", "method", "assignment", "type alias", "attribute", "variable"] | None = None,
+        attributes: bool = False,
+    ) -> Text:
+        """List the modules, symbols and data files whose names match a pattern, sorted."""
+
+    def grep(
+        self,
+        pattern: str,
+        scope: str | None = None,
+        *,
+        ignore_case: bool = False,
+        word: bool = False,
+        multi_line: bool = False,
+        context: int = 0,
+        symbols: bool = False,
+        data: bool = True,
+        time_limit: float = 10.0,
+    ) -> Text:
+        """Search source, and every other text file of the project, for a regular expression."""
+
+    def find(self, pattern: str, scope: str | None = None) -> Text:
+        """Find code by a pattern with holes, and show what stands in them."""
+
+    def search(self, *words: str, scope: str | None = None, limit: int = 10) -> Text:
+        """Search names, docstrings and comments for words, and show the best symbols and why."""
+
+    @overload
+    def symbols(self, uri: str, /, *, exact: bool = False) -> Answer:
+        """Show names and signatures: the skeleton of a module, class or function."""
+
+    @overload
+    def symbols(self, uri: str, other: str, /, *more: str, exact: bool = False) -> list[Answer]:
+        """Show names and signatures: the skeleton of a module, class or function."""
+
+    @overload
+    def snippet(self, uri: str, /, *, exact: bool = False) -> Answer:
+        """Show one implementation: the source of a class, function or module, cut where it is long."""
+
+    @overload
+    def snippet(self, uri: str, other: str, /, *more: str, exact: bool = False) -> list[Answer]:
+        """Show one implementation: the source of a class, function or module, cut where it is long."""
+
+    @overload
+    def hover(
+        self,
+        uri: str,
+        /,
+        *,
+        exact: bool = False,
+        language_server: Literal["ty", "basedpyright", "pyrefly", "off"] | None = None,
+        language_server_seconds: float | None = None,
+    ) -> Answer:
+        """Show a signature, the docstring, and where what is used in it is defined."""
+
+    @overload
+    def hover(
+        self,
+        uri: str,
+        other: str,
+        /,
+        *more: str,
+        exact: bool = False,
+        language_server: Literal["ty", "basedpyright", "pyrefly", "off"] | None = None,
+        language_server_seconds: float | None = None,
+    ) -> list[Answer]:
+        """Show a signature, the docstring, and where what is used in it is defined."""
+
+    def references(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+        mentions: bool = False,
+    ) -> Text:
+        """List who refers to a symbol or a module: every place, and how sure it is."""
+
+    def callers(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property."""
+
+    def callees(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List what a function, a class or a module calls, in the project and outside it."""
+
+    def imports_of(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List what a module imports: modules and names, of the project by where they are defined."""
+
+    def importers_of(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List the import statements that name a module or something in it."""
+
+    def subclasses(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List the classes below a class, direct and indirect ones."""
+
+    def overrides(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List the members of subclasses that override a method or an attribute of a class."""
+
+    def unused(
+        self,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Defined | None = None,
+    ) -> Text:
+        """List the classes, functions, methods and variables that nothing in the project uses, sure or not."""
+
+    def edit(
+        self,
+        target: str,
+        new_source: str | None = None,
+        *,
+        old: str | None = None,
+        new: str | None = None,
+        imports: Sequence[str] = (),
+        comment: str | None = None,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Replace a symbol, a part of it, or a piece of text in a symbol, a module or a data file; or a whole data file."""
+
+    def insert(
+        self,
+        target: str,
+        new_source: str,
+        *,
+        position: Literal["before", "after", "first", "last"] = "after",
+        imports: Sequence[str] = (),
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Insert new source beside or inside a symbol or module."""
+
+    def delete(
+        self,
+        target: str | Sequence[str],
+        *,
+        recursive: bool = False,
+        with_imports: bool = False,
+        force: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Delete a symbol, a module, a package or a data file."""
+
+    def move(
+        self,
+        target: str | Sequence[str],
+        to: str,
+        *,
+        merge: bool = False,
+        as_name: str | None = None,
+        shim: bool = False,
+        local_imports: bool = False,
+        unsure: Literal["refuse", "leave"] = "refuse",
+        text: Literal["none", "exact"] = "none",
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Move functions, classes or variables to another module, or give a module, a package or data another name."""
+
+    def rename(
+        self,
+        target: str,
+        new_name: str,
+        *,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        text: Literal["none", "exact", "words"] = "none",
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Rename a symbol wherever the project names it."""
+
+    def write(
+        self,
+        target: str,
+        source: str,
+        *,
+        overwrite: bool = False,
+        package: bool = False,
+        export: bool | Sequence[str] | None = None,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Write a new module or package, replace one as a whole, or write a data file."""
+
+    def exports_add(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Expose names of a module in its package, in the style that its `__init__` has."""
+
+    def exports_remove(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Withdraw names of a module from its package; without names, all that the package exposes of it."""
+
+    def exports_mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
+        """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice."""
+
+    def exports_check(self, target: str = "") -> Text:
+        """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
+
+
+class Verbs(CodeVerbs):
+    def check_staged(self, files: Sequence[str] = ()) -> Text:
+        """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
+
+    def apply(self, requests: Sequence[Mapping[str, Any]], *, message: str = "", **how: Unpack[How]) -> Outcome:
+        """Make several changes in one transaction, all of them or none."""
+
+    def commit(
+        self,
+        draft: str,
+        *,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Make a change that was refused because of places that are unsure, and was kept as a draft."""
+
+    def abandon(self, draft: str, **how: Unpack[How]) -> Outcome:
+        """Forget a draft; nothing of it was written."""
+
+    def undo(
+        self,
+        operation_id: str | Sequence[str] = ...,
+        *,
+        count: int | None = None,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Take back your last change, or the ones of the given ids."""
+
+    def redo(self, operation_id: str | Sequence[str] = ..., *, count: int | None = None, **how: Unpack[How]) -> Outcome:
+        """Make the change again that was undone last, or the ones of the given ids."""
+
+    def history(
+        self,
+        target: str = "",
+        *,
+        limit: int = 20,
+        who: str | None = None,
+        since: str | None = None,
+        diff: bool = False,
+    ) -> Text:
+        """List the operations on this project, the newest first, or tell one of them in full."""
+
+    def prune(self, *, keep: int | None = None, older_than: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Delete old operations from the history for ever; they can be neither undone nor looked at after that."""
+
+    def forget(self, *, foreign: bool = False, **how: Unpack[How]) -> Outcome:
+        """Remove every trace of bae_source from this project: history, journal, cache, telemetry and what else there is."""
+
+    def telemetry(self) -> Text:
+        """Show how many requests there were and how long they took, and parsing by file size against its targets."""
+
+    def doctor(self, *, limit: int = 10) -> Text:
+        """Tell what a project and its tools look like from here, what is wrong, and how to mend it."""
+
