@@ -134,8 +134,6 @@ class Changing:
         self, asked: Operation, plan: Plan, workspace: Workspace, context: Context, first: Plan | None
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
-        if context.reload == "off":
-            plan = replace(plan, warnings=(*plan.warnings, *plan.unverified))
         try:
             if context.dry_run or not plan.changes:
                 return self._unmade(plan, workspace, context)

@@ -51,7 +51,6 @@ class Plan(Struct, frozen=True, kw_only=True):
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
-        unverified: what the caller should know only where nothing is imported to verify the change.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
         unused: addresses of what goes that nothing may use, once all changes that are made together are.
@@ -68,7 +67,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     modules: tuple[ModuleFile, ...]
     warnings: tuple[Notice, ...] = ()
     summary: str
-    unverified: tuple[Notice, ...] = ()
     gone: str | None = None
     unused: tuple[str, ...] = ()
     users: tuple[ModuleFile, ...] = ()

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from msgspec.structs import replace
-
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.importing.order import circle
-from bae_source.project.importing.unfollowed import unfollowed
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.exporting import Exporting, exposing, package_of, refuse_circle, withdrawing
@@ -73,7 +70,7 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
             plan = _planned(workspace, module, package, found, done="exports")
             told = circle(workspace, workspace.after(plan.changes), package, module) or ""
             if not told:
-                return replace(plan, unverified=unfollowed(workspace, workspace.after(plan.changes), module))
+                return plan
         raise refuse_circle(told)
 
 

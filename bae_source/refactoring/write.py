@@ -16,7 +16,6 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, IfMatch, Request, as_mapping, described
 from bae_source.project.importing.order import circle
-from bae_source.project.importing.unfollowed import unfollowed
 from bae_source.project.naming import not_found
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.data_changes import write_data
@@ -220,7 +219,7 @@ class Write(Request, frozen=True, kw_only=True):
             plan = _together(workspace, later, alone, package, found, notices)
             told = circle(later, workspace.after(plan.changes), package, module)
             if told is None:
-                return replace(plan, unverified=unfollowed(later, workspace.after(plan.changes), module))
+                return plan
         text = f"The export was left out, since it would make a circular import: {told}."
         return _with_notice(alone, Notice("export_left_out", text))
 

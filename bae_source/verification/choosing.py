@@ -131,8 +131,8 @@ def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Verifier:
+    from bae_source.project.importing.graph import ImportGraph
     from bae_source.verification.configured import mypy_has_targets
-    from bae_source.verification.import_graph import ImportGraph
     from bae_source.verification.type_check import TypeCheck
 
     checker, program = _checker(setting, before)

@@ -25,15 +25,6 @@ def test_a_chain_of_packages_in_packages_is_no_deeper_than_one_of_modules() -> N
     assert told.startswith("q110 imports LATER from p")
 
 
-def test_a_chain_of_star_imports_may_be_as_long_as_it_likes() -> None:
-    chain = {f"s{n}.py": f"from s{n + 1} import *\n" for n in range(1200)}
-    files = {**chain, "s1200.py": "from s0 import *\nLATER = 1\n", "p/n.py": "from p import LATER\n"}
-    told = circle_told(
-        {**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nfrom s0 import *\n"}
-    )
-    assert told == "p.n imports LATER from p before p has bound it (p -> p.n -> p)"
-
-
 def test_many_ways_into_a_large_circle_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"p/m{n}.py": f"import p.m{2 * n + 1}, p.m{2 * n + 2}, p.s\n" for n in range(200)}
     files |= {"p/__init__.py": "", "p/z.py": "from p.s import Z\nB = Z\n"}
@@ -55,4 +46,4 @@ def test_a_caller_that_stands_deep_gets_an_answer_too() -> None:
         return circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
 
     assert deep(0) is not None
-    assert deep(500) is None
+    assert deep(700) is None

@@ -27,7 +27,7 @@ from msgspec.structs import astuple
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.call import Call
-from bae_source.project.facts.kinds import ON_IMPORT, SUMMARY, USES, WORDING, FactKind, Words
+from bae_source.project.facts.kinds import SUMMARY, USES, WORDING, FactKind, Words
 from bae_source.project.facts.mentions import Look, Mentioning, mentioning
 from bae_source.project.facts.windows import Window, joined, may_grow
 from bae_source.project.files.port import Stamp
@@ -38,7 +38,6 @@ from bae_source.system.hashing import sha256
 if TYPE_CHECKING:
     from bae_source.project.facts.pool import Pool
     from bae_source.project.workspace import Workspace
-    from bae_source.syntax.importing.on_import import OnImport
     from bae_source.syntax.names.uses import Uses
     from bae_source.syntax.outline.summary import Summary
     from bae_source.syntax.outline.wording import Wording
@@ -127,10 +126,6 @@ class Index:
     def summaries(self, paths: Iterable[str]) -> Iterator[tuple[str, Summary | ResourceError]]:
         """Yield each file's summary, or why there is none, in the order of `paths`."""
         return self._each(SUMMARY, paths)
-
-    def on_import(self, paths: Iterable[str]) -> Iterator[tuple[str, OnImport | ResourceError]]:
-        """Yield what each file does when it is imported, or why that is not known, in the order of `paths`."""
-        return self._each(ON_IMPORT, paths)
 
     def uses(self, path: str) -> Uses:
         """Return what a file refers to; raise as `summary` does."""

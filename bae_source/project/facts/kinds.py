@@ -3,7 +3,6 @@
     SUMMARY         what it defines      (outline.summary)
     USES            what it refers to    (names.uses)
     WORDING         what it says         (outline.wording)
-    ON_IMPORT       what it does when it is imported    (importing.on_import)
 
 Invariants:
 - facts depend on the bytes, and besides on nothing but what `key` names;
@@ -25,7 +24,6 @@ from bae_source.errors import SourceError
 from bae_source.syntax.text.source import Source, parsable
 
 if TYPE_CHECKING:
-    from bae_source.syntax.importing.on_import import OnImport
     from bae_source.syntax.names.kept import KeptUses
     from bae_source.syntax.names.uses import Uses
     from bae_source.syntax.outline.summary import Summary
@@ -145,23 +143,10 @@ def _wording() -> Callable[[Source, Words], Wording]:
     return lambda source, _: wording_of(source)
 
 
-def _on_imports() -> Callable[[Content], OnImport]:
-    from bae_source.syntax.importing.on_import import OnImport
-
-    return msgspec.msgpack.Decoder(OnImport).decode
-
-
-def _on_import() -> Callable[[Source, Words], OnImport]:
-    from bae_source.syntax.importing.on_import import on_import  # which only an export needs
-
-    return lambda source, _: on_import(source)
-
-
 SUMMARY = FactKind("summary", _summaries, _summary)
 USES = FactKind("uses", _kept_uses, _uses)
 WORDING = FactKind("wording", _wordings, _wording)
-ON_IMPORT = FactKind("on_import", _on_imports, _on_import)
-KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING, ON_IMPORT)}
+KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES, WORDING)}
 
 
 def key() -> str:

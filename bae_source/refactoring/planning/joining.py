@@ -38,7 +38,6 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         modules=tuple(module for path, module in modules.items() if path in touched),
         warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
         summary=_summary(plans, to_nothing=not changes),
-        unverified=tuple(dict.fromkeys(notice for plan in plans for notice in plan.unverified)),
         report=together([plan.report for plan in plans if plan.report is not None]),
         unused=tuple(address for plan in plans for address in plan.unused),
         takes=any(plan.takes for plan in plans),

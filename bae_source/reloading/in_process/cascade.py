@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 
 from bae_source.reloading.in_process.load_order import imports, imports_in_classes, mentioned
 from bae_source.reloading.in_process.present import is_loaded, names_of, present
+from bae_source.system.graphs import inverted, reached
 
 _NEVER = re.compile(r"__main__|setup|conftest|test_.*|.*_test|tests?")
 
@@ -44,14 +45,10 @@ def loaded_modules(folders: Iterable[Path]) -> dict[str, ModuleType]:
 
 def importers(changed: Iterable[str], loaded: Mapping[str, ModuleType]) -> tuple[str, ...]:
     """Return the modules among `loaded` that import one of `changed`, or one that does, in the order of loading."""
-    needs = {name: set(needed(module, loaded)) for name, module in loaded.items()}
-    reached = set(changed)
-    grown = True
-    while grown:
-        more = {name for name, needed_ones in needs.items() if name not in reached and needed_ones & reached}
-        grown = bool(more)
-        reached |= more
-    return tuple(name for name in loaded if name in reached and name not in set(changed))
+    first = set(changed)
+    users = inverted({name: set(needed(module, loaded)) for name, module in loaded.items()})
+    found = reached(first, lambda name: users.get(name, ()))
+    return tuple(name for name in loaded if name in found and name not in first)
 
 
 def needed(module: ModuleType, loaded: Mapping[str, ModuleType]) -> Iterator[str]:

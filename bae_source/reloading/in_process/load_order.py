@@ -12,6 +12,8 @@ from types import CodeType
 
 from msgspec import Struct
 
+from bae_source.system.graphs import components
+
 _STORES = {"STORE_NAME", "STORE_GLOBAL"}
 _OF_IMPORTS = {
     *_STORES, "IMPORT_FROM", "IMPORT_STAR", "CALL_INTRINSIC_1", "POP_TOP", "SWAP", "ROT_TWO", "EXTENDED_ARG", "CACHE",
@@ -69,13 +71,12 @@ def dependencies_first(
         for name, found in statements.items()
     }
     takes = {name: [other for each in found for other in _taken(each, modules)] for name, found in statements.items()}
+    position = {name: number for number, name in enumerate(statements)}.__getitem__
     ordered: list[str] = []
-    for cycle in _cycles(needs):
-        members = sorted(cycle, key=list(statements).index)
-        for group in ([name for name in members if name in edited], [name for name in members if name not in edited]):
-            reached = _all_reached({name: [other for other in takes[name] if other in group] for name in group})
-            first = {name: [other for other in group if _is_before(other, name, reached)] for name in group}
-            ordered += _depth_first(group, first)
+    for cycle in components(needs):
+        for group in ({name for name in cycle if name in edited}, {name for name in cycle if name not in edited}):
+            taking = {name: takes[name] for name in sorted(group, key=position)}
+            ordered += [name for alike in components(taking) for name in sorted(alike, key=position)]
     return tuple(ordered)
 
 
@@ -156,52 +157,3 @@ def _absolute(name: str, level: int, package: str) -> str:
         return name
     parts = package.split(".")
     return ".".join([*parts[: len(parts) - level + 1], *([name] if name else [])])
-
-
-def _depth_first(names: Sequence[str], needs: Mapping[str, Sequence[str]]) -> list[str]:
-    ordered: dict[str, None] = {}
-    visiting: set[str] = set()
-
-    def visit(name: str) -> None:
-        if name in visiting:
-            return
-        visiting.add(name)
-        for other in needs[name]:
-            visit(other)
-        ordered[name] = None
-
-    for name in names:
-        visit(name)
-    return list(ordered)
-
-
-def _cycles(needs: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """Return the strongly connected groups, those that others need first; most are a single module."""
-    reached = _all_reached(needs)
-    groups: list[list[str]] = []
-    placed: set[str] = set()
-    for name in _depth_first(list(needs), needs):
-        if name not in placed:
-            group = [name, *(other for other in reached[name] if other != name and name in reached[other])]
-            groups.append(group)
-            placed.update(group)
-    return sorted(groups, key=lambda group: len(reached[group[0]] | set(group)))
-
-
-def _is_before(one: str, other: str, reached: Mapping[str, Collection[str]]) -> bool:
-    return one in reached[other] and other not in reached[one]
-
-
-def _all_reached(needs: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
-    return {name: _reachable(name, needs) for name in needs}
-
-
-def _reachable(name: str, needs: Mapping[str, Sequence[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(needs[name])
-    while waiting:
-        other = waiting.pop()
-        if other not in found:
-            found.add(other)
-            waiting += needs[other]
-    return found

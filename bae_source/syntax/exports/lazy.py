@@ -23,7 +23,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from bae_source.model.span import Span
-from bae_source.syntax.exports.view import BRANCH, Listed, Statement, View, is_typing_test
+from bae_source.syntax.exports.view import BRANCH, Listed, Statement, View
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.items import Items, items_of
 
 _WITH_TABLES = {"attach": "submod_attrs", "recreate_module": "by_module"}

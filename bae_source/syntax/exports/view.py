@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from msgspec import Struct
@@ -21,8 +21,9 @@ from msgspec.structs import replace
 
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
-from bae_source.syntax.importing.conditions import BLOCKS, inside
+from bae_source.syntax.outline.ast_walk import suites_of
 from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
 from bae_source.syntax.text.source import Lines
@@ -162,14 +163,14 @@ class View:
     @cached_property
     def nested_all(self) -> bool:
         """Whether `__all__` is also changed inside of other statements."""
-        nodes = (node for each in self.statements if isinstance(each.node, BLOCKS) for node in ast.walk(each.node))
+        nodes = (node for each in self.statements if isinstance(each.node, _BLOCKS) for node in ast.walk(each.node))
         return any(isinstance(node, ast.Name) and node.id == _ALL for node in nodes)
 
     @cached_property
     def nested_names(self) -> frozenset[str]:
         """The names in lists of `__all__` inside of other statements."""
         inner = (
-            replace(each, node=node) for each in self.statements for node in inside(each.node) if node != each.node
+            replace(each, node=node) for each in self.statements for node in _inside(each.node) if node != each.node
         )
         said = (self._all_statement(each) for each in inner)
         return frozenset(name for each in said if each for listed in each.lists for name in listed.names if name)
@@ -211,8 +212,8 @@ class View:
 
     def _all_statement(self, statement: Statement) -> AllStatement | None:
         node = statement.node
-        if isinstance(node, BLOCKS):
-            if not any(self._makes_anew(statement, inner) for inner in inside(node)):
+        if isinstance(node, _BLOCKS):
+            if not any(self._makes_anew(statement, inner) for inner in _inside(node)):
                 return None
             return AllStatement(span=statement.span(), how=BRANCH, computed=True, anew=True)
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -307,9 +308,17 @@ def view_of(text: str) -> View:
     return View(text)
 
 
-def is_typing_test(node: ast.expr) -> bool:
-    """Say whether an `if` asks for TYPE_CHECKING."""
-    return (node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")) == "TYPE_CHECKING"
+def _inside(node: ast.stmt) -> Iterator[ast.stmt]:
+    """Yield the statements that may run with one and hold no others; itself if it is such a one."""
+    if not isinstance(node, _BLOCKS):
+        yield node
+        return
+    suites: Iterable[list[ast.stmt]] = suites_of(node)
+    if isinstance(node, ast.If) and (skipped := is_skipped(node.test)) is not None:
+        suites = [node.orelse if skipped else node.body]
+    for suite in suites:
+        for each in suite:
+            yield from _inside(each)
 
 
 def _statements(text: str, lines: Lines) -> Iterator[Statement]:
@@ -345,6 +354,8 @@ def _is_all(node: ast.expr | ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == _ALL
 
 
+_BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, getattr(ast, "TryStar", ast.Try))
+"""Statements that hold others which run with them."""
 BRANCH = "branch"
 """How a compound statement says what `__all__` holds: on one of its ways it makes it anew."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)

@@ -24,7 +24,7 @@ from msgspec import Struct
 from bae_source.errors import Refused, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
-from bae_source.syntax.importing.meaning import TYPE_CHECKING, Bound, Place, bindings
+from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.merging import merged
 from bae_source.syntax.importing.placing import INSTALLED, Line, Ranks, block, head, place_in, top_of
 from bae_source.syntax.importing.present import Present
@@ -32,6 +32,7 @@ from bae_source.syntax.importing.typing_blocks import put_in_block
 from bae_source.syntax.importing.wanted import Wanted, source, wanted
 from bae_source.syntax.outline.definitions import ImportBinding
 from bae_source.syntax.outline.locate import unit_for
+from bae_source.syntax.outline.static_values import TYPE_CHECKING
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices

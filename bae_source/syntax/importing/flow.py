@@ -16,9 +16,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bae_source.syntax.importing.conditions import is_skipped, type_checking_names
 from bae_source.syntax.importing.guards import may_swallow
 from bae_source.syntax.importing.meaning import Place, bindings
+from bae_source.syntax.outline.static_values import is_skipped
 from bae_source.syntax.outline.tree import parse_module
 
 Thing = tuple[str, str]
@@ -47,7 +47,6 @@ class Flow:
         self._body = body
         self._place = place
         self._names = names
-        self._typing = type_checking_names(body)
 
     def states(self, first: int = 0, start: Mapping[str, frozenset[Thing]] | None = None) -> list[State]:
         """Return the state before each statement from one on, and the one behind the last.
@@ -105,7 +104,7 @@ class Flow:
 
     def _if(self, node: ast.If, state: State) -> State | None:
         state = self._simple([node.test], state)
-        never = is_skipped(node.test, self._typing)
+        never = is_skipped(node.test)
         if never is not None:
             return self._suite(node.orelse if never else node.body, state)
         return _joined(self._suite(node.body, state), self._suite(node.orelse, state))

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-TYPE_CHECKING = "TYPE_CHECKING"
-
 
 class Place(Struct, frozen=True, kw_only=True):
     """The module whose imports are looked at.

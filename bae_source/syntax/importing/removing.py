@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.revision import Revision, Splices
 from bae_source.syntax.text.source import Lines
@@ -49,9 +50,10 @@ def _first(text: str, is_gone: IsGone, *, of_module: bool) -> tuple[Splices, int
         if not gone:
             continue
         span = _span(lines, node)
-        if len(gone) == len(node.names) and isinstance(owner, ast.If) and _is_for_checkers(owner):
+        is_whole = len(gone) == len(node.names)
+        if is_whole and isinstance(owner, ast.If) and is_typing_test(owner.test) and not owner.orelse:
             return closed_up(text, without(text, lines, _span(lines, owner))), len(gone)
-        if len(gone) == len(node.names):
+        if is_whole:
             return ([(span, "pass")] if owner else closed_up(text, without(text, lines, span))), len(gone)
         items = imported_items(text, span) if isinstance(node, ast.ImportFrom) else None
         if items is not None:
@@ -75,13 +77,6 @@ def _statements(
             yield from _statements(getattr(node, name, None) or [], node, of_module=of_module)
         for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             yield from _statements(each.body, each, of_module=of_module)
-
-
-def _is_for_checkers(node: ast.If) -> bool:
-    """Say whether an `if` with one statement is read by type checkers alone."""
-    test = node.test
-    name = test.id if isinstance(test, ast.Name) else test.attr if isinstance(test, ast.Attribute) else ""
-    return name == "TYPE_CHECKING" and not node.orelse
 
 
 def closed_up(text: str, splices: Splices) -> Splices:

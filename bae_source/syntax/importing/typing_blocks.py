@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from bae_source.model.span import Span
 from bae_source.syntax.importing.placing import Line, Ranks, place_in
 from bae_source.syntax.importing.present import Present
-from bae_source.syntax.importing.wanted import is_typing_test
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.revision import Splices
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError, SourceError
 from bae_source.model.text import is_text
-from bae_source.syntax.importing.meaning import TYPE_CHECKING
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Lines
@@ -143,13 +143,6 @@ def _read(node: ast.stmt, comments: _Comments, statement: str, typing: str = "")
             typing=typing,
         )
     ]
-
-
-def is_typing_test(test: ast.expr) -> bool:
-    """Say whether a condition is `TYPE_CHECKING`, by itself or of a module."""
-    if isinstance(test, ast.Attribute):
-        return isinstance(test.value, ast.Name) and test.attr == TYPE_CHECKING
-    return isinstance(test, ast.Name) and test.id == TYPE_CHECKING
 
 
 def source(node: Import, names: list[ast.alias]) -> str:

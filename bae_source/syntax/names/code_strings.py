@@ -15,7 +15,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bae_source.syntax.importing.steps import step_of_call
+from bae_source.syntax.importing.by_calls import loaded_by
 from bae_source.system.silence import unwarned
 
 _LONGEST = 20_000
@@ -87,8 +87,8 @@ def _imported(node: ast.AST, known: dict[str, str]) -> Iterator[str]:
             if alias.name != "*":
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
             yield node.module if alias.name == "*" else f"{node.module}.{alias.name}"
-    elif isinstance(node, ast.Call) and (step := step_of_call(node)) is not None and step.module and not step.level:
-        yield step.module
+    elif isinstance(node, ast.Call) and (loaded := loaded_by(node)) is not None and not loaded[1]:
+        yield loaded[0]
 
 
 def _chain(node: ast.AST) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Collector, ImportBinding, Kind, Outline
-from bae_source.syntax.outline.static_values import static_strings
+from bae_source.syntax.outline.static_values import is_skipped, static_strings
 from bae_source.syntax.text.source import Lines
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,6 +44,7 @@ class _Walker:
         self.collector = collector
         self.offset = collector.lines.offset
         self.typing_only = False
+        self.runs = True
 
     def module(self, tree: ast.Module) -> None:
         self.collector.docstring = self._docstring(tree)
@@ -213,20 +214,25 @@ class _Walker:
                     typing_only=self.typing_only,
                     start=start,
                     end=end,
+                    runs=self.runs,
                 ),
             )
 
     def _compound(self, node: ast.stmt, owner: int, *, in_function: bool) -> None:
+        around = self.runs
         while isinstance(node, ast.If):  # a loop, because a long elif chain is nested as deeply as it is long
-            outer = self.typing_only
+            outer, runs, skipped = self.typing_only, self.runs, is_skipped(node.test)
             self.typing_only = outer or _dotted(node.test).rpartition(".")[2] == "TYPE_CHECKING"
+            self.runs = runs and not skipped
             self._suite(node.body, owner, in_function=in_function, floor=node.test.end_lineno or node.lineno)
-            self.typing_only = outer
+            self.typing_only, self.runs = outer, runs and skipped is not False
             if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
                 self._suites([node.orelse], owner, in_function=in_function, floor=_last_line(node.body))
-                return
+                break
             node = node.orelse[0]
-        self._suites(suites_of(node), owner, in_function=in_function, floor=node.lineno)
+        else:
+            self._suites(suites_of(node), owner, in_function=in_function, floor=node.lineno)
+        self.runs = around
 
     def _suites(self, bodies: Iterable[list[ast.stmt]], owner: int, *, in_function: bool, floor: int) -> None:
         for body in bodies:

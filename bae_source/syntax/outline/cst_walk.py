@@ -59,6 +59,7 @@ class _Walker:
         self.collector = collector
         self.positions: dict[cst.CSTNode, CodeRange] = positions  # type: ignore[assignment]
         self.typing_only = False
+        self.runs = True
 
     def module(self, module: cst.Module) -> None:
         self.collector.docstring = self._docstring(module.body)
@@ -217,17 +218,19 @@ class _Walker:
                     typing_only=self.typing_only,
                     start=start,
                     end=end,
+                    runs=self.runs,
                 ),
             )
 
     def _compound(self, node: cst.CSTNode, owner: int, *, in_function: bool, floor: int) -> None:
-        outer = self.typing_only
+        outer, runs = self.typing_only, self.runs
         if isinstance(node, self.cst.If):
             self.typing_only = outer or self._dotted(node.test).rpartition(".")[2] == "TYPE_CHECKING"
+            self.runs = runs and not self.typing_only and "__main__" not in self.cst.Module([]).code_for_node(node.test)
         body = getattr(node, "body", None)
         if isinstance(body, self.cst.BaseSuite):
             self._suite(body.body, owner, in_function=in_function, floor=floor)
-        self.typing_only = outer
+        self.typing_only, self.runs = outer, runs
         for name in ("cases", "handlers", "orelse", "finalbody"):
             inner = getattr(node, name, None)
             for clause in inner if isinstance(inner, (list, tuple)) else [inner] if inner is not None else []:

@@ -116,6 +116,7 @@ class ImportBinding(Struct, frozen=True, kw_only=True, array_like=True, gc=False
         typing_only: whether it stands under `if TYPE_CHECKING`.
         start: offset of the statement.
         end: offset behind it.
+        runs: whether an import of the module runs it: not below `if TYPE_CHECKING` or `if __name__ == "__main__"`.
     """
 
     name: str
@@ -126,6 +127,7 @@ class ImportBinding(Struct, frozen=True, kw_only=True, array_like=True, gc=False
     typing_only: bool
     start: int
     end: int
+    runs: bool = True
 
 
 class Outline:

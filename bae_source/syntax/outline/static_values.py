@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+TYPE_CHECKING = "TYPE_CHECKING"
+
 
 def static_strings(node: ast.expr | None) -> list[str] | None:
     """Return the strings of a static `__all__`: a list, a tuple, or a sum of them; None for anything else."""
@@ -55,3 +57,44 @@ def listed_in(node: ast.expr) -> tuple[list[str], list[ast.expr]] | None:
 
 def _string(node: ast.expr) -> tuple[list[str], list[ast.expr]] | None:
     return ([node.value], []) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def is_typing_test(test: ast.expr) -> bool:
+    """Say whether a condition is `TYPE_CHECKING`, by itself or of a module."""
+    return (test.id if isinstance(test, ast.Name) else getattr(test, "attr", "")) == TYPE_CHECKING
+
+
+def is_skipped(test: ast.expr) -> bool | None:
+    """Say whether an import of the module skips the suite of an `if`; None where that cannot be told.
+
+    if TYPE_CHECKING:                       skipped, and so is `if TYPE_CHECKING and DEBUG`
+    if not TYPE_CHECKING:                   runs
+    if __name__ == "__main__":              skipped
+    if DEBUG:                               cannot be told
+    """
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        skipped = is_skipped(test.operand)
+        return None if skipped is None else not skipped
+    if isinstance(test, ast.BoolOp):
+        deciding = isinstance(test.op, ast.And)
+        found = {is_skipped(each) for each in test.values}
+        return deciding if deciding in found else None if None in found else not deciding
+    if isinstance(test, (ast.Attribute, ast.Name)):
+        return is_typing_test(test) or None
+    if isinstance(test, ast.Constant):
+        return not test.value
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq):
+        sides = (test.left, *test.comparators)
+        named = any(isinstance(each, ast.Name) and each.id == "__name__" for each in sides)
+        main = any(isinstance(each, ast.Constant) and each.value == "__main__" for each in sides)
+        return True if named and main else None
+    return None
+
+
+def chain_of(node: ast.AST) -> tuple[tuple[str, ...], ast.AST | None]:
+    """Return `a.b.c` in its pieces; nothing, and what stands before the attributes, where that is no name."""
+    pieces: list[str] = []
+    while isinstance(node, ast.Attribute):
+        pieces.append(node.attr)
+        node = node.value
+    return ((node.id, *reversed(pieces)), None) if isinstance(node, ast.Name) else ((), node)

@@ -21,7 +21,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.search import mentions_of
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.importing.steps import IMPORTERS, Step, step_at
+from bae_source.syntax.importing.by_calls import IMPORTERS, Loaded, loaded_at
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.text.source import SingleLines, may_name_encoding
 
@@ -162,8 +162,8 @@ def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
         renamed = {each.name for each in uses.imports if each.attribute == IMPORTERS[0]}.difference(IMPORTERS)
         for function in (*IMPORTERS, *sorted(renamed)):
             for mention in uses.mentions.get(function, ()):
-                step = step_at(_from(project.lines(path), *mention[:2]), renamed) if mention[3] == u.CALL else None
-                if step is not None and _leads_into(project, path, step, sought):
+                loaded = loaded_at(_from(project.lines(path), *mention[:2]), renamed) if mention[3] == u.CALL else None
+                if loaded is not None and _leads_into(project, path, loaded, sought):
                     is_known = _is_importer(project, path, function, mention)
                     why = "" if is_known else Reason.OTHER_IMPORTER.of(name=function)
                     yield Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
@@ -175,9 +175,10 @@ def _from(lines: SingleLines, line: int, column: int) -> str:
     return "".join([first, *(lines.cut(line + each) for each in range(1, _MOST_LINES))])
 
 
-def _leads_into(project: Project, path: str, step: Step, sought: Sought) -> bool:
-    parts = (step.module or "").split(".")
-    files = (project.names.files(path, ".".join(parts[:length]), step.level) for length in range(1, len(parts) + 1))
+def _leads_into(project: Project, path: str, loaded: Loaded, sought: Sought) -> bool:
+    module, level = loaded
+    parts = module.split(".")
+    files = (project.names.files(path, ".".join(parts[:length]), level) for length in range(1, len(parts) + 1))
     return any(sought.meanings.intersection(map(InModule, each)) for each in files)
 
 
