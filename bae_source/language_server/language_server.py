@@ -23,8 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from bae_source.language_server.child import Died, Late
-from bae_source.language_server.session import Session
+from bae_source.language_server.session import Died, Late, Session
 from bae_source.language_server.wire import Garbage
 from bae_source.model.navigation import Navigated, Question
 

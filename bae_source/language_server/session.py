@@ -11,19 +11,23 @@ Source of the messages: Language Server Protocol 3.17.
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from bae_source.language_server.child import Child, Late
-from bae_source.language_server.wire import Garbage, Message
+from bae_source.language_server.wire import Decoder, Garbage, Message, encode
 from bae_source.model.navigation import Navigated, Question, Target
 from bae_source.model.span import Place
+from bae_source.system.child import CannotStart, Child
+from bae_source.system.frames import Channel, wait
 
 _NEW, _CHANGED, _DELETED = 1, 2, 3
 _NO_SUCH_METHOD = -32601
+_MAX_UNSENT = 64_000_000
 _CAPABILITIES = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {"hover": {"contentFormat": ["plaintext", "markdown"]}, "definition": {"linkSupport": False}},
@@ -35,12 +39,23 @@ _CAPABILITIES = {
 }
 
 
+class Died(Exception):
+    """The server has ended, or cannot be started."""
+
+
+class Late(Exception):
+    """The deadline has passed."""
+
+
 class Session:
-    """A server that has been started, greeted or not.
+    """A server that has been started, greeted or not; what it says on stderr is not kept.
 
     Parameters:
         root: the project's folder, links followed.
         stamps: a value for each of the project's files that changes when the file does.
+
+    Raises:
+        Died: it cannot be started.
     """
 
     def __init__(
@@ -51,12 +66,23 @@ class Session:
         self._answers: dict[int, Message | None] = {}
         self._last = 0
         self._greeted = False
-        self._child = Child(command, folder=root, environment=environment)
+        try:
+            pipe = subprocess.PIPE
+            self._child = Child(
+                command, folder=root, environment=environment, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+            )
+        except CannotStart as error:
+            raise Died from error
+        out, into, _ = self._child.streams
+        assert out is not None
+        assert into is not None
+        self._channel: Channel[Message] = Channel(out.fileno(), into.fileno(), Decoder().feed)
         self._greeting = self._ask("initialize", self._introduction())
 
     def close(self) -> None:
         """End the server."""
-        self._child.end()
+        with suppress(CannotStart):  # which was no more than its end
+            self._child.end()
 
     def answer(
         self, questions: Sequence[Question], stamps: Mapping[str, object], deadline: float
@@ -79,7 +105,6 @@ class Session:
             self._exchange(wanted, deadline)
         for path in documents:
             self._tell("textDocument/didClose", {"textDocument": {"uri": self._uri(path)}})
-        self._child.flush()
         answers, self._answers = self._answers, {}
         return [self._navigated(hover, definitions, answers) for hover, definitions in asked]
 
@@ -94,9 +119,15 @@ class Session:
 
     def _exchange(self, wanted: Collection[int], deadline: float) -> None:
         """Talk to the server until it has answered all that is wanted."""
-        self._child.exchange(
-            self._receive, lambda: all(self._answers[number] is not None for number in wanted), deadline
-        )
+        while any(self._answers[number] is None for number in wanted):
+            if (left := deadline - time.monotonic()) <= 0:
+                raise Late
+            wait(left, [self._channel])
+            try:
+                for message in self._channel.exchange():
+                    self._receive(message)
+            except EOFError:
+                raise Died from None
 
     def _introduction(self) -> dict[str, Any]:
         uri = self.root.as_uri()
@@ -135,17 +166,22 @@ class Session:
     def _ask(self, method: str, parameters: dict[str, Any]) -> int:
         self._last += 1
         self._answers[self._last] = None
-        self._child.post({"id": self._last, "method": method, "params": parameters})
+        self._post({"id": self._last, "method": method, "params": parameters})
         return self._last
 
     def _tell(self, method: str, parameters: dict[str, Any]) -> None:
-        self._child.post({"method": method, "params": parameters})
+        self._post({"method": method, "params": parameters})
+
+    def _post(self, message: Message) -> None:
+        if len(self._channel.sending) > _MAX_UNSENT:
+            raise Garbage("more questions than can be answered")
+        self._channel.send(encode(message))
 
     def _receive(self, message: Message) -> None:
         number = message.get("id")
         if "method" in message:
             if number is not None:
-                self._child.post({"id": number, **_reply(message)})
+                self._post({"id": number, **_reply(message)})
         elif isinstance(number, int) and number in self._answers:
             self._answers[number] = message
 

@@ -1,27 +1,35 @@
-"""Run a child process that cannot hold us up, write on our terminal, or outlive its time or this process.
+"""A child process that cannot write on our terminal, or outlive its time or this process, however this one ends.
+
+    Child(command, folder=…, environment=…)     started; ended with all that it started by `end`, or when nobody has it
+    run(command, …)                             started, read, and ended
 
 Invariants:
-- the command is a list, never a shell's line; stdin is empty; there is no terminal;
-- the child leads a session of its own, and the whole of it is killed at the limit, at its end, on Ctrl-C, and when
-  this process is killed (`watched`); where the system tells (Linux), so is whatever of it moved to another session;
-- of each stream at most the last `limit` bytes are kept, however much is written;
+- the command is a list, never a shell's line; there is no terminal;
+- the child leads a session of its own below a process that ends all of it with us (`supervisor`): on Ctrl-C, when this
+  process is killed, and when nobody holds the child any more; a fork of this process has no part in it;
+- of what `run` reads, at most the last `limit` bytes of each stream are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
-  since what a child says is read, quoted and searched for addresses; nor does the secret of a server.
+  since what a child says is read, quoted and searched for addresses; nor does the secret of a server (`scrubbed`).
 """
 
 from __future__ import annotations
 
 import os
-import selectors
+import select
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import IO, Any
+from weakref import WeakSet
 
 from msgspec import Struct
 
 from bae_source.system.descriptors import widen
-from bae_source.system.watched import Watched
+from bae_source.system.strays import marked
 
 ANSWER = "{answer}"
 _LIMIT = 64_000
@@ -30,6 +38,10 @@ _COLOURS = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "MYPY_FORCE_COLOR", "P
 _OURS = "BAE_SOURCE_MCP_SECRET"
 _DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", _OURS, *_COLOURS)
 _KEPT = {"PYTHONPATH"}
+_SUPERVISE = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import supervisor; supervisor.main()"
+"""What is above the child: a module by itself, which Python need not compile each time as it would a script."""
+_SECONDS = 15.0
+"""How long the end of everything is waited for."""
 
 
 class CannotStart(Exception):
@@ -68,6 +80,137 @@ def scrubbed(environment: Mapping[str, str], bytecode: Path | None = None) -> di
     return kept | compiled | {"TERM": "dumb"}
 
 
+class Child:
+    """A child process.
+
+    Parameters:
+        grace: seconds that it has to end by itself once it was interrupted; it is killed at once where there are none.
+        passed: descriptors that it gets besides its streams.
+        streams: what `subprocess.Popen` is to do about its standard streams; there is no input by default.
+
+    Attributes:
+        status: a descriptor that can be read once the child has ended with all that it started.
+
+    Raises:
+        CannotStart: no process can be started; that there is no such program is only seen from how it ends.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+        grace: float = 0.0,
+        passed: Sequence[int] = (),
+        **streams: Any,
+    ) -> None:
+        self._control = self.status = -1
+        self._told = b""
+        with ExitStack() as its, ExitStack() as failed:
+            failed.callback(self._let_go)
+            _living.add(self)
+            asked, self._control = os.pipe()
+            its.callback(os.close, asked)
+            self.status, told = os.pipe()
+            its.callback(os.close, told)
+            words = [str(asked), str(told), str(grace), " ".join(map(str, passed)), *command]
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", _SUPERVISE, *words],
+                    cwd=folder,
+                    env=marked(environment),
+                    start_new_session=True,
+                    pass_fds=(asked, told, *passed),
+                    bufsize=0,
+                    **{"stdin": subprocess.DEVNULL, **streams},
+                )
+            except (OSError, ValueError) as error:
+                raise CannotStart(getattr(error, "strerror", None) or type(error).__name__) from error
+            failed.pop_all()
+        os.set_blocking(self.status, False)
+
+    def __del__(self) -> None:
+        """End a child that nobody ended: it ends when its pipe does."""
+        self._let_go()
+
+    @property
+    def streams(self) -> tuple[IO[bytes] | None, IO[bytes] | None, IO[bytes] | None]:
+        """This side's ends of its standard input, output and error; None where that is no pipe."""
+        return self._process.stdin, self._process.stdout, self._process.stderr
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether everything has ended, as far as can be seen without waiting; in a fork it has."""
+        return self.status < 0 or self._has_told(0)
+
+    def ask(self, what: bytes) -> None:
+        """Have it interrupted or killed: `supervisor.INTERRUPT`, `KILL`, or nothing for the end after its grace."""
+        with suppress(OSError):
+            if what:
+                os.write(self._control, what)
+            elif self._control >= 0:
+                os.close(self._control)
+                self._control = -1
+
+    def end(self) -> int | None:
+        """End it with all that it started, and return its wait status; None where that was not told.
+
+        Raises:
+            CannotStart: it never began, since there is no such program, or it cannot be executed.
+        """
+        if self.status < 0:
+            return None
+        self.ask(b"")
+        self._has_told(_SECONDS)
+        told = {line[:1]: int(line[1:]) for line in self._told.splitlines()}
+        if b"s" not in told:  # what should end it was ended itself
+            with suppress(KeyError, ProcessLookupError, PermissionError):
+                os.killpg(told[b"p"], signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        self._let_go()
+        if b"e" in told:
+            raise CannotStart(os.strerror(told[b"e"]))
+        return told.get(b"s")
+
+    def _has_told(self, seconds: float) -> bool:
+        """Read what the supervisor tells, at most so long; return whether there is no more to come."""
+        deadline = time.monotonic() + seconds
+        waiting = select.poll()
+        waiting.register(self.status, select.POLLIN)
+        while waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            told = os.read(self.status, 64)
+            self._told += told
+            if not told:
+                return True
+        return False
+
+    def _let_go(self) -> None:
+        """Hold no pipe any more."""
+        self.ask(b"")
+        if self.status >= 0:
+            os.close(self.status)
+            self.status = -1
+        for stream in self.streams if hasattr(self, "_process") else ():
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+_living: WeakSet[Child] = WeakSet()
+
+
+def _forget() -> None:
+    """Hold no pipe in a fork, which may live on."""
+    for child in list(_living):
+        child._let_go()  # noqa: SLF001  # its own module's
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)
+
+
 def run(
     command: Sequence[str],
     *,
@@ -86,41 +229,24 @@ def run(
         CannotStart: the program cannot be started.
     """
     reader, writer = os.pipe()
-    with os.fdopen(reader, "rb", buffering=0) as answer:
+    with os.fdopen(reader, "rb", buffering=0):
+        words = [str(writer) if word == ANSWER else word for word in command]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         try:
-            words = [str(writer) if word == ANSWER else word for word in command]
-            child = _start(words, folder, environment, writer)
+            child = Child(words, folder=folder, environment=environment, passed=[writer], **streams)
         finally:
             os.close(writer)
-        process = child.process
         try:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            tails = {process.stdout.fileno(): _Tail(limit), process.stderr.fileno(): _Tail(limit)}
-            tails[answer.fileno()] = _Tail(limit * 64)
-            timed_out = not _gather(process, tails, time.monotonic() + time_limit)
-            child.kill()
-            output, errors, answered = (bytes(tail.content) for tail in tails.values())
-            status = process.wait()
+            _, output, errors = child.streams
+            assert output is not None
+            assert errors is not None
+            tails = {output.fileno(): _Tail(limit), errors.fileno(): _Tail(limit), reader: _Tail(limit * 64)}
+            timed_out = not _gather(child, tails, time.monotonic() + time_limit)
         finally:
-            child.end()
-    return Finished(status=status, timed_out=timed_out, output=output, errors=errors, answer=answered)
-
-
-def _start(command: Sequence[str], folder: Path, environment: Mapping[str, str], answer: int) -> Watched:
-    pipe = subprocess.PIPE
-    try:
-        return Watched(
-            command,
-            folder=folder,
-            environment=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=pipe,
-            stderr=pipe,
-            pass_fds=[answer],
-        )
-    except (OSError, ValueError) as error:
-        raise CannotStart(getattr(error, "strerror", None) or type(error).__name__) from error
+            status = child.end()
+    said = [bytes(tail.content) for tail in tails.values()]
+    code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
+    return Finished(status=code, timed_out=timed_out, output=said[0], errors=said[1], answer=said[2])
 
 
 class _Tail:
@@ -130,51 +256,35 @@ class _Tail:
         self.content = bytearray()
         self._limit = limit
 
-    def add(self, chunk: bytes) -> None:
-        self.content += chunk[-self._limit :]
-        del self.content[: -self._limit]
-
-
-def _gather(process: subprocess.Popen[bytes], tails: Mapping[int, _Tail], deadline: float) -> bool:
-    """Read until the child has ended; return False if the time is up first.
-
-    The end of the child counts, not the end of its streams: what it started in the background may hold them open.
-    """
-    with selectors.DefaultSelector() as selector:
-        for descriptor in tails:
-            widen(descriptor, _CHUNK)
-            os.set_blocking(descriptor, False)
-            selector.register(descriptor, selectors.EVENT_READ)
-        while not _ended(process):
-            left = deadline - time.monotonic()
-            if left <= 0:
+    def drain(self, descriptor: int, pieces: int) -> bool:
+        """Read what is there, at most so many pieces of it; return False at the end of the stream."""
+        for _ in range(pieces):
+            try:
+                piece = os.read(descriptor, _CHUNK)
+            except BlockingIOError:
+                return True
+            if not piece:
                 return False
-            if not selector.get_map():
-                time.sleep(min(left, 0.005))
-                continue
-            for key, _ in selector.select(min(left, 0.05)):
-                if not _drain(key.fd, tails[key.fd], once=True):
-                    selector.unregister(key.fd)
-    for descriptor, tail in tails.items():
-        _drain(descriptor, tail, once=False)
-    return True
+            self.content += piece[-self._limit :]
+            del self.content[: -self._limit]
+        return True
 
 
-def _drain(descriptor: int, tail: _Tail, *, once: bool) -> bool:
-    """Read what is there, at most some chunks of it; return False at the end of the stream."""
-    for _ in range(1 if once else 16):
-        try:
-            chunk = os.read(descriptor, _CHUNK)
-        except BlockingIOError:
-            return True
-        if not chunk:
+def _gather(child: Child, tails: Mapping[int, _Tail], deadline: float) -> bool:
+    """Read until the child has ended with all that it started; return False if the time is up first."""
+    waiting = select.poll()
+    waiting.register(child.status, select.POLLIN)
+    for descriptor in tails:
+        widen(descriptor, _CHUNK)
+        os.set_blocking(descriptor, False)
+        waiting.register(descriptor, select.POLLIN)
+    while not child.has_ended:
+        left = deadline - time.monotonic()
+        if left <= 0:
             return False
-        tail.add(chunk)
+        for descriptor, _ in waiting.poll(left * 1000):
+            if descriptor in tails and not tails[descriptor].drain(descriptor, 1):
+                waiting.unregister(descriptor)
+    for descriptor, tail in tails.items():
+        tail.drain(descriptor, 16)
     return True
-
-
-def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether the child has ended, without letting go of its process id, which names the group to kill."""
-    if not hasattr(os, "waitid"):
-        return process.poll() is not None
-    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -73,8 +73,8 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
     child = int(told.read_text())
     bystander = subprocess.Popen(["sleep", "600"])
     try:
-        for shell in _watching(started.pid):
-            os.kill(shell, signal.SIGKILL)
+        for above in _watching(started.pid):
+            os.kill(above, signal.SIGKILL)
         started.kill()
         if reaped:
             started.wait()
@@ -93,10 +93,12 @@ def test_what_a_killed_process_had_started_ends_before_its_files_are_taken_back(
 
 
 def _watching(process: int) -> list[int]:
-    """Return the shells that watch the children of a process."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    """Return what is above the children of a process, to end them with it."""
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
-    found = [int(pid) for pid, parent, words in rows if int(parent) == process and "read -r child" in words]
+    found = [int(pid) for pid, parent, words in rows if int(parent) == process and "supervisor.main" in words]
     assert found
     return found
 

@@ -128,8 +128,8 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(FactKind, "extract", extract)
     monkeypatch.setattr(
-        "bae_source.project.facts.started._CODE",
-        "import sys, os, signal; sys.path += [p for p in sys.argv[1:] if p not in sys.path]\n"
+        "bae_source.system.own_process._CODE",
+        "import sys, os, signal; sys.path += [p for p in sys.argv[3:] if p not in sys.path]\n"
         "from bae_source.project.facts import kinds as facts\n"
         "whole = facts.FactKind.extract\n"
         "def extract(self, content, words=None):\n"
@@ -360,9 +360,9 @@ def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.Mo
         while os.read(0, 1 << 20):
             os.write(1, bytes([0, 0, 0, 1, 0x90]))
 
-    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.child.serve", serve)
     monkeypatch.setattr(
-        "bae_source.project.facts.started._CODE",
+        "bae_source.system.own_process._CODE",
         "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",
     )
     with Pool("summary", 2, process_is_ours=ours) as several:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,8 +18,9 @@ import pytest
 from bae_source import Source
 from bae_source.project.facts.kinds import SUMMARY
 from bae_source.project.facts.pool import MANY
-from bae_source.project.facts.started import Copy, Process, Program
-from bae_source.project.facts.worker import Result, frame_of, read_frame
+from bae_source.project.facts.worker import Result, serve
+from bae_source.system.frames import frame, read_frame
+from bae_source.system.own_process import Own, python
 from bae_source.transaction.commit.lock import project_lock
 from tests.adapters.support import environment
 from tests.project.test_pool import alive, open_files
@@ -46,22 +47,36 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(params=[Program, Copy])
-def started(request: pytest.FixtureRequest) -> Iterator[Process]:
+def program() -> Own:
+    return waited_for(Own(python("bae_source.project.facts.worker:serve")))
+
+
+def copy(work: Callable[[], None] = serve) -> Own:
+    return waited_for(Own(work))
+
+
+def waited_for(process: Own) -> Own:
+    """Have reads wait until the process says something."""
+    os.set_blocking(process.channel.into, True)
+    return process
+
+
+@pytest.fixture(params=[program, copy])
+def started(request: pytest.FixtureRequest) -> Iterator[Own]:
     """A process that is at work; that this one has threads, which its test runner needs, is overlooked here."""
-    process: Process = request.param()
+    process: Own = request.param()
     assert answered(process) == SUMMARY.extract(CONTENT)
     yield process
     process.end()
     assert not alive(process.pid)
 
 
-def answered(process: Process) -> bytes:
-    os.write(process.stdin, frame_of(("summary", None, [CONTENT])))
-    with open(process.stdout, "rb", closefd=False) as stream:
-        frame = read_frame(stream)
-    assert frame is not None
-    return msgspec.msgpack.decode(frame, type=list[Result])[0][0]
+def answered(process: Own) -> bytes:
+    process.channel.send(frame(msgspec.msgpack.encode(("summary", None, [CONTENT]))))
+    with open(process.channel.into, "rb", closefd=False) as stream:
+        body = read_frame(stream)
+    assert body is not None
+    return msgspec.msgpack.decode(body, type=list[Result])[0][0]
 
 
 def asked(root: Path, around: str, *, before: str = "") -> tuple[str, bytes]:
@@ -126,17 +141,20 @@ def test_a_process_that_is_not_ours_alone_is_never_copied(project: Path, text: s
     assert asked(project, around) == (text, b"the end ")
 
 
-def test_a_process_has_no_file_open_but_its_pipes(tmp_path: Path, started: Process) -> None:
+@pytest.mark.parametrize("start", [program, copy])
+def test_a_process_has_no_file_open_but_its_pipes(tmp_path: Path, started: Own, start: Callable[[], Own]) -> None:
     with project_lock(tmp_path / "lock", wait=0, pid=os.getpid()):
-        other = type(started)()
+        other = start()
         assert answered(other) == SUMMARY.extract(CONTENT)
         ours, its = open_files(), open_files(other.pid)
         other.end()
-    assert set(its.values()) == {os.devnull, ours[other.stdin], ours[other.stdout]}
-    assert (its[0], its[1], its[2]) == (ours[other.stdin], os.devnull, os.devnull)
-    assert not {ours[started.stdin], ours[started.stdout]} & set(its.values()), "or the first would outlive us"
-    assert other.stdin not in open_files()
-    assert other.stdout not in open_files()
+    out, into = other.channel.out, other.channel.into
+    assert set(its.values()) == {os.devnull, ours[out], ours[into]}
+    assert (its[0], its[1], its[2]) == (ours[out], os.devnull, os.devnull)
+    first = started.channel
+    assert not {ours[first.out], ours[first.into]} & set(its.values()), "or the first would outlive us"
+    assert out not in open_files()
+    assert into not in open_files()
 
 
 def test_a_copy_handles_and_blocks_no_signal_and_leaves_ours_as_they_were() -> None:
@@ -145,35 +163,34 @@ def test_a_copy_handles_and_blocks_no_signal_and_leaves_ours_as_they_were() -> N
 
     before = signal.signal(signal.SIGTERM, refuse), signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
-        process = Copy()
+        process = copy()
         answered(process)
         told = dict(line.split(":") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines())
         assert int(told["SigBlk"], 16) == 0
         assert not any(int(told["SigCgt"], 16) >> number - 1 & 1 for number in (signal.SIGINT, signal.SIGTERM))
         os.kill(process.pid, signal.SIGTERM)
-        assert os.read(process.stdout, 1) == b"", "it ends as the system has it"
+        assert os.read(process.channel.into, 1) == b"", "it ends as the system has it"
         process.end()
     finally:
         signal.signal(signal.SIGTERM, before[0])
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before[1]
 
 
-def test_a_process_ends_when_nobody_is_left_to_write_to_it(started: Process) -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), started.stdin)
-    assert os.read(started.stdout, 1) == b""
+def test_a_process_ends_when_nobody_is_left_to_write_to_it(started: Own) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), started.channel.out)
+    assert os.read(started.channel.into, 1) == b""
 
 
-def test_a_copy_ends_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    def serve() -> None:
+def test_a_copy_ends_with_all_that_it_started() -> None:
+    def work() -> None:
         child = os.fork()
         if child:
             os.write(1, b"%d " % child)
         while True:
             signal.pause()
 
-    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
-    process = Copy()
-    child = int(os.read(process.stdout, 100))
+    process = copy(work)
+    child = int(os.read(process.channel.into, 100))
     process.end()
     limit = time.monotonic() + 10
     while alive(child) and time.monotonic() < limit:
@@ -181,16 +198,13 @@ def test_a_copy_ends_with_all_that_it_started(monkeypatch: pytest.MonkeyPatch) -
     assert not alive(child)
 
 
-def test_a_copy_whose_work_raises_says_nothing_and_does_nothing_more(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    def serve() -> None:
+def test_a_copy_whose_work_raises_says_nothing_and_does_nothing_more(capfd: pytest.CaptureFixture[str]) -> None:
+    def work() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bae_source.project.facts.started.serve", serve)
     here = os.getpid()
     try:
-        process = Copy()
+        process = copy(work)
     finally:
         if os.getpid() != here:
             os._exit(7)
@@ -201,33 +215,35 @@ def test_a_copy_whose_work_raises_says_nothing_and_does_nothing_more(
 
 def test_a_copy_that_has_only_begun_is_ended_at_once() -> None:
     for _ in range(20):
-        process = Copy()
+        process = copy()
         process.end()
         assert not alive(process.pid)
 
 
 def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same() -> None:
     program = (
-        "import os\n"
-        "from bae_source.project.facts.started import Copy\n"
-        "from bae_source.project.facts.worker import frame_of\n"
+        "import msgspec, os\n"
+        "from bae_source.project.facts.worker import serve\n"
+        "from bae_source.system.frames import frame, wait\n"
+        "from bae_source.system.own_process import Own\n"
         "os.close(2)\n"
-        "process = Copy()\n"
-        "assert process.stdin == 3, 'the other end is 2'\n"
-        "os.write(process.stdin, frame_of(('summary', None, [b''])))\n"
-        "print(len(os.read(process.stdout, 1000)) > 4)\n"
+        "process = Own(serve)\n"
+        "assert process.channel.out == 3, 'the other end is 2'\n"
+        "process.channel.send(frame(msgspec.msgpack.encode(('summary', None, [b'']))))\n"
+        "wait(60, [process.channel])\n"
+        "print(len(process.channel.exchange()))\n"
         "process.end()\n"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60).stdout == b"True\n"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60).stdout == b"1\n"
 
 
 def test_an_interruption_while_a_copy_is_made_leaves_none() -> None:
     program = (
         "import os, signal\n"
-        "from bae_source.project.facts.started import Copy\n"
+        "from bae_source.system.own_process import Own\n"
         "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
         "before = os.listdir('/proc/self/fd')\n"
-        "try: Copy()\n"
+        "try: Own(lambda: None)\n"
         "except KeyboardInterrupt: print('interrupted')\n"
         "try: os.waitpid(-1, 0)\n"
         "except ChildProcessError: print('no child')\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.system import watched
+from bae_source.system.child import run as run_child
 from tests.adapters.mcp.support import ENVELOPE, is_running
 from tests.adapters.support import command, environment, run
 
@@ -245,21 +245,24 @@ def test_a_process_that_parses_for_us_ends_by_the_clock_where_its_pipe_does_not_
         assert process.wait(PATIENCE) == -signal.SIGALRM
 
 
-@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/bash", "/bin/dash", "/bin/ksh", "/bin/zsh", "/bin/busybox"])
-def test_the_shell_that_watches_kills_the_group_whichever_it_is(shell: str) -> None:
-    if not Path(shell).exists():
-        pytest.skip("there is none here")
-    words = [shell, *(["sh"] if shell.endswith("busybox") else []), "-c", watched._SCRIPT, "sh", "true"]
-    group = subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait"], stdout=subprocess.PIPE, start_new_session=True)
-    assert group.stdout is not None
-    with group.stdout:
-        beside = int(group.stdout.readline())
-    subprocess.run(words, input=f"{group.pid}\n".encode(), check=True, timeout=PATIENCE, env={})
-    assert group.wait(PATIENCE) == -signal.SIGKILL
-    until(lambda: not is_running(beside), "the group goes on")
+@pytest.mark.skipif(not LINUX, reason="other systems give orphans to nobody of ours")
+def test_what_drops_its_environment_and_its_session_ends_all_the_same(root: Path, pids: Path) -> None:
+    words = [
+        "/bin/sh",
+        "-c",
+        f"env -i setsid sh -c 'echo $$ > {pids}; exec sleep 600' & while ! [ -s {pids} ]; do :; done",
+    ]
+    assert run_child(words, folder=root, environment={"PATH": os.environ["PATH"]}, time_limit=PATIENCE).status == 0
+    assert not is_running(int(pids.read_text()))
 
 
-def test_a_child_that_came_to_its_end_leaves_no_shell_and_no_descriptor(root: Path) -> None:
+def test_a_child_that_ends_what_is_above_it_is_ended_too(root: Path, pids: Path) -> None:
+    words = ["/bin/sh", "-c", f"echo $$ > {pids}; kill -9 $PPID; exec sleep 600"]
+    assert run_child(words, folder=root, environment={}, time_limit=PATIENCE).status == -signal.SIGKILL
+    until(lambda: not is_running(int(pids.read_text())), "the child goes on")
+
+
+def test_a_child_that_came_to_its_end_leaves_no_process_and_no_descriptor(root: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path; from bae_source.system.child import CannotStart, run\n"
         "def count(): return len(os.listdir('/dev/fd'))\n"

@@ -14,9 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.adapters.session.child.capture import Capture
 from bae_source.adapters.session.child.messages import Done
-from bae_source.adapters.session.child.process import Gone
+from bae_source.adapters.session.child.process import Capture, Gone
 from bae_source.adapters.session.displays import Entry
 from bae_source.adapters.session.events import Called, Event, Lost, Omitted, Panel, Told
 from bae_source.adapters.tools import Json, as_text

@@ -13,15 +13,15 @@ Invariants:
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from types import FrameType, TracebackType
+from typing import Any, Self
 
-from bae_source.adapters.session.child.interrupts import Interrupts
 from bae_source.adapters.session.child.messages import Complete, Completed, Done, Execute, Message, Ready, Start
 from bae_source.adapters.session.child.process import Gone, Process
 from bae_source.adapters.session.child.remote import Names
@@ -32,6 +32,7 @@ from bae_source.engine.service import find_root
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.page import USUAL
 from bae_source.model.request import SMALLEST_BUDGET
+from bae_source.system.child import CannotStart
 
 LONGEST = 1_000_000
 """Characters of a block."""
@@ -258,9 +259,8 @@ class Session:
             ready = self._answered(process, time.monotonic() + _SECONDS_TO_START, Telling(0))
             if not isinstance(ready, Ready):
                 raise _nonsense()
-        except (OSError, ValueError, Gone) as error:
+        except (CannotStart, OSError, ValueError, Gone) as error:
             raise self._unstarted(error) from None
-        process.learn(ready.process)
         process.settle()
         process.output.taken(0)
         return process
@@ -328,6 +328,55 @@ class Session:
         """End the worker, and return how it ended."""
         process, self._process = self._process, None
         return process.end() if process is not None else ""
+
+
+class Interrupts:
+    """Notes what ends a block from outside, Ctrl-C or the end of its session, with no exception anywhere.
+
+    Where the host has a handler of its own, or another thread runs the block, Ctrl-C stays as it is.
+
+    Attributes:
+        wake: a descriptor that can be read once there was one; -1 before the beginning and after the end.
+    """
+
+    def __init__(self) -> None:
+        self.wake = self._waker = -1
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self.wake, self._waker = os.pipe()
+        for descriptor in (self.wake, self._waker):
+            os.set_blocking(descriptor, False)
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            self._before = signal.signal(signal.SIGINT, self._signalled)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        for descriptor in (self.wake, self._waker):
+            os.close(descriptor)
+        self.wake = self._waker = -1
+
+    def taken(self) -> bool:
+        """Say whether there was one since this was asked last."""
+        try:
+            return bool(os.read(self.wake, 64))
+        except BlockingIOError:
+            return False
+
+    def note(self) -> None:
+        """Wake whoever looks."""
+        try:
+            os.write(self._waker, b"c")
+        except BlockingIOError:
+            return  # there are many already
+
+    def _signalled(self, _number: int, _frame: FrameType | None) -> None:
+        self.note()
 
 
 def _ending(error: BaseException, seconds: float) -> Gone:

@@ -1,10 +1,9 @@
 """The process that works facts out of files, so that a large project is parsed on all processors: bytes in, facts out.
 
-    serve()         in a process that `facts.started` made for nothing else, and ends
+    serve()         in a process that was made for nothing else (`system.own_process`), and ends
 
-Each frame on standard input is four bytes of length and a MessagePack array: the kind of facts, the words that are
-looked for or nil, and the contents of some files. The answer has the same form: for each file its facts as bytes, and
-how many nanoseconds they took.
+Each frame on standard input is a MessagePack array: the kind of facts, the words that are looked for or nil, and the
+contents of some files. The answer is one, too: for each file its facts as bytes, and how many nanoseconds they took.
 
 Invariants:
 - the answer depends on the frame alone; no file is opened and nothing is written;
@@ -18,15 +17,14 @@ import gc
 import os
 import time
 from collections.abc import Callable
-from typing import BinaryIO
 
 import msgspec
 
 from bae_source.project.facts.kinds import KINDS, Words
 from bae_source.system.collecting import keep_memory
+from bae_source.system.frames import frame, read_frame
+from bae_source.system.own_process import keep_streams
 
-HEAD = 4
-"""How many bytes say how long a frame is."""
 _SECONDS = 90
 """More than any caller waits for one answer."""
 _LITTER = 5_000_000
@@ -42,18 +40,20 @@ def serve() -> None:
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(_SECONDS)
+    keep_streams()
+    os.chdir("/")
     asked, answered = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library might print is no frame
+    os.dup2(2, 1)  # what a library might print is no frame
     gc.disable()  # trees hold no cycles, and looking for some takes a third of the time
     gc.freeze()
     keep_memory()
     read = 0
-    while (frame := read_frame(asked)) is not None:
-        name, words, contents = msgspec.msgpack.decode(frame, type=tuple[str, tuple[str, ...] | None, list[bytes]])
-        answered.write(frame_of(timed(name, contents, words)))
+    while (body := read_frame(asked)) is not None:
+        name, words, contents = msgspec.msgpack.decode(body, type=tuple[str, tuple[str, ...] | None, list[bytes]])
+        answered.write(frame(msgspec.msgpack.encode(timed(name, contents, words))))
         answered.flush()
         signal.alarm(_SECONDS)
-        read += len(frame)
+        read += len(body)
         if read > _LITTER:
             gc.collect()
             read = 0
@@ -73,19 +73,3 @@ def timed(
         begun = timer()
         results.append((kind.extract(content, words), timer() - begun))
     return results
-
-
-def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the next frame; None at the end, or where it is cut off."""
-    head = stream.read(HEAD)
-    if len(head) < HEAD:
-        return None
-    length = int.from_bytes(head, "big")
-    frame = stream.read(length)
-    return frame if len(frame) == length else None
-
-
-def frame_of(what: object) -> bytes:
-    """Return a value as a frame."""
-    frame = msgspec.msgpack.encode(what)
-    return len(frame).to_bytes(HEAD, "big") + frame

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
-from queue import SimpleQueue
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from bae_source.errors import Refused
 from bae_source.project.search import matching
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit, Stopped
+from bae_source.system.frames import Channel, frame, wait
+from bae_source.system.own_process import Own
 
 T = TypeVar("T")
 _WINDOW = 16
@@ -45,43 +43,29 @@ def hits_elsewhere(
         Refused: `busy` if no process can be started.
     """
     iterator = iter(texts)
-    first = next(iterator, None)
-    if first is None:
+    waiting: deque[T] = deque()
+    if (first := next(iterator, None)) is None:
         return
     process = _started()
-    assert process.stdin is not None
-    assert process.stdout is not None
-    sent: SimpleQueue[bytes | None] = SimpleQueue()
-    sent.put(_asked(expression, max(0.01, deadline - time.monotonic())))
-    writer = threading.Thread(target=_write, args=(process.stdin, sent), daemon=True)
-    writer.start()
-    waiting: deque[T] = deque()
     try:
-        for text in chain((first,), iterator):
-            sent.put(_framed(text_of(text)))
-            waiting.append(text)
-            if len(waiting) >= _WINDOW:
-                yield _answered(process.stdout, waiting, deadline)
-        while waiting:
-            yield _answered(process.stdout, waiting, deadline)
+        channel = process.channel
+        channel.send(frame(_asked(expression, max(0.01, deadline - time.monotonic()))))
+        text: T | None = first
+        while text is not None or waiting:
+            if text is not None:
+                channel.send(frame(text_of(text).encode("utf-8", "surrogatepass")))
+                waiting.append(text)
+                text = next(iterator, None)
+            if text is None or len(waiting) >= _WINDOW:
+                for hits in _answered(channel, waiting[0], deadline):
+                    yield waiting.popleft(), hits
     finally:
-        process.kill()
-        process.wait()
-        sent.put(None)
-        writer.join()
-        process.stdout.close()
+        process.end()
 
 
-def _started() -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-I", "-S", matching.__file__]
+def _started() -> Own:
     try:
-        return subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is ours to handle
-        )
+        return Own([sys.executable, "-I", "-S", matching.__file__])
     except OSError as error:
         raise Refused(
             "busy", f"No process could be started to search in: {error.strerror}.", hints=["Try again."]
@@ -96,29 +80,12 @@ def _asked(expression: Expression, seconds: float) -> bytes:
         "spanning": expression.spanning,
         "limit": seconds,
     }
-    return json.dumps(asked).encode() + b"\n"
+    return json.dumps(asked).encode()
 
 
-def _framed(text: str) -> bytes:
-    content = text.encode("utf-8", "surrogatepass")
-    return b"%d\n%b" % (len(content), content)
-
-
-def _write(stdin: IO[bytes], sent: SimpleQueue[bytes | None]) -> None:
-    """Write until there is no more to write; a process that is gone reads nothing."""
-    try:
-        while (piece := sent.get()) is not None:
-            stdin.write(piece)
-            stdin.flush()
-    except OSError:
-        return
-    finally:
-        with suppress(OSError):
-            stdin.close()
-
-
-def _answered(stdout: IO[bytes], waiting: deque[T], deadline: float) -> tuple[T, list[Hit]]:
-    line = stdout.readline()
-    if not line.endswith(b"\n"):
-        raise Stopped(waiting[0], in_time=time.monotonic() < deadline - _TOLERANCE)
-    return waiting.popleft(), [tuple(hit) for hit in json.loads(line)]
+def _answered(channel: Channel[bytes], waiting: object, deadline: float) -> list[list[Hit]]:
+    """Wait until something is answered; there may be several answers, or only a piece of one."""
+    if wait(deadline + _TOLERANCE - time.monotonic(), [channel]):
+        with suppress(EOFError):
+            return [[tuple(hit) for hit in json.loads(body)] for body in channel.exchange()]
+    raise Stopped(waiting, in_time=time.monotonic() < deadline - _TOLERANCE)

@@ -7,8 +7,8 @@ Invariants:
 - nothing but the standard library is imported, for the process starts with this file alone;
 - the answer on a text depends on the expression and the text only, in whichever process it is found.
 
-Protocol: on standard input a line of JSON with what is asked, then each text as its length in a line and its UTF-8
-bytes; on standard output, for each text, its hits as a line of JSON.
+Protocol: frames (`system.frames`). On standard input comes JSON of what is asked, then each text as UTF-8; on standard
+output goes, for each text, JSON of its hits.
 """
 
 from __future__ import annotations
@@ -84,14 +84,15 @@ def main() -> None:
     import json  # which this process needs, and the one that asks does not
 
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    asked = json.loads(source.readline())
+    asked = json.loads(source.read(int.from_bytes(source.read(4), "big")))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, asked["limit"])
     expression = re.compile(asked["expression"], asked["flags"])
-    while header := source.readline():
-        text = source.read(int(header)).decode("utf-8", "surrogatepass")
+    while length := source.read(4):
+        text = source.read(int.from_bytes(length, "big")).decode("utf-8", "surrogatepass")
         hits = hits_in(expression, text, by_line=asked["by_line"], spanning=asked["spanning"])
-        sink.write(json.dumps(hits).encode() + b"\n")
+        answer = json.dumps(hits).encode()
+        sink.write(len(answer).to_bytes(4, "big") + answer)
         sink.flush()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.adapters.session.child.capture import Capture
+from bae_source.adapters.session.child.process import Capture
 
 
 def captured(*pieces: bytes, room: int = 400, taken: int = 400) -> tuple[str, int]:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from bae_source.adapters.session.child.messages import Execute, Frames, Message, Mouth, Order, Ready, frame_of
+from bae_source.adapters.session.child.messages import Execute, Message, Mouth, Order, Ready, Received, frame_of
 from bae_source.adapters.session.events import Called, speakable
 
 
@@ -14,9 +14,9 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut() -> None:
     orders = [Execute(number=1, code="x = 'ü\\0'"), Execute(number=2, code="y" * 100_000)]
     stream = b"".join(map(frame_of, orders))
     for size in (1, 3, 7, 4096, len(stream)):
-        frames, found = Frames(Order), []
+        received, found = Received(Order), []
         for start in range(0, len(stream), size):
-            found += frames.take(stream[start : start + size])
+            found += received.take(stream[start : start + size])
         assert found == orders
 
 
@@ -32,7 +32,7 @@ def test_frames_come_out_as_they_went_in_however_they_are_cut() -> None:
 )
 def test_what_is_no_message_is_an_error(stream: bytes) -> None:
     with pytest.raises(ValueError):
-        Frames(Message).take(stream)
+        Received(Message).take(stream)
 
 
 def test_a_long_message_is_said_whole_and_a_forked_process_says_nothing() -> None:
@@ -42,12 +42,12 @@ def test_a_long_message_is_said_whole_and_a_forked_process_says_nothing() -> Non
     mouth.say(long)
     child = os.fork()
     if not child:
-        mouth.say(Ready(process=1))
+        mouth.say(Ready())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(here)
     with os.fdopen(there, "rb") as stream:
-        assert Frames(Message).take(stream.read()) == [long]
+        assert Received(Message).take(stream.read()) == [long]
 
 
 def test_what_is_no_character_is_spoken_as_an_escape() -> None:

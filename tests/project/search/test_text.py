@@ -19,6 +19,7 @@ from bae_source.project.search.expression import Expression, expression_of
 from bae_source.project.search.matching import Stopped, hits_in
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.text import search_text
+from bae_source.system.frames import frame
 from tests.project.support import workspace
 
 
@@ -205,15 +206,15 @@ def test_the_time_counts_where_nothing_can_take_long_too() -> None:
     assert [notice.code for notice in found.notices] == ["timed_out"]
 
 
-def test_the_worker_answers_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_answers_text_by_text(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"expression": "a", "flags": 0, "by_line": True, "spanning": False, "limit": 1000.0}
-    source = io.BytesIO(json.dumps(asked).encode() + b"\n3\nxa\n0\n")
+    source = io.BytesIO(b"".join(map(frame, (json.dumps(asked).encode(), b"xa\n", b""))))
     sink = io.BytesIO()
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(source))
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(sink))
     monkeypatch.setattr("signal.setitimer", lambda which, seconds: (which, seconds))
     matching.main()
-    assert sink.getvalue() == b"[[1, 2, 1, 2]]\n[]\n"
+    assert sink.getvalue() == frame(b"[[1, 2, 1, 2]]") + frame(b"[]")
 
 
 def test_a_pattern_that_warns_today_is_no_noise(recwarn: pytest.WarningsRecorder) -> None:

@@ -1,28 +1,23 @@
-"""What the session and its worker say to each other, and how: frames of a length and JSON on descriptors of their own.
+"""The messages of a session and its worker, frames of JSON on descriptors of their own.
 
 Standard input, output and error are the code's, which may print what it likes and close them.
 
-Invariants:
-- a frame is written by one call, or by nobody: no signal interrupts it, and threads take turns;
-- what is no frame is an error, never half a message.
+Invariant: no signal interrupts the writing of a frame, and threads take turns.
 """
 
 from __future__ import annotations
 
 import os
-import select
 import signal
 import threading
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from bae_source.adapters.session.displays import Entry
 from bae_source.adapters.session.events import Called, Entered
-
-_HEAD = 4
-_LARGEST = 64_000_000
-"""Bytes of a frame; more is no message of ours."""
+from bae_source.system.frames import Frames, frame
 
 
 class Start(Struct, frozen=True, kw_only=True):
@@ -59,8 +54,6 @@ class Complete(Struct, frozen=True, kw_only=True, tag="complete"):
 
 class Ready(Struct, frozen=True, kw_only=True, tag="ready"):
     """The worker can take code."""
-
-    process: int
 
 
 class Done(Struct, frozen=True, kw_only=True, tag="done"):
@@ -112,7 +105,7 @@ Message = Ready | Called | Entered | Done | Completed
 _encode = msgspec.json.Encoder().encode
 
 
-class Frames:
+class Received:
     """Received bytes, as the messages that they hold.
 
     Parameters:
@@ -120,27 +113,12 @@ class Frames:
     """
 
     def __init__(self, kinds: object) -> None:
-        self._decoder = msgspec.json.Decoder(kinds)
-        self._received = bytearray()
+        self._frames = Frames()
+        self._decode = msgspec.json.Decoder(kinds).decode
 
-    def take(self, piece: bytes) -> list[Message | Order]:
-        """Take some bytes, and return the messages that are whole now.
-
-        Raises:
-            ValueError: they are no messages.
-        """
-        received = self._received
-        received += piece
-        found: list[Message | Order] = []
-        while len(received) >= _HEAD:
-            length = int.from_bytes(received[:_HEAD], "big")
-            if length > _LARGEST:
-                raise ValueError("a frame that is too large")
-            if len(received) < _HEAD + length:
-                break
-            found.append(self._decoder.decode(bytes(received[_HEAD : _HEAD + length])))
-            del received[: _HEAD + length]
-        return found
+    def take(self, piece: bytes) -> list[Any]:
+        """Take some bytes, and return the messages that are whole now; raise ValueError where they are none."""
+        return [self._decode(body) for body in self._frames.take(piece)]
 
 
 class Mouth:
@@ -159,23 +137,16 @@ class Mouth:
         """Write a message; a process that the code has forked off says nothing."""
         if os.getpid() != self._process:
             return
-        frame = frame_of(message)
+        content = frame_of(message)
         with self._lock:
-            if len(frame) <= select.PIPE_BUF:
-                os.write(self._descriptor, frame)  # whole or not at all, whatever signal comes
-            else:
-                self._write_undisturbed(frame)
-
-    def _write_undisturbed(self, frame: bytes) -> None:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
-            while frame:
-                frame = frame[os.write(self._descriptor, frame) :]
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            try:
+                while content:
+                    content = content[os.write(self._descriptor, content) :]
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def frame_of(message: Message | Order) -> bytes:
     """Return a message as its frame."""
-    body = _encode(message)
-    return len(body).to_bytes(_HEAD, "big") + body
+    return frame(_encode(message))

@@ -1,8 +1,8 @@
 """The session's end of its worker: started, given orders, listened to, interrupted, and ended with all it started.
 
 Invariants:
-- the worker leads a group of its own, has no terminal and no standard input, and dies with the session's process, of
-  which a fork has no part in it: a pipe that a fork held would not end;
+- the worker has no terminal and no standard input, and ends with the session's process (`system.child`);
+- it is interrupted before it is killed, so that a change that it is making is taken back;
 - what it prints is read all the time and kept in part, so memory is bounded and nobody waits;
 - nothing here waits without a limit.
 """
@@ -10,31 +10,27 @@ Invariants:
 from __future__ import annotations
 
 import os
-import select
 import signal
-import sys
+import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
-from weakref import WeakSet
 
 import msgspec
 
-from bae_source.adapters.session.child.capture import Capture
-from bae_source.adapters.session.child.messages import Frames, Message, Order, Start, frame_of
-from bae_source.adapters.session.child.supervisor import GRACE, INTERRUPT, KILL
+from bae_source.adapters.session.child.messages import Message, Order, Received, Start, frame_of
+from bae_source.system.child import Child
+from bae_source.system.frames import Channel, wait
+from bae_source.system.own_process import python
+from bae_source.system.supervisor import INTERRUPT, KILL
 
-_CODE = (
-    "import sys, os; sys.path += [p for p in sys.argv[6:] if p not in sys.path]; "
-    "c, s, o, m = map(int, sys.argv[1:5]); "
-    "from bae_source.adapters.session.child.supervisor import supervise; supervise(c, s, (o, m)); "
-    "sys.modules['typing_extensions'] = None; import msgspec; del sys.modules['typing_extensions']; "
-    "from bae_source.adapters.session.child.worker import serve; "
-    "start = sys.argv[5]; del sys.argv[1:]; serve(o, m, start)"
-)
-"""What the process runs; msgspec can do without typing_extensions, which takes a quarter of the start."""
+_SERVE = "bae_source.adapters.session.child.worker:serve"
 _PIECE = 1 << 18
+_NOTE = 80
+"""Bytes for what is said where output is left out."""
+_GRACE = 2.0
+"""Seconds that a worker has to end what it does, once it was interrupted."""
 _SECONDS_TO_END = 15.0
 _SECONDS_TO_FALL_SILENT = 1.0
 
@@ -63,60 +59,38 @@ class Process:
         room: how many bytes of output are kept.
 
     Raises:
-        OSError: it cannot be started.
+        CannotStart, OSError: it cannot be started.
     """
 
     def __init__(self, root: Path, start: Start, environment: Mapping[str, str], room: int) -> None:
         self.output = Capture(room)
-        self._frames = Frames(Message)
-        self._sending = bytearray()
-        self._reason: str | None = None
-        self._process = 0
         self._deaf_since: float | None = None
-        theirs: list[int] = []
-        self._control = self._status = self._orders = self._messages = self._printed = -1
-        with ExitStack() as passed_on, ExitStack() as opened:
-            opened.callback(self._close)
-            for name in ("_control", "_orders"):
-                there, here = os.pipe()
-                setattr(self, name, here)
-                theirs.append(there)
-                passed_on.callback(os.close, there)
-            for name in ("_status", "_messages", "_printed"):
-                here, there = os.pipe()
-                setattr(self, name, here)
-                theirs.append(there)
-                passed_on.callback(os.close, there)
-            _begun.add(self)
-            self._begin(root, start, environment, theirs)
-            opened.pop_all()
-        for descriptor in (self._orders, self._messages, self._printed, self._status):
-            os.set_blocking(descriptor, False)
-
-    def _begin(self, root: Path, start: Start, environment: Mapping[str, str], theirs: list[int]) -> None:
-        import subprocess  # 10 ms, which only those pay who run code
-
-        control, orders, status, messages, printed = theirs
-        numbers = [str(each) for each in (control, status, orders, messages)]
-        told = msgspec.json.encode(start).decode()
-        self._supervisor = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _CODE, *numbers, told, *_search_path()],
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=printed,
-            pass_fds=(control, status, orders, messages),
-            start_new_session=True,
-            cwd=root,
-            env=dict(environment),
-        )
+        self._is_silent = False
+        with ExitStack() as failed, ExitStack() as its:
+            orders, out = os.pipe()
+            into, messages = os.pipe()
+            self._pipes = [os.fdopen(out, "wb", buffering=0), os.fdopen(into, "rb", buffering=0)]
+            failed.callback(self._close)
+            for there in (orders, messages):
+                its.callback(os.close, there)
+            self._channel: Channel[Message] = Channel(out, into, Received(Message).take)
+            words = python(_SERVE, str(orders), str(messages), msgspec.json.encode(start).decode())
+            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            passed = (orders, messages)
+            self._child = Child(words, folder=root, environment=environment, grace=_GRACE, passed=passed, **streams)
+            failed.pop_all()
+        printed = self._child.streams[1]
+        assert printed is not None
+        self._printed = printed.fileno()
+        os.set_blocking(self._printed, False)
 
     def __del__(self) -> None:
-        """End the worker of a session that nobody closed: without an end of its pipes it ends."""
+        """Hold no pipe to the worker of a session that nobody closed, which ends with its `Child`."""
         self._close()
 
     def ask(self, order: Order) -> None:
-        """Give an order; it goes out while the worker is listened to."""
-        self._sending += frame_of(order)
+        """Give an order; what does not go out at once does while the worker is listened to."""
+        self._channel.send(frame_of(order))
 
     def listen(self, seconds: float, wake: int = -1) -> list[Message]:
         """Wait until the worker says something, at most so long, and return its messages.
@@ -126,28 +100,23 @@ class Process:
 
         Raises:
             Gone: it has ended, and all its messages have been taken.
+            ValueError: it says what is no message.
         """
-        waiting = select.poll()
-        for descriptor in (self._messages, self._printed, self._status):
-            if descriptor >= 0:
-                waiting.register(descriptor, select.POLLIN)
-        if self._sending:
-            waiting.register(self._orders, select.POLLOUT)
-        if wake >= 0:
-            waiting.register(wake, select.POLLIN)
-        if self._messages < 0:
+        if self._is_silent:
             seconds = min(seconds, _SECONDS_TO_FALL_SILENT)
-        ready = [descriptor for descriptor, _ in waiting.poll(max(0.0, seconds) * 1000)]
-        if self._orders in ready:
-            self._send()
-        if self._printed in ready:
-            self._take_output()
-        found = self._take_messages() if self._messages in ready else []
-        if self._status in ready and self._messages not in ready:
-            self._take_status()
-        elif self._messages < 0 and not ready and self._control >= 0:
+        others = (descriptor for descriptor in (self._printed, self._child.status, wake) if descriptor >= 0)
+        ready = wait(seconds, [] if self._is_silent else [self._channel], others)
+        self._take_output()
+        if self._channel.out in ready:
+            self._channel.send()
+        if self._channel.into in ready:
+            return self._taken()
+        if self._child.has_ended:
+            self.settle()
+            raise Gone(_ending(self._child.end()))
+        if self._is_silent and not ready:
             raise Gone("it closed what it speaks through")
-        return found
+        return []
 
     def settle(self) -> None:
         """Take the output that is there already."""
@@ -157,36 +126,25 @@ class Process:
     @property
     def has_ended(self) -> bool:
         """Whether it has ended, as far as can be seen without waiting, or was the worker of a process that forked."""
-        if self._status < 0:
-            return True
-        waiting = select.poll()
-        waiting.register(self._status, select.POLLIN)
-        return bool(waiting.poll(0))
+        return self._child.has_ended
 
     def interrupt(self) -> None:
         """Have the block end as Ctrl-C does."""
         self._deaf_since = time.monotonic()  # until it says something
-        with suppress(OSError):
-            os.write(self._control, INTERRUPT)
-
-    def learn(self, process: int) -> None:
-        """Learn the worker's process id, for the case that nobody is left to end it."""
-        self._process = process
+        self._child.ask(INTERRUPT)
 
     def end(self) -> str:
         """End the worker with all it started, and return how it ended.
 
         It is interrupted first, so that a change is taken back; one that was interrupted already, and went on, is not.
         """
-        if self._status < 0:
+        if self._child.status < 0:
             return "it stayed with the process that this one is a fork of"
-        if self._deaf_since is not None and time.monotonic() - self._deaf_since >= GRACE:
-            with suppress(OSError):
-                os.write(self._control, KILL)
-        self._sending.clear()
-        for name in ("_control", "_orders"):
-            os.close(getattr(self, name))
-            setattr(self, name, -1)
+        if self._deaf_since is not None and time.monotonic() - self._deaf_since >= _GRACE:
+            self._child.ask(KILL)
+        self._child.ask(b"")
+        self._channel.sending.clear()
+        self._pipes[0].close()
         until = time.monotonic() + _SECONDS_TO_END
         reason = "it was ended"
         while (left := until - time.monotonic()) > 0:
@@ -197,19 +155,17 @@ class Process:
                 break
             except ValueError:
                 continue  # what it says does not matter any more
-        self._supervisor.kill()
-        self._supervisor.wait()
+        self._child.end()
         self._close()
         return reason
 
-    def _send(self) -> None:
+    def _taken(self) -> list[Message]:
+        self._deaf_since = None
         try:
-            while self._sending:
-                del self._sending[: os.write(self._orders, self._sending)]
-        except BlockingIOError:
-            return
-        except OSError:
-            self._sending.clear()  # it ended; whoever listens to it learns that
+            return list(self._channel.exchange())
+        except EOFError:
+            self._is_silent = True
+            return []
 
     def _take_output(self) -> bool:
         """Take a piece of output; say whether there was one."""
@@ -220,55 +176,57 @@ class Process:
         except BlockingIOError:
             return False
         if not piece:
-            os.close(self._printed)
             self._printed = -1
         self.output.take(piece)
         return bool(piece)
 
-    def _take_messages(self) -> list[Message]:
-        try:
-            piece = os.read(self._messages, _PIECE)
-        except BlockingIOError:
-            return []
-        if not piece:
-            os.close(self._messages)
-            self._messages = -1
-        self._deaf_since = None
-        return self._frames.take(piece)  # type: ignore[return-value]  # what is taken is what there may be
-
-    def _take_status(self) -> None:
-        try:
-            told = os.read(self._status, 4)
-        except BlockingIOError:
-            return
-        self.settle()
-        if len(told) == 4:
-            raise Gone(_ending(int.from_bytes(told, "big")))
-        if self._process and self._messages >= 0:  # whoever should end it was ended itself
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process, signal.SIGKILL)
-        raise Gone("it was ended from outside")
-
     def _close(self) -> None:
-        for name in ("_control", "_status", "_orders", "_messages", "_printed"):
-            if getattr(self, name, -1) >= 0:
-                os.close(getattr(self, name))
-                setattr(self, name, -1)
+        for pipe in getattr(self, "_pipes", ()):
+            pipe.close()
 
 
-_begun: WeakSet[Process] = WeakSet()
+class Capture:
+    """What a block prints, kept in part: its beginning and its end, and how much there was in between.
+
+    Parameters:
+        room: how many bytes are kept at most.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+
+    def take(self, piece: bytes) -> None:
+        """Take some bytes."""
+        self._total += len(piece)
+        if (free := self._room - len(self._head)) > 0:
+            self._head += piece[:free]
+            piece = piece[free:]
+        if piece:
+            self._tail += piece
+            del self._tail[: max(0, len(self._tail) - self._room)]
+
+    def taken(self, room: int) -> tuple[str, int]:
+        """Return what came, within so many bytes, and how many bytes of it are left out; and begin anew.
+
+        What is left out is said where it was.
+        """
+        head, tail, total = bytes(self._head), bytes(self._tail), self._total
+        self._head, self._tail, self._total = bytearray(), bytearray(), 0
+        if total <= min(room, self._room):
+            return _text(head), 0
+        kept = max(0, min(room, self._room) - _NOTE)
+        first = head[: kept - kept // 3]
+        last = (head + tail)[len(head) + len(tail) - kept // 3 :] if kept // 3 else b""
+        left_out = total - len(first) - len(last)
+        return f"{_text(first)}\n… {left_out:,} bytes of output are left out here …\n{_text(last)}", left_out
 
 
-def _let_go() -> None:
-    """Hold no pipe in a fork."""
-    for each in list(_begun):
-        each._close()  # noqa: SLF001  # its own module's
-
-
-os.register_at_fork(after_in_child=_let_go)
-
-
-def _ending(status: int) -> str:
+def _ending(status: int | None) -> str:
+    if status is None:
+        return "it was ended from outside"
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         try:
@@ -278,9 +236,6 @@ def _ending(status: int) -> str:
     return f"it ended itself with status {os.waitstatus_to_exitcode(status)}"
 
 
-def _search_path() -> list[str]:
-    """Return where the process finds modules, what we need ourselves before anything else that is on our path."""
-    first = [str(Path(file).parent.parent) for file in (msgspec.__file__,) if file]
-    home = str(Path(__file__).parents[4])
-    rest = [path for path in sys.path if path and Path(path).is_absolute()]
-    return list(dict.fromkeys([*first, home, *rest]))
+def _text(content: bytes) -> str:
+    """Return bytes as text; a character that the cut went through is left out with its bytes."""
+    return content.decode("utf-8", "replace").replace("\ufffd", "?")

@@ -1,6 +1,4 @@
-"""The process that holds a session's namespace and runs its blocks; started and watched by `session.child.process`.
-
-    python -I -S -c "…; serve(…)"
+"""The process that holds a session's namespace and runs its blocks; started by `session.child.process`.
 
 Invariants:
 - it says its messages on a descriptor of its own, and whatever the code prints goes elsewhere;
@@ -29,10 +27,10 @@ from bae_source.adapters.session.child.messages import (
     Completed,
     Done,
     Execute,
-    Frames,
     Mouth,
     Order,
     Ready,
+    Received,
     Start,
 )
 from bae_source.adapters.session.completing import completions
@@ -50,28 +48,27 @@ _DEAF = 74
 """The exit status of a worker that cannot be spoken with any more."""
 
 
-def serve(orders: int, messages: int, start: str) -> None:
+def serve(*given: str) -> None:
     """Run blocks until there is nobody left to give any.
 
     Parameters:
-        orders: the descriptor that gives orders.
-        messages: the one that takes messages.
-        start: a `Start` as JSON.
+        given: the descriptor that gives orders, the one that takes messages, and a `Start` as JSON.
     """
+    orders, messages = map(int, given[:2])
     for descriptor in (orders, messages):
         os.set_inheritable(descriptor, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    told = msgspec.json.decode(start.encode(), type=Start)
+    told = msgspec.json.decode(given[2].encode(), type=Start)
     worker = Worker(told, Mouth(messages))
     status = 0
     try:
         worker.say_ready()
-        frames = Frames(Order)
+        received = Received(Order)
         while piece := os.read(orders, _PIECE):
-            for order in frames.take(piece):
+            for order in received.take(piece):
                 if _is_left(orders):
                     break  # before it is begun: whoever ends us has interrupted us already
-                worker.obey(order)  # type: ignore[arg-type]  # what is taken is what there may be
+                worker.obey(order)
     except Exception:  # noqa: BLE001  # the edge: the code broke what is ours, and the session learns that this has ended
         status = _DEAF
     os._exit(status)  # threads of the code's may go on for ever
@@ -104,7 +101,7 @@ class Worker:
 
     def say_ready(self) -> None:
         """Say that code can come."""
-        self._mouth.say(Ready(process=os.getpid()))
+        self._mouth.say(Ready())
 
     def obey(self, order: Order) -> None:
         """Do what is asked."""
