@@ -240,7 +240,6 @@ class Service:
             raise
         finally:
             self._note(asked, code, answered, self.timer() - begun)
-            self._kept.watch()
         return outcome
 
     def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:

@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 import subprocess
-import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from bae_source.project.files.census import Census
 from bae_source.project.files.layout import layout_of
 from bae_source.project.files.memory import Memory
-from bae_source.project.files.port import Disk, Stamp, Watch
+from bae_source.project.files.port import Disk, Folder, Stamp
 from bae_source.project.files.visits import load, save, shape_of
 from bae_source.project.files.walk import Walk, census_of, is_settled
 from tests.project.support import settle
@@ -31,25 +31,12 @@ def census(root: Path) -> Census:
     return census_of(files, layout_of(files))
 
 
-class Watched(Disk):
-    """A project whose folders are watched, few as they are."""
-
-    def watch(self) -> Watch | None:
-        if sys.platform != "linux":
-            return None
-        from bae_source.project.files.folder_watch import FolderWatch
-
-        return FolderWatch(self.root, fewest=1)
-
-
 class Live:
     """A project that is walked again and again, as a live engine does; or each time from what the last one saved."""
 
-    def __init__(self, root: Path, *, saving: bool = False, watching: bool = False) -> None:
-        self.files = Watched(root) if watching else Disk(root)
+    def __init__(self, root: Path, *, saving: bool = False) -> None:
+        self.files = Disk(root)
         self.walk = Walk(self.files)
-        if watching:
-            self.walk.watch()
         self.saving = saving
 
     def __call__(self) -> Census:
@@ -265,7 +252,7 @@ def _same_time(path: Path) -> None:
 def rested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tree, and a folder of copies of it that have been at rest for a while."""
     home = tmp_path_factory.mktemp("trees")
-    for change in ("at rest", *(lead + change for lead in ("", "saved, ", "watched, ") for change in CHANGES)):
+    for change in ("at rest", *(lead + change for lead in ("", "saved, ") for change in CHANGES)):
         root = home / change
         write(
             root,
@@ -460,16 +447,93 @@ def test_a_live_census_sees(rested: Path, change: str) -> None:
     assert live().stamps == second.stamps
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_census_whose_folders_are_watched_sees(rested: Path, change: str) -> None:
-    root = rested / f"watched, {change}"
-    live = Live(root, watching=True)
-    first = live()
+SHELL: tuple[str, ...] = (
+    "echo x = 1 > {here}/{file}",
+    "echo y = 2 >> {here}/{file}",
+    "echo '{file}' > {here}/.new; mv {here}/.new {here}/.gitignore",
+    "rm -f {here}/{file}",
+    "rm -f {here}/.gitignore",
+    "mv -f {here}/{file} {there}/{other}",
+    "mv -f {here}/{file} {outside}/{other}",
+    "mv -f {outside}/{other} {here}/{file}",
+    "ln -f {here}/{file} {there}/{other}",
+    "ln -sfn {other} {here}/{file}",
+    "ln -sfn {outside}/{other} {here}/{file}",
+    "rm -f {outside}/{other}",
+    "mkdir -p {outside}/{other}",
+    "rmdir {outside}/{other}",
+    "chmod 700 {here}",
+    "chmod 755 {here}",
+    "touch {here}",
+)
+FOLDER_SHELL: tuple[str, ...] = (
+    "mkdir -p {here}/{folder}; echo z = 3 > {here}/{folder}/{file}",
+    "rm -rf {here}/{folder}",
+    "mv -T {here}/{folder} {there}/{folder}",
+    "mv -T {here}/{folder} {outside}/{folder}",
+    "mv -T {outside}/{folder} {here}/{folder}",
+    "mkdir -p {here}/__pycache__",
+    "touch {here}/{folder}/pyvenv.cfg",
+    "cp -r {here}/{folder} {there}/copy; rm -rf {here}/{folder}; mv -T {there}/copy {here}/{folder}",
+    "ln -sfn {there} {here}/{folder}",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_live_census_says_the_same_as_a_fresh_one_whatever_other_processes_do(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    root, outside = tmp_path / "project", tmp_path / "outside"
+    write(root, "a/b/m.py", "c/m.py", "m.py")
+    outside.mkdir()
+    live = Live(root)
+    for _ in range(40):
+        folders = [str(root), *(str(root / each) for each in live().folders if each)]
+        lines = []
+        for _ in range(chance.choice([0, 1, 1, 3])):
+            line = chance.choice(FOLDER_SHELL if chance.random() < 0.1 else SHELL)
+            names = {"here": chance.choice(folders), "there": chance.choice(folders), "outside": str(outside)}
+            names |= {"file": chance.choice(["m.py", "n.py", "o.pyi"]), "other": chance.choice(["p.py", "t.txt"])}
+            lines.append(line.format(**names, folder=chance.choice("abc")))
+        subprocess.run(["sh"], input="\n".join(lines), text=True, capture_output=True)
+
+
+def test_an_interrupted_census_loses_no_change(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = Live(rested / "at rest")
     live()
-    assert live() is first, "nothing changed, nothing is made anew"
-    CHANGES[change](root)
-    second = live()
-    assert live().stamps == second.stamps
+    write(rested / "at rest", "pkg/sub/n.py")
+    original = Disk.folder
+
+    def interrupted(self: Disk, path: str) -> Folder:
+        monkeypatch.setattr(Disk, "folder", original)
+        raise KeyboardInterrupt
+
+    layout = layout_of(live.files)
+    monkeypatch.setattr(Disk, "folder", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        live.walk.census(layout, time.time_ns())
+    assert "pkg/sub/n.py" in live().stamps
+    (rested / "at rest/pkg/sub/n.py").unlink()
+
+
+def test_threads_that_ask_at_once_each_see_what_they_made(tmp_path: Path) -> None:
+    write(tmp_path, "a/b/m.py", "c/m.py")
+    walk = Walk(Disk(tmp_path))
+    layout = layout_of(walk.files)
+    missed: list[str] = []
+
+    def make(name: str) -> None:
+        for count in range(40):
+            path = f"{('', 'a', 'a/b', 'c')[count % 4]}/{name}{count}.py".lstrip("/")
+            write(tmp_path, path)
+            if path not in walk.census(layout, time.time_ns()).stamps:
+                missed.append(path)
+
+    threads = [threading.Thread(target=make, args=(name,)) for name in ("p", "q", "r")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert missed == []
 
 
 def test_a_live_census_sees_changes_that_follow_each_other_within_a_tick(tmp_path: Path) -> None:

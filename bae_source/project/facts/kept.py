@@ -243,19 +243,11 @@ class Kept:
             return self._cache
 
     def close(self) -> None:
-        """Let go of the cache's file and of what watches folders; both are opened again when something is asked."""
+        """Let go of the cache's file, which is opened again when something is asked."""
         with self._lock:
             self._waiting = Waiting()
             if self._cache is not None:
                 self._cache.close()
-            walk = self._walk
-        if walk is not None:
-            walk.close()
-
-    def watch(self) -> None:
-        """Be told of changes in folders from now on: more will be asked, as this is a process that stays."""
-        if self._walk is not None:
-            self._walk.watch()
 
     def beside(self) -> Kept:
         """Return what to keep of other files of the same project: what is known by content is shared, by path not."""

@@ -36,7 +36,7 @@ Words = Sequence[str] | None
 _FORMAT = 1
 _OF_FACTS = ("model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing")
 _OF_THE_WALK = (
-    "files/contents", "files/port", "files/folder_watch", "files/ignored", "facts/mentions", "facts/occurrences",
+    "files/contents", "files/port", "files/ignored", "facts/mentions", "facts/occurrences",
     "files/reading", "files/stamps", "references/classes/bases", "files/visits", "files/walk",
 )  # fmt: skip
 _OF_LISTINGS = (

@@ -69,9 +69,6 @@ class Memory:
         """Return the stamps of some files and folders, by path."""
         return {path: stamp for path in paths if (stamp := self.stamp(path)) is not None}
 
-    def watch(self) -> None:
-        """Nothing tells of changes."""
-
     def _stamp(self, path: str) -> Stamp:
         content = self.contents[path]
         return Stamp(len(content), hash(content), 0, 0)

@@ -110,9 +110,6 @@ class Planned:
         found = {**others, **own}
         return {path: found[path] for path in paths if path in found and path not in gone}
 
-    def watch(self) -> None:
-        """Nothing tells of changes of what is planned."""
-
     @cached_property
     def _made(self) -> frozenset[str]:
         """The folders of files that will be there."""

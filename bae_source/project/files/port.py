@@ -9,8 +9,7 @@ a link that leads out of it is named, and treated as absent; only regular files 
 import errno
 import os
 import stat
-import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from operator import attrgetter
@@ -74,20 +73,6 @@ class Folder(Struct, frozen=True):
     outside: tuple[str, ...] = ()
 
 
-class Watch(Protocol):
-    """Tells what changes in folders."""
-
-    def changed(self, folders: tuple[str, ...]) -> Collection[str] | None:
-        """Return in which folders entries may have come or gone since this was asked last; None if that is not known.
-
-        Parameters:
-            folders: paths, an outer one before its inner ones.
-        """
-
-    def close(self) -> None:
-        """Let go of what is open; it is opened again when something is asked."""
-
-
 class Files(Protocol):
     """Where files are read from."""
 
@@ -99,9 +84,6 @@ class Files(Protocol):
 
     def stamps(self, paths: Sequence[str]) -> Mapping[str, Stamp]:
         """Return the stamps of some files and folders, by path; those that have gone are left out."""
-
-    def watch(self) -> Watch | None:
-        """Return something that tells what changes in folders, for one who asks again and again; None for nothing."""
 
     def kind(self, path: str) -> FileKind | None:
         """Say what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
@@ -286,16 +268,6 @@ class Disk:
         if isinstance(paths, tuple) and len(paths) > _MANY:
             self._asked = [*self._asked[1 - _REMEMBERED :], _Asked(paths, parts, stamps)]
         return stamps
-
-    def watch(self) -> Watch | None:
-        """Return what the kernel tells of changes in folders; None where it does not."""
-        if sys.platform != "linux":
-            return None
-        try:
-            from bae_source.project.files.folder_watch import FolderWatch  # 5 ms with ctypes, for a process that stays
-        except ImportError:  # a Python without ctypes
-            return None
-        return FolderWatch(self.root)
 
     @contextmanager
     def _opened(self) -> Iterator[int]:

@@ -17,7 +17,7 @@ from bae_source.model.changeset import Contents
 from bae_source.project.files.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.port import FileKind, Files, Folder, Stamp, Watch
+from bae_source.project.files.port import FileKind, Files, Folder, Stamp
 from bae_source.project.files.visits import VENV as VENV
 from bae_source.project.files.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
@@ -40,8 +40,7 @@ class Walk:
 
     A folder is listed anew if its own stamp changed, or if it changed so shortly before it was listed that the stamp
     could not tell of another change. What is ignored is decided anew if a `.gitignore` on the way, git's index, or
-    whatever else the decision rested on, did. Files are asked for their stamps each time; so are folders, unless
-    something that watches them tells which ones may have changed: those are listed anew, whatever their stamps say.
+    whatever else the decision rested on, did. Files and folders are asked for their stamps each time.
 
     Parameters:
         files: where the project is read.
@@ -54,8 +53,6 @@ class Walk:
         self._shape: Shape | None = None
         self._unsaved = 0
         self._last: Census | None = None
-        self._is_watching = False
-        self._watch: Watch | None = None
         self._lock = allocate_lock()
 
     def census(self, layout: Layout, now: int = 0, on_many: Callable[[], None] | None = None) -> Census:
@@ -68,16 +65,6 @@ class Walk:
         """
         with self._lock:
             return self._census(layout, now, on_many)
-
-    def watch(self) -> None:
-        """Have folders watched from the next census on, where that can be done."""
-        self._is_watching = True
-
-    def close(self) -> None:
-        """Let go of what watches folders; the next census begins anew with it."""
-        with self._lock:
-            if self._watch is not None:
-                self._watch.close()
 
     def recall(self, saved: bytes) -> None:
         """Take over what another process met, before the first census; what cannot be understood is not."""
@@ -96,7 +83,7 @@ class Walk:
 
     def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
         shape, self._shape = self._shape, None  # a walk that is interrupted leaves none, and the next one asks for all
-        folders = self._stamps(shape)
+        folders = self.files.stamps(self._paths)
         if shape is None or not self._is_still(shape, folders, now):
             visits = self._visited(folders, self._rules(_RULES, now), now, on_many)
             self._visits, self._paths = visits, tuple(visits)
@@ -112,16 +99,6 @@ class Walk:
         ):
             self._last = last = Census(layout, stamps, shape.folders, shape.closed, shape.outside)
         return last
-
-    def _stamps(self, shape: Shape | None) -> Mapping[str, Stamp]:
-        """Return the stamps of the folders of the last walk, but of those that are said to have changed since then."""
-        if self._is_watching and self._watch is None:
-            self._watch = self.files.watch()
-        if self._watch is not None and shape is not None:
-            told = self._watch.changed(self._paths)
-            if told is not None:
-                return {path: stamp for path, stamp in shape.stamps.items() if stamp is not None and path not in told}
-        return self.files.stamps(self._paths)
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
         """Say whether a walk would come to the same; folders in which nothing that matters to it changed are noted.

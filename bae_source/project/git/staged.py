@@ -115,9 +115,6 @@ class Staged:
         """Return the stamps of some files and folders, by path."""
         return {path: stamp for path in paths if (stamp := self.stamp(path)) is not None}
 
-    def watch(self) -> None:
-        """Nothing tells of changes."""
-
     @cached_property
     def opaque(self) -> frozenset[str]:
         """The paths at which something stands that is no file with one content."""
