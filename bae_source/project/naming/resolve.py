@@ -11,7 +11,8 @@ one name are an error that lists both. What a stub imports is looked for in stub
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import STUB, Found, import_name
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline.definitions import MODULE, ImportBinding
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Kind
 from bae_source.syntax.outline.locate import Group, find
 from bae_source.syntax.outline.tree import Tree
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from bae_source.syntax.names.uses import Imported
 
 _MAX_LINKS = 50
+_MOST_ABOVE = 50
+"""Classes above one that are looked into for a member that it lacks."""
 IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]
 """Says whether a module binds a name that has a qualname in it."""
 
@@ -233,7 +236,7 @@ class _Resolver:
 
             if error.code != "symbol_not_found":
                 raise
-            if self.advising and (above := self._above(module, tree, rest)):
+            if self.advising and (above := self._inherited(module, tree, rest)):
                 raise not_found.in_class(error, rest[-1].name, above) from None
             if self.stubs or not module.package or tree.outline.named(MODULE, rest[0].name):
                 raise
@@ -243,10 +246,11 @@ class _Resolver:
             address=Address(module=module.name, qualname=group.qualname), module=module, tree=tree, group=group
         )
 
-    def _above(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> list[str]:
-        """Return what classes above a class define under a name which that class does not define itself."""
-        from bae_source.project.naming.inherited import inherited  # only once a name has failed
+    def _inherited(self, module: ModuleFile, tree: Tree, rest: tuple[Segment, ...]) -> list[str]:
+        """Return what classes above a class define under a name which that class does not define itself.
 
+        They are candidates for a person or an agent, not a decision: Python's own order of bases may choose another.
+        """
         for length in range(len(rest) - 1, 0, -1):
             try:
                 group = find(tree, module.name, rest[:length])
@@ -254,9 +258,48 @@ class _Resolver:
                 continue
             address = Address(module=module.name, qualname=group.qualname)
             owner = Resolved(address=address, module=module, tree=tree, group=group)
-            found = inherited(owner, rest[length:], self._other)
+            found = self._members_above(owner, rest[length:])
             return [str(_canonical(self.workspace, each, None).address) for each in found]
         return []
+
+    def _members_above(self, owner: Resolved, rest: tuple[Segment, ...]) -> list[Resolved]:
+        """Return the members of the classes above one, the nearest first; those of like names if there are none."""
+        from bae_source.project.naming.not_found import close
+
+        above = list(self._above(owner))
+        found = [member for base in above if (member := _member(base, rest))]
+        if found or len(rest) > 1:
+            return found
+        names: dict[str, Resolved] = {}
+        for base in above:
+            for index in base.group.members if base.group else ():
+                names = {**dict.fromkeys(base.tree.outline.names_in(index), base), **names}
+        near = close(rest[0].name, sorted(names), n=3, cutoff=0.7)
+        return [member for name in near if (member := _member(names[name], (Segment(name),)))]
+
+    def _above(self, owner: Resolved) -> Iterator[Resolved]:
+        """Yield the classes of the project above a class that headers name, each once, depth first from the left."""
+        seen: set[str] = set()
+        waiting = list(self._bases(owner))
+        while waiting and len(seen) < _MOST_ABOVE:
+            base = waiting.pop(0)
+            if base.group is not None and str(base.address) not in seen:
+                seen.add(str(base.address))
+                yield base
+                waiting[:0] = self._bases(base)
+
+    def _bases(self, owner: Resolved) -> Iterator[Resolved]:
+        from bae_source.syntax.outline.outward import named_bases  # only once a name has failed
+
+        definitions = owner.tree.outline.definitions
+        members = [
+            each for each in (owner.group.members if owner.group else ()) if definitions[each].kind is Kind.CLASS
+        ]
+        for name in (name for index in members for name in named_bases(owner.tree, index)):
+            for outer in _around(owner):
+                with suppress(ResourceError):
+                    yield self._other(".".join((owner.module.name, *map(str, outer), name)))
+                    break
 
     def _other(self, text: str) -> Resolved:
         """Resolve a name that somebody's name led to."""
@@ -424,3 +467,22 @@ def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tupl
     package = own if module.package else own[:-1]
     kept = len(package) - (binding.level - 1)
     return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None
+
+
+def _member(base: Resolved, rest: tuple[Segment, ...]) -> Resolved | None:
+    try:
+        group = find(base.tree, base.module.name, (*base.address.qualname, *rest))
+    except LookupFailed:
+        return None
+    return replace(base, address=replace(base.address, qualname=group.qualname), group=group)
+
+
+def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
+    """Yield what a class's header sees names in: what the class stands in, functions around that, the module."""
+    outer, definitions = owner.address.qualname[:-1], owner.tree.outline.definitions
+    index = definitions[owner.group.members[0]].parent if owner.group else MODULE
+    for length in range(len(outer), 0, -1):
+        if length == len(outer) or definitions[index].kind is Kind.FUNCTION:
+            yield outer[:length]
+        index = definitions[index].parent
+    yield ()

@@ -20,7 +20,6 @@ from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.span import Span
-from bae_source.project.references.calls.fixtures import Requests
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meaning import Outside, Symbol
@@ -54,13 +53,12 @@ def parametrized(project: Project, family: Family, new: str) -> Iterator[Place]:
 
 def passed_by_name(project: Project, family: Family) -> Iterator[Reference]:
     """Yield the parameters of a family that pytest, or a decorator from outside, may pass by their names."""
-    requests = Requests(project, {})
     for symbol in family.symbols if not family.fixtures else ():
         if not is_given(project, symbol):
             continue
         scope = project.uses(symbol.path).scopes[symbol.scope]
         decorator = _from_outside(project, symbol) if {"wrapped", "decorated"} & set(scope.flags) else ""
-        asks = not decorator and requests.is_asked(symbol)
+        asks = not decorator and project.fixtures.is_asked(symbol)
         if decorator or (asks and not any(_in_decorators(project, symbol, symbol.name, ""))):
             found = project.bound(symbol.path, symbol.scope, symbol.name, scope.names[symbol.name][0])
             why = Reason.PASSED_BY_NAME.of(decorator=decorator) if decorator else Reason.ASKS_FOR_FIXTURE.of()

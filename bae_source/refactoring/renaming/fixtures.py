@@ -17,10 +17,11 @@ from collections.abc import Iterable, Iterator
 from msgspec import structs
 
 from bae_source.errors import ResourceError
-from bae_source.project.references.calls.fixtures import CONFTEST, Requests
+from bae_source.project.references.calls.fixtures import CONFTEST
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.search.references import requests_for
 from bae_source.project.references.types.values import in_order
 from bae_source.syntax.names import uses as u
 
@@ -31,15 +32,14 @@ _MOST_TEXT = 2_000
 def fixture_family(project: Project, family: Family) -> Family:
     """Return the family of a fixture with what overrides it and the parameters that ask for it; any other as it is."""
     unreadable = dict(family.unreadable)
-    requests = Requests(project, unreadable)
     word = family.sought.word
-    own = {each for each in family.symbols if requests.bears_name(each, word)}
+    own = {each for each in family.symbols if project.fixtures.bears_name(each, word)}
     if not own:
         return family
-    found = _overriding(project, requests, word, own)
+    found = _overriding(project, unreadable, word, own)
     symbols = {*family.symbols, *found}
     sought = structs.replace(family.sought, meanings=frozenset({*family.sought.meanings, *symbols}))
-    for each in requests.of(sought):
+    for each in requests_for(project, sought, unreadable):
         scope = project.uses(each.path).scopes[each.mention[2]]
         if each.certainty == "sure" and each.mention[3] == u.REQUEST and word in scope.names:
             symbols.add(Symbol(each.path, each.mention[2], word))
@@ -55,7 +55,7 @@ def fixture_family(project: Project, family: Family) -> Family:
 def fixtures_in_reach(project: Project, family: Family, new: str) -> list[Symbol]:
     """Return the fixtures of a name that would be given in the place of those of a family, or the other way round."""
     paths = sorted({each.path for each in family.fixtures})
-    others = _named(project, Requests(project, {}), new) if paths else ()
+    others = _named(project, {}, new) if paths else ()
     return sorted((each for each in others if any(_are_near(path, each.path) for path in paths)), key=in_order)
 
 
@@ -64,11 +64,10 @@ def strings_asking(project: Project, family: Family, path: str) -> Iterator[tupl
     if not family.fixtures:
         return
     word, fixtures = family.sought.word, set(family.fixtures)
-    requests = Requests(project, {})
     texts = project.uses(path).strings.get(word, ())
-    if not texts or requests.why(path, 0, word, fixtures) != "":
+    if not texts or project.fixtures.why(path, 0, word, fixtures) != "":
         return
-    for mentioned in requests.strings(path, word, fixtures):
+    for mentioned in project.fixtures.strings(path, word, fixtures):
         yield mentioned.mention[:2]
     for text in texts:
         if text.text == word and _is_indirect(project, path, text):
@@ -84,9 +83,11 @@ def _is_indirect(project: Project, path: str, text: u.Text) -> bool:
     return _INDIRECT.search(before) is not None and ("indirect" in behind or "indirect" in before[-len(before) // 2 :])
 
 
-def _overriding(project: Project, requests: Requests, word: str, own: Iterable[Symbol]) -> set[Symbol]:
+def _overriding(
+    project: Project, unreadable: dict[str, ResourceError], word: str, own: Iterable[Symbol]
+) -> set[Symbol]:
     """Return the fixtures of one name of which any may be given in the place of another."""
-    every = _named(project, requests, word)
+    every = _named(project, unreadable, word)
     found, waiting = set(own), list(own)
     while waiting:
         one = waiting.pop()
@@ -97,14 +98,14 @@ def _overriding(project: Project, requests: Requests, word: str, own: Iterable[S
     return found
 
 
-def _named(project: Project, requests: Requests, word: str) -> set[Symbol]:
+def _named(project: Project, unreadable: dict[str, ResourceError], word: str) -> set[Symbol]:
     """Return every fixture whose function has a name, and that pytest knows by it."""
     found: set[Symbol] = set()
     for path in project.workspace.index.naming([word]).paths:
         try:
-            found |= {each for (_, name), each in requests.defined(path).items() if name == word == each.name}
+            found |= {each for (_, name), each in project.fixtures.defined(path).items() if name == word == each.name}
         except ResourceError as error:
-            requests.unreadable[path] = error
+            unreadable[path] = error
     return found
 
 

@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.static_values import chain_of
 from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.lexer import end_of_header
 from bae_source.syntax.text.source import Lines
 from bae_source.system.silence import unwarned
 
@@ -70,6 +72,16 @@ def outward_names(tree: Tree, index: int, *, header_only: bool) -> tuple[Outward
         Outward(chain=chain, offset=shift + lines.offset(line, column), free=chain[0] not in bound)
         for line, column, chain in sorted(_chains(_header(node) if header_only else [node]))
     )
+
+
+def named_bases(tree: Tree, index: int) -> tuple[str, ...]:
+    """Return the dotted names of a class's bases, without what is in square brackets behind them."""
+    definition, text = tree.outline.definitions[index], tree.text
+    parsed = _parsed(f"{text[definition.keyword : end_of_header(text, definition.keyword)]}\n pass")
+    node = parsed.body[0] if parsed is not None else None
+    bases = node.bases if isinstance(node, ast.ClassDef) else []
+    chains = (chain_of(base.value if isinstance(base, ast.Subscript) else base)[0] for base in bases)
+    return tuple(".".join(chain) for chain in chains if chain)
 
 
 def _parsed(text: str) -> ast.Module | None:

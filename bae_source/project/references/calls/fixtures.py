@@ -18,19 +18,19 @@ Source: pytest, "Fixture availability" and "Overriding fixtures on various level
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
-from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.references.meaning.meaning import Meaning, Symbol
-from bae_source.project.references.meaning.sought import Mentioned, Sought
+from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
-    from bae_source.project.references.meaning.project import Project
+    from bae_source.project.references.types.inference import Inference
+    from bae_source.syntax.text.source import SingleLines
 
 MAKERS = ("fixture", "yield_fixture")
 _NAMED = re.compile(r"fixture\s*\([^)]*\bname\s*=\s*[\"'](\w+)[\"']")
@@ -41,38 +41,30 @@ _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
 _NOBODY = Symbol("", 0, "")
 
 
-class Requests:
+class Fixtures:
     """Tells who asks for a fixture.
 
     Parameters:
-        project: where to look.
-        unreadable: takes the files that could not be looked into, with the reason.
+        inference: of the project.
+        lines: gives the lines of a file.
     """
 
-    def __init__(self, project: Project, unreadable: dict[str, ResourceError]) -> None:
-        self.project = project
-        self.uses = project.uses
-        self.unreadable = unreadable
+    def __init__(self, inference: Inference, lines: Callable[[str], SingleLines]) -> None:
+        self.inference = inference
+        self.names = inference.names
+        self.uses = inference.names.uses
+        self.lines = lines
         self._known: dict[str, dict[tuple[int, str], Symbol]] = {}
 
-    def of(self, sought: Sought) -> Iterator[Mentioned]:
-        """Yield where parameters ask for what is looked for, and strings where it bears another name."""
-        symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
-        own = {
-            (key[1], symbol) for path in {each.path for each in symbols} for key, symbol in self.defined(path).items()
-        }
-        for name in sorted({name for name, symbol in own if symbol in symbols}):
-            naming = self.project.workspace.index.naming([name])
-            self.unreadable.update(naming.unreadable)
-            with self.project.looking_for([name]):
-                self.project.load(naming.paths)
-            for path in naming.paths:
-                try:
-                    yield from self._requests(path, name, symbols)
-                    if name != sought.word:
-                        yield from self.strings(path, name, symbols)
-                except ResourceError as error:
-                    self.unreadable[path] = error
+    def asked(self, path: str, name: str, symbols: set[Symbol], word: str) -> Iterator[Mentioned]:
+        """Yield where parameters of a file ask for fixtures of a name, and strings where their functions have another.
+
+        Parameters:
+            word: what the functions are called.
+        """
+        yield from self._requests(path, name, symbols)
+        if name != word:
+            yield from self.strings(path, name, symbols)
 
     def defined(self, path: str) -> dict[tuple[int, str], Symbol]:
         """Return the fixtures that a file defines, by their scope and the name that pytest knows them by."""
@@ -82,7 +74,7 @@ class Requests:
                 for line, _, scope, kind, _, owner in uses.mentions.get(maker, ()):
                     if kind == u.DECORATOR:
                         for name, at in self._functions(uses, scope, owner):
-                            text = "".join(map(self.project.lines(path).cut, range(line, at)))
+                            text = "".join(map(self.lines(path).cut, range(line, at)))
                             named = _NAMED.search(text)
                             found[scope, named[1] if named else name] = Symbol(path, scope, name)
             self._known[path] = found
@@ -149,7 +141,7 @@ class Requests:
 
     def _column(self, path: str, name: str, line: int) -> int | None:
         """Return the column of a parameter in its line; None where it has a default."""
-        text = self.project.lines(path).cut(line)
+        text = self.lines(path).cut(line)
         match = re.search(rf"(?:[(,]\s*|^\s*(?:\*\s*,\s*)?){name}\b(?=(\s*(?::[^,=)]*)?=(?!=))?)", text)
         if match is None or match[1]:
             return None
@@ -167,20 +159,18 @@ class Requests:
         """Return the nearest fixtures of a name, but for the one that asks."""
         uses = self.uses(path)
         if headers(uses)[scope].kind == u.CLASS_SCOPE:
-            for owner in self.project.inference.orders.of(Class(path, scope)).classes:
+            for owner in self.inference.orders.of(Class(path, scope)).classes:
                 found = self.defined(owner.path).get((owner.scope, name))
                 if found is not None and found != itself:
                     return frozenset({found})
         folder = path.rpartition("/")[0]
         folders = [folder[: len(folder) - len(rest)].rstrip("/") for rest in _tails(folder)]
         conftests = (f"{each}/{CONFTEST}" if each else CONFTEST for each in folders)
-        for place in dict.fromkeys(
-            (path, *(each for each in conftests if each in self.project.workspace.census.stamps))
-        ):
+        for place in dict.fromkeys((path, *(each for each in conftests if each in self.names.census.stamps))):
             found = self.defined(place).get((0, name))
             if found is not None and found != itself:
                 return frozenset({found})
-            meanings = self.project.names.attribute(place, name) if found is None else frozenset()
+            meanings = self.names.attribute(place, name) if found is None else frozenset()
             imported = {each for each in meanings if isinstance(each, Symbol) and each.path != place}
             given = frozenset(each for each in imported if each in self.defined(each.path).values())
             if given:
@@ -198,7 +188,7 @@ class Requests:
         ]
         for first in lines:
             last = next((at for _, at in self._functions(uses, headers(uses)[number].parent, owner)), first)
-            text = "".join(map(self.project.lines(path).cut, range(first, last)))
+            text = "".join(map(self.lines(path).cut, range(first, last)))
             if re.search(rf"parametrize\s*\(\s*[\"'\[(][^)]*?\b{name}\b", text) and "indirect" not in text:
                 return Reason.PARAMETRIZED.of()
         return ""
@@ -214,7 +204,7 @@ class Requests:
     def strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         """Yield the strings that ask for a fixture that bears another name than its function."""
         for text in self.uses(path).strings.get(name, ()):
-            before = self.project.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
+            before = self.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)
             if is_asked and self.why(path, 0, name, symbols) is not None:
                 mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)

@@ -24,7 +24,7 @@ from bae_source.syntax.outline.tree import parse
 from bae_source.syntax.text.source import SingleLines, Source
 
 if TYPE_CHECKING:
-    from bae_source.project.references.calls.fixtures import Requests
+    from bae_source.project.references.calls.fixtures import Fixtures
 
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
@@ -71,13 +71,14 @@ class Project:
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
         self.inference = Inference(self.names)
-        self.inference.requested = lambda parameter: self._requests.given(parameter)
+        self.inference.requested = lambda parameter: self.fixtures.given(parameter)
 
     @cached_property
-    def _requests(self) -> Requests:
-        from bae_source.project.references.calls.fixtures import Requests  # most questions meet no test
+    def fixtures(self) -> Fixtures:
+        """The fixtures of pytest that its tests ask for."""
+        from bae_source.project.references.calls.fixtures import Fixtures  # most questions meet no test
 
-        return Requests(self, {})
+        return Fixtures(self.inference, self.lines)
 
     def renew(self, workspace: Workspace) -> None:
         """Go on with another snapshot of the same files."""

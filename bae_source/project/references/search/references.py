@@ -13,6 +13,7 @@ Invariants:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -135,14 +136,32 @@ def looked_for(project: Project, sought: Sought, candidates: Candidates, familie
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
         search.unreadable = {**families.put_together.unreadable, **search.unreadable}
     if _may_be_fixture(project, sought):
-        from bae_source.project.references.calls.fixtures import Requests  # few functions are fixtures
-
-        for mentioned in Requests(project, search.unreadable).of(sought):
+        for mentioned in requests_for(project, sought, search.unreadable):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     unreadable = {**families.unreadable, **search.unreadable}
     return Looked(
         files=tuple(search.by_file()), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items()))
     )
+
+
+def requests_for(project: Project, sought: Sought, unreadable: dict[str, ResourceError]) -> Iterator[Mentioned]:
+    """Yield where tests ask for a fixture of pytest.
+
+    Parameters:
+        unreadable: takes the files that could not be looked into, with the reason.
+    """
+    symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
+    defined = [item for path in {each.path for each in symbols} for item in project.fixtures.defined(path).items()]
+    for name in sorted({name for (_, name), symbol in defined if symbol in symbols}):
+        naming = project.workspace.index.naming([name])
+        unreadable.update(naming.unreadable)
+        with project.looking_for([name]):
+            project.load(naming.paths)
+        for path in naming.paths:
+            try:
+                yield from project.fixtures.asked(path, name, symbols, sought.word)
+            except ResourceError as error:
+                unreadable[path] = error
 
 
 def calls_of(project: Project, resolved: Resolved, references: References) -> References:
