@@ -7,8 +7,7 @@ import pytest
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.memory import Memory
 from bae_source.project.naming.resolve import resolve
-from bae_source.project.references.classes.hierarchy import below
-from bae_source.project.references.classes.lineage import subclasses
+from bae_source.project.references.classes.lineage import headed, subclasses
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.workspace import Workspace
@@ -76,7 +75,7 @@ def test_a_function_that_holds_no_class_and_sets_nothing_is_not_looked_into() ->
 def test_the_classes_below_are_told_from_headers_alone() -> None:
     project = of(f"from core import Base\nclass A(Base): ...\nclass B(A): ...\n\n\n{USED}", ours=True)
     sought = sought_of(project.names, resolve(project.workspace, "core.Base"))
-    assert [project.address(each.of.path, each.mentioned.mention[5]) for each in below(project, sought).below] == [
+    assert [project.address(each.of.path, each.mentioned.mention[5]) for each in headed(project, sought, 60).below] == [
         "user.A", "user.B",
     ]  # fmt: skip
     assert project.uses("user.py").left_out

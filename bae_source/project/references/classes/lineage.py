@@ -21,6 +21,7 @@ Invariants:
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -133,6 +134,15 @@ def lineage(project: Project, sought: Sought) -> Hierarchy:
     return known
 
 
+def headed(project: Project, sought: Sought, most_files: int) -> Hierarchy:
+    """Return the classes below one that class headers tell of, fast; not those whose base is worked out.
+
+    Parameters:
+        most_files: give up where more files would have to be looked into, whether they are known already or not.
+    """
+    return _Lineage(project).headed(sought, most_files)
+
+
 def as_made(project: Project, hierarchy: Hierarchy) -> list[Reference]:
     """Return the calls that make a class as they are answered."""
     return [project.shown(each, project.lines(each.path)) for each in hierarchy.made]
@@ -179,12 +189,34 @@ class _Lineage:
             made=tuple(self.made[place] for place in sorted(self.made)),
         )
 
-    def _load_headers(self, level: Collection[_Above]) -> None:
-        """Get what the files refer to in whose headers one of several is named, all of them at once."""
+    def headed(self, sought: Sought, most_files: int) -> Hierarchy:
+        self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
+        looked: set[str] = set()
+        while self.waiting and len(looked) <= most_files:
+            level, self.waiting = self.waiting, []
+            looked.update(self._load_headers(level, most_files))
+            for above in level if len(looked) <= most_files else ():
+                self._below(above, (u.CALL,) if above.is_alias else (u.BASE,))
+                for symbol in above.sought.meanings if not above.is_alias else ():
+                    if isinstance(symbol, Symbol) and self._is_local(symbol):
+                        self.waiting += (
+                            self._alias(above, each, "") for each in self._made_in(symbol.path, symbol.scope)
+                        )
+        return Hierarchy(
+            below=tuple(self.found.values()),
+            unreadable=tuple(sorted(self.unreadable.items())),
+            cut_short=len(looked) > most_files,
+        )
+
+    def _load_headers(self, level: Collection[_Above], most_files: int = sys.maxsize) -> Sequence[str]:
+        """Get what the files refer to in whose headers one of several is named, unless these are too many."""
         bases = self.project.bases
         names = {name for above in level if not above.local for name in bases.names(above.sought.name)}
-        with self.project.looking_for(()):
-            self.project.load(bases.mentioning(names).paths)
+        paths = bases.mentioning(names).paths
+        if len(paths) <= most_files:
+            with self.project.looking_for(()):
+                self.project.load(paths)
+        return paths
 
     def _load_setting(self, level: Collection[_Above]) -> None:
         """Find the files in which one of several seems to be set, and get what they refer to, all of them at once."""
@@ -207,9 +239,9 @@ class _Lineage:
             if binding[0] == u.CLASS
         )
 
-    def _below(self, above: _Above) -> None:
+    def _below(self, above: _Above, kinds: Collection[int] = (u.BASE, u.READ, u.CALL)) -> None:
         """Note the classes in whose headers it is named."""
-        found = self._search(above, (u.BASE, u.READ, u.CALL), self.project.bases.mentioning, self.project.headed)
+        found = self._search(above, kinds, self.project.bases.mentioning, self.project.headed)
         for mentioned in found:
             if above.is_alias and _is_guessed(mentioned):
                 continue
@@ -454,16 +486,21 @@ class _Lineage:
                         yield Symbol(path, number, name)
         returns = scope.returns if _RETURN.search(text) else ()
         if any(self._gives(path, each, classes) for each in returns):
-            around = scope.parent if scopes[scope.parent].kind != u.TYPE_SCOPE else scopes[scope.parent].parent
-            for name, bindings in scopes[around].names.items():
-                if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
-                    yield Symbol(path, around, name)
-
+            yield from self._made_in(path, number)
         given = parameter_given(text[text.rfind(b"\n") + 1 :])
         for each, inner in enumerate(headers(self.uses(path))) if given else ():
             bindings = inner.names.get(given, [])
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
                 yield Symbol(path, each, given)
+
+    def _made_in(self, path: str, number: int) -> Iterator[Symbol]:
+        """Yield the names of the function that has a scope."""
+        scopes = headers(self.uses(path))
+        around = scopes[number].parent
+        around = scopes[around].parent if scopes[around].kind == u.TYPE_SCOPE else around
+        for name, bindings in scopes[around].names.items():
+            if any(binding[:2] == (u.FUNCTION, number) for binding in bindings):
+                yield Symbol(path, around, name)
 
     def _may_hold(self, value: Value) -> bool:
         """Say whether something that is assigned may hold, or be made of, what its expression names."""

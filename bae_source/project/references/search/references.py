@@ -23,7 +23,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.facts.kept import Recent
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.classes.hierarchy import below, sought_class
+from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_of
@@ -215,7 +215,9 @@ class Families:
     def below(self, owner: Class) -> tuple[Class, ...] | None:
         """Return every class below one; None where they are too many to look at."""
         if owner not in self._known:
-            hierarchy = below(self.project, sought_class(self.project, owner), most_files=_MOST_FILES)
+            from bae_source.project.references.classes.lineage import headed  # which only questions about members need
+
+            hierarchy = headed(self.project, sought_class(self.project, owner), _MOST_FILES)
             self.unreadable.update(hierarchy.unreadable)
             self._known[owner] = None if hierarchy.cut_short else tuple(each.of for each in hierarchy.below)
         return self._known[owner]
