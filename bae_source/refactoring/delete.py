@@ -320,11 +320,11 @@ def _check_resolved(workspace: Workspace, plan: Plan) -> None:
     Raises:
         Refused: `unsafe_change`.
     """
-    from bae_source.project.references.meaning.project import whole_project_of
+    from bae_source.project.references.meaning.project import project_of
     from bae_source.refactoring.planning.unresolved import check_resolved  # names across files
 
     paths = [each.path for each in plan.changes.files if each.path.endswith(".py") and each.after is not None]
-    check_resolved(whole_project_of(workspace), whole_project_of(workspace.after(plan.changes)), paths)
+    check_resolved(project_of(workspace), project_of(workspace.after(plan.changes)), paths)
 
 
 def _is_inside(target: str, other: str) -> bool:

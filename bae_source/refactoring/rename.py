@@ -26,7 +26,7 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import parameter_family
 from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
-from bae_source.project.references.meaning.project import whole_project_of
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.generated import check_written_by_hand, refusing
 from bae_source.refactoring.planning.plan import check_etag, planned_files
@@ -113,7 +113,7 @@ class Rename(Request, frozen=True, kw_only=True):
             )
         if self.skip_generated:
             check_written_by_hand(workspace, {resolved.module.path: resolved.address})
-        project = project_with(workspace, alias) if alias else whole_project_of(workspace)
+        project = project_with(workspace, alias) if alias else project_of(workspace)
         look = project.bases.note if len(resolved.address.qualname) > 1 and project.bases.are_unknown else None
         workspace.index.naming([old, new], look)  # for all that is asked about either, each file is read once
         family = fixture_family(project, parameter_family(project, family_of(project, resolved)))
@@ -142,7 +142,7 @@ class Rename(Request, frozen=True, kw_only=True):
         )
         code = [path for path in found.paths if path not in found.contents]
         planned = workspace.after(plan.changes)
-        after = project_with(planned, replace(alias, address=address)) if alias else whole_project_of(planned)
+        after = project_with(planned, replace(alias, address=address)) if alias else project_of(planned)
         safety.check_meanings(project, after, family, new, code)
         return replace(plan, report=found.report)
 

@@ -21,13 +21,10 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.project.facts import index, kinds
 from bae_source.project.facts.kept import Kept, Recent, Trees
 from bae_source.project.facts.kinds import SUMMARY, USES, FactKind
-from bae_source.project.facts.windows import may_grow
 from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.workspace import Workspace
-from bae_source.queries.references import References
 from bae_source.state.cache import Cache
-from bae_source.syntax.names.growing import has_grown
 from bae_source.syntax.names.uses import Uses
 from bae_source.syntax.outline.summary import Summary, summarise
 from tests.another_user import AnotherUser
@@ -55,10 +52,6 @@ class Engine:
         found = _names(self.workspace())
         assert found == _names(Workspace(Disk(self.root)))
         return found
-
-    def known_uses(self) -> list[Uses]:
-        """The uses of files that are in memory."""
-        return [each for each, _ in self.kept.facts._values.values() if isinstance(each, Uses)]
 
     def worked_out(self) -> int:
         return len(self.kept.timings.taken())
@@ -509,16 +502,16 @@ def test_the_command_line_leaves_a_cache_that_the_api_uses(root: Path) -> None:
 def test_what_is_begun_beforehand_is_of_the_bytes_that_the_file_had_then(root: Path) -> None:
     space = Engine(root, cached=False).workspace()
     with space.index.expecting():
-        space.index.begin("m0.py", ["f0"])
+        space.index.begin("m0.py")
         (root / "m0.py").write_text("def other(): ...\n")
-        assert [path for path, _ in space.index.uses_of(["m1.py"], ["f0"])] == ["m1.py"]
-        [(_, found)] = space.index.uses_of(["m0.py"], ["f0"])
+        assert [path for path, _ in space.index.uses_of(["m1.py"])] == ["m1.py"]
+        [(_, found)] = space.index.uses_of(["m0.py"])
         assert isinstance(found, Uses)
         assert found.owners == ("", "f0")
         with pytest.raises(Refused, match="changed while the project was read"):
             space.content("m0.py")
     space = Engine(root, cached=False).workspace()
-    space.index.begin("m1.py", ["f1"])
+    space.index.begin("m1.py")
     (root / "m1.py").write_text("def other(): ...\n")
     assert space.index.uses("m1.py").owners == ("", "other"), "where nobody expects to ask for many"
 
@@ -565,85 +558,6 @@ def test_bytes_that_were_read_have_a_stamp_as_long_as_the_file_holds_them(root: 
 
 
 LEFT = "import app\n\n\ndef f(x):\n    y = x\n    return y.send()\n\n\ndef g(x):\n    y = x\n    return y.take()\n"
-
-
-def left(uses: Uses | ResourceError) -> list[str]:
-    assert isinstance(uses, Uses)
-    return [each.text.rpartition(".")[2] for each in uses.left_out]
-
-
-def test_no_more_is_known_of_a_file_than_was_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text(LEFT)
-    engine = Engine(tmp_path)
-    for space in (engine.workspace(), engine.workspace(), Engine(tmp_path).workspace()):
-        [(_, found)] = space.index.uses_of(["m.py"], ["send"])
-        assert left(found) == ["take()"]
-    assert isinstance(found, Uses)
-    assert len(found.mentions["take"]) == 1
-    assert left(found) == []
-
-
-@pytest.mark.parametrize("afresh", [False, True], ids=["in memory", "in the cache"])
-def test_a_file_that_is_looked_into_for_something_else_is_looked_into_as_a_whole(
-    tmp_path: Path, *, afresh: bool
-) -> None:
-    (tmp_path / "m.py").write_text(LEFT)
-    engine = Engine(tmp_path)
-    [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
-    assert left(found) == ["take()"]
-    space = (Engine(tmp_path) if afresh else engine).workspace()
-    [(_, found)] = space.index.uses_of(["m.py"], ["take"])
-    assert left(found) == []
-    [(_, found)] = Engine(tmp_path).workspace().index.uses_of(["m.py"], ["send"])
-    assert left(found) == []
-
-
-def test_who_asks_for_a_file_has_the_whole_of_it(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text(LEFT)
-    for engine in (Engine(tmp_path), Engine(tmp_path)):  # with what is in memory, and in the cache
-        [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
-        assert left(found) == ["take()"]
-        assert left(engine.workspace().index.uses("m.py")) == []
-        [(_, found)] = engine.workspace().index.uses_of(["m.py"], ["send"])
-        assert left(found) == []
-        shutil.rmtree(tmp_path / ".bae-source")
-
-
-def test_what_a_request_came_to_know_is_kept_for_the_next_process(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text(LEFT)
-    space = Engine(tmp_path).workspace()
-    with space.index.expecting():
-        [(_, found)] = space.index.uses_of(["m.py"], ["send"])
-        assert isinstance(found, Uses)
-        assert "take" in found.mentions
-    [(_, again)] = Engine(tmp_path).workspace().index.uses_of(["m.py"], ["send"])
-    assert left(again) == []
-
-
-def test_answers_are_the_same_whether_files_were_known_as_a_whole_or_not(tmp_path: Path) -> None:
-    ours = Path(index.__file__).parents[2]
-    for name in ("few", "whole"):
-        shutil.copytree(ours, tmp_path / name / "bae_source", ignore=shutil.ignore_patterns("__pycache__"))
-    few, whole = Engine(tmp_path / "few"), Engine(tmp_path / "whole")
-    few.kept.process_is_ours = True  # as in a process that answers one request, though this one answers several
-    space = whole.workspace()
-    known = dict(space.index.uses_of(space.census.paths))
-    names = sorted(
-        f"{module.name}.{owner}"
-        for path, uses in known.items()
-        if isinstance(uses, Uses) and (module := space.census.module(path))
-        for owner in uses.owners[1:]
-        if "[" not in owner and not owner.rpartition(".")[2].startswith("__")
-    )
-    asked, grown = 0, False
-    for name in random.Random(20261123).sample(names, len(names)):
-        if asked >= 24 and grown:
-            break
-        request = References(target=name)
-        assert request.answer(few.workspace()) == request.answer(whole.workspace()), name
-        asked, grown = asked + 1, grown or any(map(has_grown, few.known_uses()))
-    assert grown, "or nothing was tried: which names have files grow, our own code tells"
-    assert not any(map(may_grow, whole.known_uses()))
 
 
 def test_threads_may_look_for_different_names_of_one_source_at_once(tmp_path: Path) -> None:

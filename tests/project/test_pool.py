@@ -21,7 +21,7 @@ import pytest
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.project.facts import index, pool
 from bae_source.project.facts.kept import Kept
-from bae_source.project.facts.kinds import SUMMARY, FactKind, Words
+from bae_source.project.facts.kinds import SUMMARY, FactKind
 from bae_source.project.facts.pool import Batch, Pool
 from bae_source.project.files.port import Disk
 from bae_source.project.naming.resolve import resolve
@@ -119,12 +119,12 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that end on one file, as a parser's crash would end them."""
     here, whole = os.getpid(), FactKind.extract
 
-    def extract(kind: FactKind[Summary], content: bytes, words: Words = None) -> bytes:
+    def extract(kind: FactKind[Summary], content: bytes) -> bytes:
         if b"# deadly" in content and os.getpid() != here:
             os.kill(os.getpid(), signal.SIGSEGV)
         if b"# hanging" in content and os.getpid() != here:
             time.sleep(600)
-        return whole(kind, content, words)
+        return whole(kind, content)
 
     monkeypatch.setattr(FactKind, "extract", extract)
     monkeypatch.setattr(
@@ -132,10 +132,10 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
         "import sys, os, signal; sys.path += [p for p in sys.argv[3:] if p not in sys.path]\n"
         "from bae_source.project.facts import kinds as facts\n"
         "whole = facts.FactKind.extract\n"
-        "def extract(self, content, words=None):\n"
+        "def extract(self, content):\n"
         "    if b'# deadly' in content: os.kill(os.getpid(), signal.SIGSEGV)\n"
         "    if b'# hanging' in content: __import__('time').sleep(600)\n"
-        "    return whole(self, content, words)\n"
+        "    return whole(self, content)\n"
         "facts.FactKind.extract = extract\n"
         "from bae_source.project.facts.worker import serve; serve()\n",
     )

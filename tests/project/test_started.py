@@ -72,7 +72,7 @@ def started(request: pytest.FixtureRequest) -> Iterator[Own]:
 
 
 def answered(process: Own) -> bytes:
-    process.channel.send(frame(msgspec.msgpack.encode(("summary", None, [CONTENT]))))
+    process.channel.send(frame(msgspec.msgpack.encode(("summary", [CONTENT]))))
     with open(process.channel.into, "rb", closefd=False) as stream:
         body = read_frame(stream)
     assert body is not None
@@ -229,7 +229,7 @@ def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same()
         "os.close(2)\n"
         "process = Own(serve)\n"
         "assert process.channel.out == 3, 'the other end is 2'\n"
-        "process.channel.send(frame(msgspec.msgpack.encode(('summary', None, [b'']))))\n"
+        "process.channel.send(frame(msgspec.msgpack.encode(('summary', [b'']))))\n"
         "wait(60, [process.channel])\n"
         "print(len(process.channel.exchange()))\n"
         "process.end()\n"

@@ -192,7 +192,7 @@ def test_a_nasty_file_has_uses_or_the_error_that_parsing_it_gives(path: Path) ->
         return "read"
 
     if outcome(uses_of) != outcome(parse):
-        assert path.stem == "python2", "the only one in which nothing but suites of functions is broken"
+        assert path.stem in ("python2", "tab_error"), "in which nothing but suites of functions is broken"
         assert not uses_of(Source(path.read_bytes())).whole
 
 
@@ -287,14 +287,65 @@ def test_a_static_all_is_read(text: str, names: tuple[str, ...] | None) -> None:
     assert found.exports_known is ("make" not in text)
 
 
-@pytest.mark.parametrize("words", [None, ("send",)])
-def test_uses_leave_no_garbage_in_circles_which_nobody_would_look_for(words: tuple[str, ...] | None) -> None:
+def test_uses_leave_no_garbage_in_circles_which_nobody_would_look_for() -> None:
     content = (
         b"class A(B):\n    def f(self, x: 'C') -> None:\n        match x:\n            case D(y=1): send(lambda: y)\n"
     )
     source = Source(content)
-    uses_of(source, words)
+    uses_of(source)
     gc.collect()
     with collector_off():
-        uses_of(source, words)
+        uses_of(source)
         assert gc.collect() == 0
+
+
+BROKEN = """
+class A:
+    def go(self, x):
+        self.left, y = x.__next = 1, 2
+        return (y
+
+    def other(self):
+        return self.go
+
+
+async def f(
+    a,
+) -> int:
+    # so
+    text = '''
+def inner(): ...
+'''
+    print a.send, "\u00e9", __x == 1
+
+def g(x): return x
+"""
+
+
+def test_suites_that_do_not_parse_are_listed_word_by_word_and_the_rest_is_analysed() -> None:
+    found = uses_of(Source(BROKEN.encode()))
+    assert not found.whole
+    assert found.owners == ("", "A", "A.go", "A.other", "f", "g")
+    assert [each[3] for each in found.mentions["go"]] == [u.READ]
+    assert [found.owners[each[5]] for each in found.mentions["send"]] == ["f"]
+    assert found.mentions["send"] == [(18, 12, 4, u.MENTION, u.OPAQUE, 4)]
+    assert found.mentions["__x"] == [(18, 24, 4, u.MENTION, u.OPAQUE, 4)]
+    assert [each[0] for each in found.mentions["_A__next"]] == [4]
+    assert found.scopes[1].attributes == {"left": [(u.OTHER, 0, 0, 4)]}
+    assert found.bound == {"_A__next": [(u.SET, u.OPAQUE, u.PLAIN, 4)]}
+    assert [scope.returns == [u.OPAQUE] for scope in found.scopes if scope.kind == u.FUNCTION_SCOPE][:3] == [
+        True, False, True,
+    ]  # fmt: skip
+
+
+def test_a_broken_function_of_one_long_line_is_listed_once() -> None:
+    found = uses_of(Source(f"\n\n\n\ndef g(x):\n    y = = x\n    # \u00e9 {'w ' * 40_000}\n    x\n".encode()))
+    assert [mention[:2] for mention in found.mentions["w"][:2]] == [(7, 9), (7, 11)]
+    assert len(found.mentions["w"]) == 40_000
+
+
+def test_a_file_that_is_broken_in_more_than_functions_has_no_uses() -> None:
+    code = "".join(f"def f{number}():\n    x = 1\n    print 'x'\n\n" for number in range(100))
+    assert not uses_of(Source(code.encode())).whole
+    with pytest.raises(SourceError):
+        uses_of(Source(f"{code}print 'x'\n".encode()))

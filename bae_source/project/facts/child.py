@@ -9,7 +9,6 @@ from typing import Protocol
 
 import msgspec
 
-from bae_source.project.facts.kinds import Words
 from bae_source.project.facts.worker import Result, serve, timed
 from bae_source.system.frames import frame, wait
 from bae_source.system.own_process import Own, can_be_copied, python
@@ -22,7 +21,6 @@ class Asked(Protocol):
     """Some files' bytes that wait for their facts."""
 
     contents: list[bytes]
-    words: Words
     answered: list[Result | None] | None
 
 
@@ -56,7 +54,7 @@ class Child:
         if not self.asked:
             self.begun = time.monotonic()
         self.asked.append(batch)
-        self.process.channel.send(frame(msgspec.msgpack.encode((self._name, batch.words, batch.contents))))
+        self.process.channel.send(frame(msgspec.msgpack.encode((self._name, batch.contents))))
 
     @staticmethod
     def wait(children: Sequence[Child], seconds: float) -> None:

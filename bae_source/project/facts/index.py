@@ -3,7 +3,6 @@
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
     workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
-    workspace.index.uses_of(paths, words)     the same, of which no more is known than what was asked for
     workspace.index.mentioning({"send"})      the files whose text holds one of some words
 
 A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
@@ -27,9 +26,9 @@ from msgspec.structs import astuple
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.call import Call
-from bae_source.project.facts.kinds import SUMMARY, USES, WORDING, FactKind, Words
+from bae_source.project.facts.kinds import SUMMARY, USES, WORDING, FactKind
 from bae_source.project.facts.mentions import Look, Mentioning, mentioning
-from bae_source.project.facts.windows import Window, joined, may_grow
+from bae_source.project.facts.windows import Window, joined
 from bae_source.project.files.port import Stamp
 from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
@@ -66,8 +65,6 @@ class Index:
         self._pool: Pool | None = None
         self._told: dict[str, str] = {}
         self._early: dict[str, Window[Uses]] = {}
-        self._partly: dict[str, Uses] = {}
-        """By digest, what was given out while many files are expected to be asked for, and may grow."""
         self._is_new = False
         """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
 
@@ -82,8 +79,7 @@ class Index:
             try:
                 yield
             finally:
-                self._keep_grown()
-                self._pool, self._early, self._partly, self._is_new = None, {}, {}, False
+                self._pool, self._early, self._is_new = None, {}, False
 
     @property
     def expects_many(self) -> bool:
@@ -134,19 +130,15 @@ class Index:
             raise found
         return found
 
-    def uses_of(
-        self, paths: Iterable[str], words: Collection[str] | None = None, *, broken: bool = False
-    ) -> Iterator[tuple[str, Uses | ResourceError]]:
+    def uses_of(self, paths: Iterable[str], *, broken: bool = False) -> Iterator[tuple[str, Uses | ResourceError]]:
         """Yield what each file refers to, or why that is not known: files that were begun before, and then the others.
 
         Both come in the order of `paths`.
 
         Parameters:
-            words: what is looked for, if only few will be asked of a file: functions without these words are looked
-                into when something else is asked. All are looked into now where it is left out.
             broken: whether to yield what is known of a file in which functions alone do not parse, instead of why.
         """
-        found = self._each(USES, paths, None if words is None else tuple(sorted(words)))
+        found = self._each(USES, paths)
         return found if broken else ((path, self._parsed(path, uses)) for path, uses in found)
 
     def _parsed(self, path: str, found: Uses | ResourceError) -> Uses | ResourceError:
@@ -178,16 +170,16 @@ class Index:
 
         def begin(path: str) -> None:  # the processes have nothing else to do while others are still searched
             if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
-                self.begin(path, names)
+                self.begin(path)
 
         is_waiting = self._pool is not None and self._is_new
         return mentioning(self.workspace, names, alone=True, look=look, met=begin if is_waiting else None)
 
-    def begin(self, path: str, words: Collection[str]) -> None:
-        """Have another process work out the uses of a file for some words, where many are expected to be asked for."""
+    def begin(self, path: str) -> None:
+        """Have another process work out the uses of a file, where many are expected to be asked for."""
         if self._pool is not None and path not in self._early:
             self._recall([path])
-            self._early[path] = self._begun(USES, (path,), self._pool, tuple(sorted(words)))
+            self._early[path] = self._begun(USES, (path,), self._pool)
 
     def _one(self, kind: FactKind[T], path: str) -> T:
         [(_, found)] = self._each(kind, [path])
@@ -195,9 +187,7 @@ class Index:
             raise found
         return found
 
-    def _each(
-        self, kind: FactKind[T], paths: Iterable[str], words: Words = None
-    ) -> Iterator[tuple[str, T | ResourceError]]:
+    def _each(self, kind: FactKind[T], paths: Iterable[str]) -> Iterator[tuple[str, T | ResourceError]]:
         from bae_source.project.facts.pool import Pool  # 5 ms, which reading one symbol need not pay
 
         asked = tuple(paths)
@@ -205,19 +195,18 @@ class Index:
         waiting = self._pool if self._pool is not None and self._pool.name == kind.name else None
         ours = self.workspace.kept.process_is_ours
         with Pool(kind.name, process_is_ours=ours) if waiting is None else nullcontext(waiting) as pool:
-            for window in self._in_turn(kind, asked, pool, words):
+            for window in self._in_turn(kind, asked, pool):
                 yield from self._ended(window)
 
-    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words) -> Iterator[Window[T]]:
+    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[Window[T]]:
         """Yield windows whose files are being worked on, and the next ones' as well."""
         ahead: deque[Window[T]] = deque()
-        may_be_begun = pool is self._pool and words is not None
-        if may_be_begun and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
+        if pool is self._pool and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
             ahead.append(joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
             paths = [path for path in paths if path not in early]
         for part in self._windows(paths):
             with collector_off():
-                ahead.append(self._begun(kind, part, pool, words))
+                ahead.append(self._begun(kind, part, pool))
             if len(ahead) > _WINDOWS_AHEAD:
                 yield ahead.popleft()
         yield from ahead
@@ -243,9 +232,9 @@ class Index:
         if start < len(paths):
             yield paths[start:]
 
-    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool, words: Words = None) -> Window[T]:
+    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Window[T]:
         """Find what is known of some files, and have the rest worked out."""
-        window = Window(kind, paths, words)
+        window = Window(kind, paths)
         for path in paths:
             if known := self._known(path):
                 window.digests[path] = known
@@ -257,11 +246,8 @@ class Index:
                 self._read(window, path, contents)
         self._look_up(window, [window.digests[path] for path in contents])
         todo = {window.digests[path]: content for path, content in contents.items()}
-        fresh = [each for each in todo if each not in window.found and each not in window.again]
-        again = [each for each in todo if each not in window.found and each in window.again]
-        window.todo = [*fresh, *again]
-        window.batches = pool.submit([todo[each] for each in fresh], words) if fresh else []
-        window.batches += pool.submit([todo[each] for each in again]) if again else []
+        window.todo = [each for each in todo if each not in window.found]
+        window.batches = pool.submit([todo[each] for each in window.todo]) if window.todo else []
         self._told |= window.digests  # who reads one of them from now on is told if it changed
         return window
 
@@ -279,7 +265,7 @@ class Index:
         absent = []
         for each in digests:
             found = kept.facts.get((kind.name, each))
-            if found is None or not self._is_enough(window, each, found):
+            if found is None:
                 absent.append(each)
             else:
                 window.found[each] = found  # type: ignore[assignment]
@@ -292,8 +278,6 @@ class Index:
             value = window.kind.decode(blob)
         except ValueError:
             return  # not what we keep under that name; it is worked out again
-        if not self._is_enough(window, known, value):
-            return
         window.found[known] = value
         self.workspace.kept.facts.put((window.kind.name, known), value, len(blob))
 
@@ -330,28 +314,6 @@ class Index:
             error = window.errors.get(path)
             found = error if error is not None else window.found[window.digests[path]]
             yield path, named(found, self._name(path)) if isinstance(found, ResourceError) else found
-
-    def _is_enough(self, window: Window[T], known: str, found: object) -> bool:
-        """Say whether what is known of a content is as much as was asked for; it may come to be known better then."""
-        if not may_grow(found):
-            return True
-        if not window.suffices(found):
-            window.again.add(known)
-            return False
-        if self._pool is not None:
-            self._partly[known] = found
-        return True
-
-    def _keep_grown(self) -> None:
-        """Keep what has come to be known of files since it was worked out."""
-        if not self._partly:
-            return
-        from bae_source.syntax.names.growing import has_grown
-        from bae_source.syntax.names.kept import kept
-
-        fresh = [(USES.name, each, USES.encode(kept(uses))) for each, uses in self._partly.items() if has_grown(uses)]
-        if fresh:
-            self.workspace.kept.keep(facts=fresh)
 
     def _name(self, path: str) -> str:
         module = self.workspace.census.module(path)

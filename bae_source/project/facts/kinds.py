@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Content = bytes | memoryview
-Words = Sequence[str] | None
 
 _FORMAT = 1
 _OF_FACTS = ("model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing")
@@ -55,15 +54,14 @@ class FactKind(Generic[T]):
     Parameters:
         name: tells it from the others, in the cache too.
         decoding: returns what turns kept bytes into a value; called when it is needed first.
-        extracting: returns what works out what is encoded and kept of a file, likewise; it is told the words that are
-            looked for, if only what has to do with them need be known now.
+        extracting: returns what works out what is encoded and kept of a file, likewise.
     """
 
     def __init__(
         self,
         name: str,
         decoding: Callable[[], Callable[[Content], T]],
-        extracting: Callable[[], Callable[[Source, Words], object]],
+        extracting: Callable[[], Callable[[Source], object]],
     ) -> None:
         self.name = name
         self._decoding = decoding
@@ -74,23 +72,15 @@ class FactKind(Generic[T]):
         return self._decoding()
 
     @cached_property
-    def _extracted(self) -> Callable[[Source, Words], object]:
+    def _extracted(self) -> Callable[[Source], object]:
         return self._extracting()
 
-    def extract(self, content: bytes, words: Words = None) -> bytes:
-        """Work out the facts of a file's bytes, or why it has none, as bytes to keep.
-
-        Parameters:
-            words: what is looked for, if not all need be known now; see `uses.LeftOut`.
-        """
+    def extract(self, content: bytes) -> bytes:
+        """Work out the facts of a file's bytes, or why it has none, as bytes to keep."""
         try:
-            return self.encode(self._extracted(parsable(content), words))
+            return _FACTS + _ENCODE(self._extracted(parsable(content)))
         except SourceError as error:
             return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
-
-    def encode(self, facts: object) -> bytes:
-        """Return what `extract` works out as bytes to keep."""
-        return _FACTS + _ENCODE(facts)
 
     def decode(self, kept: bytes) -> T | SourceError:
         """Return what `extract` came to.
@@ -111,11 +101,11 @@ def _summaries() -> Callable[[Content], Summary]:
     return msgspec.msgpack.Decoder(Summary).decode
 
 
-def _summary() -> Callable[[Source, Words], Summary]:
+def _summary() -> Callable[[Source], Summary]:
     from bae_source.syntax.outline.summary import summarise
     from bae_source.syntax.outline.tree import parse
 
-    return lambda source, _: summarise(parse(source))
+    return lambda source: summarise(parse(source))
 
 
 def _kept_uses() -> Callable[[Content], Uses]:
@@ -124,11 +114,11 @@ def _kept_uses() -> Callable[[Content], Uses]:
     return recalled
 
 
-def _uses() -> Callable[[Source, Words], KeptUses]:
+def _uses() -> Callable[[Source], KeptUses]:
     from bae_source.syntax.names.kept import kept
     from bae_source.syntax.names.reading import uses_of  # 10 ms, which only a search for references needs
 
-    return lambda source, words: kept(uses_of(source, words))
+    return lambda source: kept(uses_of(source))
 
 
 def _wordings() -> Callable[[Content], Wording]:
@@ -137,10 +127,10 @@ def _wordings() -> Callable[[Content], Wording]:
     return msgspec.msgpack.Decoder(Wording).decode
 
 
-def _wording() -> Callable[[Source, Words], Wording]:
+def _wording() -> Callable[[Source], Wording]:
     from bae_source.syntax.outline.wording import wording_of  # which only a search for words needs
 
-    return lambda source, _: wording_of(source)
+    return wording_of
 
 
 SUMMARY = FactKind("summary", _summaries, _summary)

@@ -28,7 +28,6 @@ from bae_source.system.collecting import keep_memory
 
 if TYPE_CHECKING:
     from bae_source.project.facts.child import Child
-    from bae_source.project.facts.kinds import Words
     from bae_source.project.facts.worker import Result
 
 MANY = 100
@@ -46,9 +45,8 @@ _SAFE_BYTES = 500_000
 class Batch:
     """Some files' bytes, and their facts once they are there."""
 
-    def __init__(self, pool: Pool, contents: list[bytes], words: Words = None) -> None:
+    def __init__(self, pool: Pool, contents: list[bytes]) -> None:
         self.contents = contents
-        self.words = words
         self.sizes = [len(content) for content in contents]
         self.answered: list[Result | None] | None = None
         self._pool = pool
@@ -103,13 +101,9 @@ class Pool:
         for _ in range(self.processes - 1):
             self._begin_one()
 
-    def submit(self, contents: Sequence[bytes], words: Words = None) -> list[Batch]:
-        """Have facts worked out; returns batches that hold the contents in order.
-
-        Parameters:
-            words: what is looked for, if not all need be known now.
-        """
-        batches = [Batch(self, part, words) for part in _parts(contents)]
+    def submit(self, contents: Sequence[bytes]) -> list[Batch]:
+        """Have facts worked out; returns batches that hold the contents in order."""
+        batches = [Batch(self, part) for part in _parts(contents)]
         self._submitted += len(contents)
         self._bytes += sum(map(len, contents))
         waiting = (*self._waiting, *batches)
@@ -158,7 +152,7 @@ class Pool:
 
         answered: list[Result | None] = []
         for content in batch.contents:
-            answered += timed(self.name, [content], batch.words)
+            answered += timed(self.name, [content])
             self._listen(0)
         batch.answered = answered
 
@@ -186,10 +180,10 @@ class Pool:
         asked: list[Batch] = list(child.asked)  # type: ignore[arg-type]  # it is asked for batches of ours alone
         self._waiting.extendleft(reversed(asked[1:]))
         for batch in asked[:1]:
-            batch.answered = [self._alone(content, batch.words) for content in batch.contents]
+            batch.answered = [self._alone(content) for content in batch.contents]
             self._begin_one()
 
-    def _alone(self, content: bytes, words: Words) -> Result | None:
+    def _alone(self, content: bytes) -> Result | None:
         """Have one file done by a process of its own; None if it ends or hangs again."""
         from bae_source.project.facts.child import Child  # as above
 
@@ -198,8 +192,8 @@ class Pool:
         except OSError:
             from bae_source.project.facts.worker import timed
 
-            return timed(self.name, [content], words)[0]
-        batch = Batch(self, [content], words)
+            return timed(self.name, [content])[0]
+        batch = Batch(self, [content])
         try:
             child.ask(batch)
             while batch.answered is None and (left := child.begun + self.seconds - time.monotonic()) > 0:

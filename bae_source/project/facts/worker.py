@@ -2,8 +2,8 @@
 
     serve()         in a process that was made for nothing else (`system.own_process`), and ends
 
-Each frame on standard input is a MessagePack array: the kind of facts, the words that are looked for or nil, and the
-contents of some files. The answer is one, too: for each file its facts as bytes, and how many nanoseconds they took.
+Each frame on standard input is a MessagePack array: the kind of facts and the contents of some files. The answer is
+one, too: for each file its facts as bytes, and how many nanoseconds they took.
 
 Invariants:
 - the answer depends on the frame alone; no file is opened and nothing is written;
@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from bae_source.project.facts.kinds import KINDS, Words
+from bae_source.project.facts.kinds import KINDS
 from bae_source.system.collecting import keep_memory
 from bae_source.system.frames import frame, read_frame
 from bae_source.system.own_process import keep_streams
@@ -49,8 +49,8 @@ def serve() -> None:
     keep_memory()
     read = 0
     while (body := read_frame(asked)) is not None:
-        name, words, contents = msgspec.msgpack.decode(body, type=tuple[str, tuple[str, ...] | None, list[bytes]])
-        answered.write(frame(msgspec.msgpack.encode(timed(name, contents, words))))
+        name, contents = msgspec.msgpack.decode(body, type=tuple[str, list[bytes]])
+        answered.write(frame(msgspec.msgpack.encode(timed(name, contents))))
         answered.flush()
         signal.alarm(_SECONDS)
         read += len(body)
@@ -60,16 +60,10 @@ def serve() -> None:
     os._exit(0)  # nothing is left to be tidied up, which would take a while
 
 
-def timed(
-    name: str, contents: list[bytes], words: Words = None, timer: Callable[[], int] = time.perf_counter_ns
-) -> list[Result]:
-    """Return the facts of some files' bytes, and how many nanoseconds each took.
-
-    Parameters:
-        words: what is looked for, if not all need be known now.
-    """
+def timed(name: str, contents: list[bytes], timer: Callable[[], int] = time.perf_counter_ns) -> list[Result]:
+    """Return the facts of some files' bytes, and how many nanoseconds each took."""
     kind, results = KINDS[name], []
     for content in contents:
         begun = timer()
-        results.append((kind.extract(content, words), timer() - begun))
+        results.append((kind.extract(content), timer() - begun))
     return results

@@ -11,7 +11,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
-from bae_source.project.references.meaning.project import Project, whole_project_of
+from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.prose import Moved, with_prose
@@ -38,7 +38,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
     if not destination.paths:
         summary = f"{extent.address} is called that already."
         return planned_files(workspace, summary=summary, changed=(extent.address,), seen=(extent.etag,))
-    project, circles = whole_project_of(workspace), False
+    project, circles = project_of(workspace), False
     spliced, contents, report, moved = tuple[Spliced, ...](), dict[str, bytes](), None, list[Moved]()
     public = tuple[Notice, ...]()
     if extent.kind in ("module", "package"):
@@ -74,7 +74,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         from bae_source.refactoring.planning.unresolved import check_resolved, may_unbind
 
         if rebinding := [each.module.path for each in spliced if may_unbind(project, each)]:
-            check_resolved(project, whole_project_of(workspace.after(plan.changes)), rebinding)
+            check_resolved(project, project_of(workspace.after(plan.changes)), rebinding)
     plan = replace(plan, gone=gone(extent), report=report, circles=circles)
     return with_prose(workspace, plan, moved, choice) if report is not None else plan
 

@@ -29,7 +29,7 @@ from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
-from bae_source.project.references.meaning.project import Project, whole_project_of
+from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.references import looked_for
 from bae_source.project.workspace import Workspace
@@ -69,7 +69,7 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
     """
     target = _target(workspace, extent, to)
     origin = resolve(workspace, f"{extent.name}@module")
-    _check_captured(whole_project_of(workspace), origin.module, target.module)
+    _check_captured(project_of(workspace), origin.module, target.module)
     reading = _with_bare_names(workspace, origin, target.module)
     merge = Merge(reading, resolve(reading, f"{extent.name}@module"), target)
     spliced, report = merge.made()
@@ -90,7 +90,7 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         warnings=(*merge.notices, *notices, *cut_off(workspace, extent)),
     )
     paths = [each.module.path for each in spliced]
-    check_resolved(whole_project_of(workspace), whole_project_of(workspace.after(plan.changes)), paths)
+    check_resolved(project_of(workspace), project_of(workspace.after(plan.changes)), paths)
     plan = replace(plan, gone=gone(extent), report=report, circles=True)
     return with_prose(workspace, plan, [Moved(sought=merge.sought, new=target.module.name)], choice)
 
@@ -155,7 +155,7 @@ def _check_captured(project: Project, origin: ModuleFile, to: ModuleFile) -> Non
 
 def _with_bare_names(workspace: Workspace, origin: Resolved, to: ModuleFile) -> Workspace:
     """Return the project with the module as it names what it takes from the other one by dots: as that does itself."""
-    project, module, tree = whole_project_of(workspace), origin.module, origin.tree
+    project, module, tree = project_of(workspace), origin.module, origin.tree
     uses, meant = project.uses(module.path), frozenset[Meaning]({InModule(to.path)})
     splices: list[tuple[Span, str]] = []
     for name in project.uses(to.path).scopes[0].names:
@@ -177,7 +177,7 @@ class Merge:
 
     def __init__(self, workspace: Workspace, origin: Resolved, target: Resolved) -> None:
         self.workspace = workspace
-        self.project: Project = whole_project_of(workspace)
+        self.project: Project = project_of(workspace)
         self.origin, self.to = origin.module, target.module
         self.tree, self.target = origin.tree, target.tree
         self.uses, self.there = self.project.uses(self.origin.path), self.project.uses(self.to.path)

@@ -25,7 +25,7 @@ from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.family import Family, family_of
-from bae_source.project.references.meaning.project import Project, whole_project_of
+from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.references import looked_for
 from bae_source.project.workspace import Workspace
@@ -70,7 +70,7 @@ def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None,
         changed=(address, str(resolved.address)),
         warnings=tuple(method.notices),
     )
-    after = whole_project_of(workspace.after(plan.changes))
+    after = project_of(workspace.after(plan.changes))
     check_resolved(method.project, after, [each.module.path for each in spliced])
     plan = replace(plan, report=report, circles=True)
     return with_prose(workspace, plan, [Moved(sought=method.sought, new=address)], choice)
@@ -87,7 +87,7 @@ class Method:
         self.workspace = workspace
         self.resolved = resolved
         self.module, self.tree = resolved.module, resolved.tree
-        self.project: Project = whole_project_of(workspace)
+        self.project: Project = project_of(workspace)
         self.name = resolved.address.qualname[-1].name
         self.new = self.name if as_name is None else checked_name(resolved, as_name)
         self.notices: list[Notice] = []

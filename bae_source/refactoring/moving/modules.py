@@ -42,7 +42,6 @@ from bae_source.refactoring.renaming.broken import module_imports, words_left
 from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import is_whole
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.source import Lines, Source
@@ -185,7 +184,7 @@ class ModuleMove:
         try:
             uses = self.project.uses(module.path)
             concerned = uses.imports if module.path in self.paths else filter(self._may_be_moved, uses.imports)
-            known = {each.line for each in concerned} if is_whole(uses) else None
+            known = {each.line for each in concerned} if uses.whole else None
             return import_statements(source.text, source.lines, known)
         except (SyntaxError, RecursionError, MemoryError, Refused):
             self.workspace.tree(module)

@@ -12,7 +12,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.text import listed
 from bae_source.project.naming.changeable import resolve_to_change, through
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.project import whole_project_of
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.moving import Moving
@@ -77,7 +77,7 @@ def plan_symbols(
         here = here if now is workspace else [resolve(now, str(each.address)) for each in here]
         target, new = _destination(now, to, here[0])
         wanted = {_name(each): names[str(each.address)] for each in here}
-        project = whole_project_of(now)
+        project = project_of(now)
         moved = Moving(project, here, target, new, wanted, shim=shim, local_imports=local_imports).moved_all()
         spliced, report = moved.spliced, moved.report
         if choice.skip_generated:
@@ -95,7 +95,7 @@ def plan_symbols(
     whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
     assert whole.report is not None
     check_unsure(listed(names), whole.report, choice, several=len(names) > 1)
-    check_resolved(whole_project_of(workspace), whole_project_of(now), [each.path for each in whole.modules])
+    check_resolved(project_of(workspace), project_of(now), [each.path for each in whole.modules])
     shown = listed(str(each.address) for each in going)
     plan = replace(
         whole,

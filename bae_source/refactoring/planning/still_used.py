@@ -273,8 +273,7 @@ class _Search:
         mentioning = self.workspace.index.naming(names)
         self._unread += [self._name(path) for path, _ in mentioning.unreadable]
         looked = [path for path in mentioning.paths if may_import(self.workspace, path, names)]
-        with self.project.looking_for(names):
-            self.project.load(looked)
+        self.project.load(looked)
         for path in looked:
             try:
                 imports = self.project.uses(path).imports if path != self._module.path else ()

@@ -25,7 +25,7 @@ from bae_source.project.files.unseen import name_at
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.from_outside import reasons
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
-from bae_source.project.references.meaning.project import Project, project_of, whole_project_of
+from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought, sought_of
 from bae_source.project.references.search.prose import in_prose
 from bae_source.project.references.search.references import looked_for, references_to
@@ -125,7 +125,7 @@ def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
 
 def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
     """Return what surely refers to modules, or to what they define, from outside of them."""
-    project, inside = whole_project_of(workspace), frozenset(extent.files)
+    project, inside = project_of(workspace), frozenset(extent.files)
     found = [
         project.shown(each, project.lines(path))
         for sought in _in_modules(project, inside)
@@ -192,7 +192,7 @@ def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spli
 
 def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterator[Spliced]:
     """Yield what takes modules, and all that they define, out of the imports and the `__all__` of other modules."""
-    project, inside = whole_project_of(workspace), frozenset(extent.files)
+    project, inside = project_of(workspace), frozenset(extent.files)
     yield from _without(project, list(_in_modules(project, inside)), inside)
 
 

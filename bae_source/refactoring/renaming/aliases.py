@@ -59,8 +59,8 @@ def behind(workspace: Workspace, alias: Resolved | None) -> Iterator[Notice]:
 
 
 def project_with(workspace: Workspace, alias: Resolved) -> Project:
-    """Return the project as `whole_project_of` does, in which an alias means itself."""
-    project = Project(workspace, whole=workspace.kept.process_is_ours)
+    """Return the project as `project_of` does, in which an alias means itself."""
+    project = Project(workspace)
     found = sought_of(project.names, alias).meanings
     project.names.kept = frozenset(each for each in found if isinstance(each, Symbol))
     return project

@@ -37,7 +37,6 @@ from bae_source.refactoring.renaming.exported import Exported
 from bae_source.refactoring.renaming.fixtures import strings_asking
 from bae_source.refactoring.renaming.named_strings import named_strings
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import is_whole
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.name_tokens import NameToken, name_tokens, written
 from bae_source.syntax.text.source import Source
@@ -184,7 +183,7 @@ class _File:
     def source(self) -> Source | None:
         """The file's text; None where it does not parse."""
         module = self.project.workspace.census.module(self.path)
-        if module is not None and is_whole(self.uses):
+        if module is not None and self.uses.whole:
             return self.project.workspace.source(module)
         return None if self.tree is None else self.tree.source
 

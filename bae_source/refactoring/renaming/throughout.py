@@ -21,7 +21,6 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import is_whole
 
 
 class Throughout:
@@ -56,7 +55,7 @@ class Throughout:
         uses = self._before.uses(path)
         return (
             not uses.stars
-            and is_whole(uses)
+            and uses.whole
             and not self._holds(self._before.workspace, path, self._new)
             and not self._holds(self._after, path, self._old)
             and not any(self._submodules(path))

@@ -6,22 +6,23 @@ import ast
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.class_suites import Lacking
 from bae_source.syntax.names.code_strings import names_in
-from bae_source.syntax.names.leaving import Suite
 from bae_source.syntax.outline.exported import Exports
-from bae_source.syntax.text.assigned import ANYTHING
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _ENTRY_POINT = re.compile(r"\s*[\w.-]+\s*=\s*([^\W\d][\w.]*:[^\W\d][\w.]*)\s*(?:\[[^\]]*\]\s*)?")
 _BETWEEN_NAMES = re.compile("[.:]")
 _LAST_WORD = re.compile(r"\w+\Z")
 _LONGEST_NAME = 200
+_WORD = re.compile(r"[^\W\d]\w*")
+_ASSIGNED = re.compile(r"(?:\b(\w+)\s*)?\.\s*(\w+)\s*(?:[,:][^()=]*)?[-+*/%&|^@<>]*=(?!=)")
+"""An attribute that may be assigned, and the name that it is of."""
 
 
 Note = Callable[[u.Mention], None]
@@ -83,10 +84,9 @@ class Gathering:
 
     Parameters:
         lines: of the file, as Python counts them.
-        suites: those that are left out.
     """
 
-    def __init__(self, lines: Sequence[str], suites: Iterable[Suite] = ()) -> None:
+    def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.wide = _wide(lines)
         """Numbers of the lines with characters outside ASCII, in which columns are not simply counted."""
@@ -108,46 +108,13 @@ class Gathering:
         """Whether there is any `global` or `nonlocal`."""
         self.shared: set[str] = set()
         """Names that `nonlocal` lets inner functions bind."""
-        self.left_out: list[u.LeftOut] = []
-        self.suites = {suite.line: suite for suite in suites}
-        """Those that are left out of which no function was found yet, by their first lines."""
         self.whole = True
         """Whether all could be analysed."""
         self.exports_owner = 0
         self.numbers: dict[u.Expression, int] = {}
-        self._known_owners: Sequence[str] = ("",)
         self._owners: list[_Owner] = []
         self._last: dict[tuple[int, str], tuple[int, int]] = {}
         self.exports = Exports()
-
-    @classmethod
-    def behind(
-        cls,
-        lines: Sequence[str],
-        scopes: list[u.Scope],
-        expressions: list[u.Expression],
-        owners: Sequence[str],
-        imports: Sequence[u.Imported],
-    ) -> Gathering:
-        """Return a place for what suites hold that were left out before.
-
-        Parameters:
-            lines: those of the suites, each under its own number.
-            scopes, expressions: of the file, as far as they are known; more are added.
-            owners: qualnames of the definitions that are known.
-            imports: of the file.
-        """
-        gathering = cls(lines)
-        gathering.imports = list(imports)
-        gathering.scopes, gathering.expressions, gathering._known_owners = scopes, expressions, owners
-        return gathering
-
-    def inside(self, suite: u.LeftOut) -> Place:
-        """Return the place of a suite that was left out."""
-        self.words.class_name = suite.class_name
-        if suite.itself:
-            self.selves[suite.scope] = (suite.itself, suite.owner)
-        return Place(suite.scope, self.scopes[suite.scope].owner, in_function=True, numbers={})
 
     def module(self) -> Place:
         """Open the module's scope."""
@@ -189,29 +156,32 @@ class Gathering:
         index, run = self._last.get((parent, name), (-1, -1))
         run = run if next_to else run + 1
         self._last[parent, name] = (index + 1, run)
-        number = len(self._known_owners) + len(self._owners)
+        number = 1 + len(self._owners)
         self._owners.append(_Owner(parent, name, index + 1, run))
         if name == "__all__" and not parent:
             self.exports_owner = number
         return number
 
-    def leaves_out(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> bool:
-        """Say whether the suite of a function is left out, which is noted then.
+    def list_words(self, first: int, last: int, place: Place) -> None:
+        """Note each word of the suite of a function that does not parse, and that what it may assign may be anything.
 
         Parameters:
-            scope: of the function.
+            first, last: its lines.
+            place: in it.
         """
-        left = self.suites.get(node.body[0].lineno)
-        if left is None or left.column != node.col_offset:
-            return False
-        del self.suites[left.line]
-        itself, owner = self.selves.get(scope, ("", -1))
-        named = self.words.class_name
-        own = tuple({u.mangled(name, named) for of, name in left.assigned if itself and of in (itself, ANYTHING)})
-        others = tuple({u.mangled(name, named) for of, name in left.assigned if not itself or of != itself})
-        suite = u.LeftOut(scope, left.line, left.text, named, itself, owner, own, others, left.joined)
-        self.left_out.append(suite)
-        return True
+        itself, owner = self.selves.get(place.scope, ("", -1))
+        for number in range(first, last + 1):
+            line = self.lines[number - 1]
+            for word, _, column in words_in(line):
+                self.mention(word, number, column, place, u.MENTION, u.OPAQUE)
+            for receiver, name in _ASSIGNED.findall(line):
+                stored = u.mangled(name, self.words.class_name)
+                if itself and receiver == itself:
+                    self.scopes[owner].attributes.setdefault(stored, []).append((u.OTHER, 0, 0, number))
+                else:
+                    self.bound[stored].append((u.SET, u.OPAQUE, u.PLAIN, number))
+        self.scopes[place.scope].returns.append(u.OPAQUE)
+        self.whole = False
 
     def bind(self, scope: int, name: str, binding: u.Binding) -> None:
         """Note that a name is bound in a scope."""
@@ -376,7 +346,7 @@ class Gathering:
             exports_known=exports.known,
             listed=exports.listed,
             bound=dict(self.bound),
-            left_out=tuple(self.left_out),
+            whole=self.whole,
         )
 
     def _carry_outward(self) -> None:
@@ -397,12 +367,21 @@ class Gathering:
 
     def qualnames(self) -> tuple[str, ...]:
         """Return the qualified name of each definition."""
-        found = list(self._known_owners)
+        found = [""]
         for owner in self._owners:
             several = self._last[owner.parent, owner.name][1] > 0
             own = f"{owner.name}[{owner.index}]" if several else owner.name
             found.append(f"{found[owner.parent]}.{own}" if owner.parent else own)
         return tuple(found)
+
+
+def words_in(line: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of a line, where it begins, and the same in bytes."""
+    column = counted = 0
+    for word in _WORD.finditer(line):
+        column += len(line[counted : word.start()].encode())
+        counted = word.start()
+        yield word[0], counted, column
 
 
 def _has_value(binding: u.Binding) -> bool:

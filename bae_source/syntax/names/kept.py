@@ -7,8 +7,6 @@ as long as to find where the name is in it, and even to find where each piece be
     ends     [9, 17, 33]                    where each piece ends, as numbers of four bytes that need not be decoded
     content  …                              the pieces, one behind the other: each is one value, or some expressions
 
-Half of all that are the suites that were left out: they are pieces too, and mostly nobody looks into any.
-
 Invariants:
 - what comes out is what went in, whatever is asked for first;
 - several threads may ask at once: all of them have the same value of each piece.
@@ -24,8 +22,7 @@ from typing import Generic, TypeVar, overload
 from msgspec import Raw, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from bae_source.syntax.names.growing import growing, known
-from bae_source.syntax.names.uses import Binding, Expression, Imported, LeftOut, Mention, Reach, Scope, Text, Uses
+from bae_source.syntax.names.uses import Binding, Expression, Imported, Mention, Scope, Text, Uses
 
 T = TypeVar("T")
 
@@ -49,13 +46,6 @@ class _Table(Struct, frozen=True, array_like=True):
     row: _Row
 
 
-class _Suites(Struct, frozen=True, array_like=True):
-    """Suites that were left out, and what is asked of them before anybody looks into one."""
-
-    reach: Reach
-    row: _Row
-
-
 class KeptUses(Struct, frozen=True, array_like=True):
     """The fields of `Uses`, those that are large undecoded."""
 
@@ -70,7 +60,6 @@ class KeptUses(Struct, frozen=True, array_like=True):
     exports_known: bool
     whole: bool
     bound: _Table
-    left_out: _Suites
     listed: tuple[tuple[str, ...], tuple[int, ...]] | None
 
 
@@ -83,13 +72,11 @@ _EXPRESSIONS = Decoder(list[Expression]).decode
 _MENTIONS = Decoder(list[Mention]).decode
 _TEXTS = Decoder(list[Text]).decode
 _BINDINGS = Decoder(list[Binding]).decode
-_LEFT_OUT = Decoder(LeftOut).decode
 _OWNERS = Decoder(tuple[str, ...]).decode
 
 
 def kept(uses: Uses) -> KeptUses:
     """Return uses in the form in which they are encoded."""
-    uses = known(uses)
     return KeptUses(
         scopes=_row(uses.scopes),
         imports=uses.imports,
@@ -105,7 +92,6 @@ def kept(uses: Uses) -> KeptUses:
         exports_known=uses.exports_known,
         whole=uses.whole,
         bound=_table(uses.bound),
-        left_out=_Suites(_reach(uses.left_out), _row(uses.left_out)),
         listed=uses.listed,
     )
 
@@ -117,7 +103,7 @@ def recalled(content: bytes | memoryview) -> Uses:
         ValueError: these are no uses.
     """
     found = _DECODE(content)
-    uses = Uses(
+    return Uses(
         scopes=_Pieces(found.scopes, _SCOPE),
         imports=found.imports,
         stars=found.stars,
@@ -129,11 +115,8 @@ def recalled(content: bytes | memoryview) -> Uses:
         exports_known=found.exports_known,
         whole=found.whole,
         bound=_ByName(found.bound, _BINDINGS),
-        left_out=_Pieces(found.left_out.row, _LEFT_OUT),
         listed=found.listed,
     )
-    left = found.left_out
-    return growing(uses, left.reach, left.row.content) if left.reach.scopes else uses
 
 
 def _row(values: Iterable[object]) -> _Row:
@@ -149,16 +132,6 @@ def _row(values: Iterable[object]) -> _Row:
 
 def _table(values: Mapping[str, object]) -> _Table:
     return _Table("\n".join(("", *values, "")), _row(values.values()))
-
-
-def _reach(suites: Iterable[LeftOut]) -> Reach:
-    reach = Reach(tuple([suite.scope for suite in suites]), {}, {})
-    for suite in suites:
-        for name in suite.attributes:
-            reach.attributes.setdefault(suite.owner, {}).setdefault(name, []).append(suite.scope)
-        for name in suite.bound:
-            reach.bound.setdefault(name, []).append(suite.scope)
-    return reach
 
 
 class _Decoded(Sequence[T]):

@@ -11,8 +11,7 @@ Invariants:
 - nothing is decided here that needs another file: expressions are kept as small trees, to be evaluated later;
 - private names in a class stand here as Python mangles them: `__m` in `class C` is `_C__m`;
 - what `global` and `nonlocal` let a function bind is bound in the scope that they mean;
-- no mention is lost: code that could not be analysed is listed with the kind `MENTION`, and suites that were left out,
-  because nothing in them was looked for, are there as text (`uses_growing` looks into one once it is needed);
+- no mention is lost: code that could not be analysed is listed with the kind `MENTION`;
 - lines are 1-based, columns 0-based and in UTF-8 bytes, as `ast` has them.
 
 The scoping rules are those of the language reference, "Naming and binding".
@@ -184,46 +183,6 @@ class Text(Struct, frozen=True, array_like=True):
     imports: bool = False
 
 
-class LeftOut(Struct, frozen=True, array_like=True):
-    """The suite of a function that was not looked into.
-
-    Parameters:
-        scope: of the function.
-        line: the number of the first line.
-        text: of the whole lines that it takes.
-        class_name: the innermost class around it, which private names are mangled with; "" for none.
-        itself: what the function calls its `self` or `cls`; "" where it has none.
-        owner: scope of the class that this is an instance of, or is; -1 for none.
-        attributes: names of attributes that it may bind of that.
-        bound: names of attributes that it may bind of anything else.
-        joined: the text with strings that stand next to each other as one, if words come of that; else "".
-    """
-
-    scope: int
-    line: int
-    text: str
-    class_name: str
-    itself: str
-    owner: int
-    attributes: tuple[str, ...]
-    bound: tuple[str, ...]
-    joined: str = ""
-
-
-class Reach(Struct, frozen=True, array_like=True):
-    """What suites that were left out may bind outside of their functions, for these are known by their scopes.
-
-    Parameters:
-        scopes: of the functions, in the order of the suites.
-        attributes: by the scope of a class, those that may bind each attribute of its `self` or `cls`.
-        bound: those that may bind each attribute of anything else.
-    """
-
-    scopes: tuple[int, ...]
-    attributes: dict[int, dict[str, list[int]]]
-    bound: dict[str, list[int]]
-
-
 class Uses(Struct, frozen=True, array_like=True):
     """What one file refers to.
 
@@ -241,8 +200,6 @@ class Uses(Struct, frozen=True, array_like=True):
             these; None for any other.
         whole: whether all of it was analysed; what was not is listed as mentions.
         bound: what binds attributes of anything but `self` and `cls`, by their names.
-        left_out: suites of functions that were left out. They import nothing, hold no class, and bind nothing outside
-            the function but attributes.
     """
 
     scopes: Sequence[Scope]
@@ -256,7 +213,6 @@ class Uses(Struct, frozen=True, array_like=True):
     exports_known: bool
     whole: bool = True
     bound: Mapping[str, list[Binding]] = {}
-    left_out: Sequence[LeftOut] = ()
     listed: tuple[tuple[str, ...], tuple[int, ...]] | None = None
 
 

@@ -19,7 +19,6 @@ from bae_source.syntax.names.class_suites import lacking
 from bae_source.syntax.names.decorators import flags_of
 from bae_source.syntax.names.expressions import Expressions
 from bae_source.syntax.names.gathering import Gathering, Place
-from bae_source.syntax.names.leaving import Suite
 from bae_source.syntax.names.match_patterns import Patterns
 from bae_source.syntax.names.narrowing import TELLING
 from bae_source.syntax.names.regions import Regions
@@ -31,51 +30,33 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
 _DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, ALIAS}
 """Statements that are definitions outside functions."""
+_MAKERS = ("__new__", "__call__")
 
 
-class Misplaced(Exception):
-    """What was left out as the suite of a function is not that."""
-
-
-def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], suites: Iterable[Suite] = ()) -> u.Uses:
+def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[int, int] | None = None) -> u.Uses:
     """Return what a module refers to.
 
     Parameters:
         body: its statements.
         lines: of its text, as Python counts them.
-        suites: those of functions that are left out.
+        broken: by the first line of each suite of a function that does not parse, its last line; `pass` stands there.
 
     Raises:
         RecursionError: it is nested too deeply for a walk.
-        Misplaced: one of the suites is not that of a function.
+        SyntaxError: a function does not parse that decides what classes give.
     """
-    gathering = Gathering(lines, suites)
-    walker = _Statements(gathering)
+    gathering = Gathering(lines)
+    walker = _Statements(gathering, broken or {})
     walker.suite(body, gathering.module())
-    if gathering.suites:
-        raise Misplaced
     return gathering.uses()
-
-
-def add_suites(gathering: Gathering, suites: Sequence[u.LeftOut], trees: Sequence[Sequence[ast.stmt]]) -> None:
-    """Gather what suites hold that were left out before.
-
-    Parameters:
-        trees: the statements of each suite.
-
-    Raises:
-        RecursionError: one is nested too deeply for a walk that begins here.
-    """
-    walker = _Statements(gathering)
-    for suite, statements in zip(suites, trees, strict=True):
-        walker.suite(statements, gathering.inside(suite))
 
 
 class _Statements:
     """Visits statements."""
 
-    def __init__(self, gathering: Gathering) -> None:
+    def __init__(self, gathering: Gathering, broken: Mapping[int, int]) -> None:
         self.gathering = gathering
+        self.broken = broken
         self.expressions = Expressions(gathering)
         self.patterns = Patterns(gathering, self.expressions)
         self.comments = TypeComments(gathering, self.expressions)
@@ -127,7 +108,12 @@ class _Statements:
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags, defaults, noted)
         self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
-        if place.in_function or not self.gathering.leaves_out(node, inner.scope):
+        first = node.body[0].lineno
+        if first in self.broken:
+            if node.name in _MAKERS:
+                raise SyntaxError
+            self.gathering.list_words(first, self.broken[first], inner)
+        else:
             self.suite(node.body, inner)
 
     def _parameters(

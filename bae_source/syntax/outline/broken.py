@@ -13,15 +13,42 @@ nothing closes takes all that follows with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from bae_source.errors import SourceError
 from bae_source.syntax.outline.tree import Tree, parse_text
-from bae_source.syntax.text.lexer import LineKind, lex
+from bae_source.syntax.text.lexer import LineKind, end_of_header, lex
 from bae_source.syntax.text.source import Source
 
 _HEADER = re.compile(r"((?:async[ \t]+)?def|class)[ \t]+(\w+)")
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 _SPACE = re.compile(r"[ \t\f]*")
+
+
+def suites_of(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last line of the suite of each function that is in no other, told by indentation.
+
+    Parameters:
+        text: whose lines end with a line feed.
+    """
+    lexed, lines = lex(text), text.split("\n")
+    first = last = column = behind = 0
+    for number, (kind, start) in enumerate(zip(lexed.kinds, lexed.starts, strict=True), 1):
+        if kind in (LineKind.BLANK, LineKind.COMMENT) or start < behind:
+            continue
+        line = lines[number - 1]
+        indent = len(_indent(line))
+        if first and (kind is LineKind.STRING or indent > column):
+            last = number
+            continue
+        if last:
+            yield first, last
+        first = last = 0
+        if (header := _HEADER.match(line, indent)) and header[1] != "class":
+            behind, column = end_of_header(text, start + indent), indent
+            first = number + text.count("\n", start, behind) + 1
+    if last:
+        yield first, last
 
 
 def broken_tree(content: bytes) -> Tree | None:

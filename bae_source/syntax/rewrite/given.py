@@ -32,6 +32,7 @@ _FOR_CHECKERS = re.compile(r"[ \t\f]*if[ \t]+(?:\w+\.)?TYPE_CHECKING[ \t]*:[ \t]
 _ELSE = re.compile(r"[ \t\f]*(?:else|elif)\b")
 _CLOSING = re.compile(r"[ \t]*[)\]}]")
 _COMMON_UNITS = ("  ", "    ", "\t")
+_LITERAL = re.compile(r"[\s(\\]*[rRbBuUfFtT]{0,2}[\"']")
 WRAPPER = "if 1:\n"
 
 
@@ -99,6 +100,11 @@ def understand(
     body = text[start:]
     lines_above = len(NEWLINE.findall(text[:start]))
     return _parse_body(body, imports, lines_above, unit=unit, target_indent=target_indent)
+
+
+def begins_literal(code: str) -> bool:
+    """Say whether some code begins like a string, whether it ends or not."""
+    return _LITERAL.match(code) is not None
 
 
 def _leading_imports(text: str) -> tuple[str, int]:

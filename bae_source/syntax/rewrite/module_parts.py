@@ -29,10 +29,9 @@ from bae_source.syntax.outline.locate import comments_above, kept_above, unit_fo
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.altered import Altered, compared_modules
 from bae_source.syntax.rewrite.blank_lines import end_of_gap, start_of_gap
-from bae_source.syntax.rewrite.given import understand
+from bae_source.syntax.rewrite.given import begins_literal, understand
 from bae_source.syntax.rewrite.splice import Splices, ended_like
 from bae_source.syntax.text.lexer import LineKind, lex
-from bae_source.syntax.text.literals import begins_literal
 from bae_source.syntax.text.source import with_newlines
 
 _BLOCK = re.compile(r"\f*(?:(?:if|try|with|for|while|match|def|class|async)\b|@)")

@@ -20,11 +20,10 @@ from bae_source.syntax.outline.definitions import Definition
 from bae_source.syntax.outline.locate import part_span, suite_indent, suite_is_inline, unit_for
 from bae_source.syntax.outline.tree import Tree, parse_text
 from bae_source.syntax.rewrite.blank_lines import end_of_gap
-from bae_source.syntax.rewrite.given import WRAPPER, Given, understand
+from bae_source.syntax.rewrite.given import WRAPPER, Given, begins_literal, understand
 from bae_source.syntax.rewrite.reindent import Shift
 from bae_source.syntax.rewrite.splice import Splices, ended_like, fitted, moved, newline_at
 from bae_source.syntax.text.lexer import LineKind, end_of_header, lex
-from bae_source.syntax.text.literals import begins_literal
 from bae_source.syntax.text.source import Source, kept_uniform, with_newlines
 
 _FIRST_SPACE = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*([ \t\f]*)")

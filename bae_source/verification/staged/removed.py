@@ -78,7 +78,7 @@ class Removed:
     def _bound(self, content: bytes) -> frozenset[str]:
         from bae_source.syntax.names.reading import uses_of  # 10 ms, where something was changed or goes
 
-        return frozenset(uses_of(Source(content), ()).scopes[0].names)
+        return frozenset(uses_of(Source(content)).scopes[0].names)
 
     def _importers(self) -> list[ModuleFile]:
         """Return the modules whose text may import something that goes."""

@@ -34,7 +34,6 @@ from bae_source.project.references.meaning.variables import WHATEVER, Variables
 from bae_source.project.references.search.search import Search
 from bae_source.project.references.types.values import NO_VALUE, Class, Function, OfClass, Rebound, Value, in_order
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers, known_bound, known_mentions
 
 _MOST_FOLLOWED = 30
 """Names that are followed which hold what is called, or give it."""
@@ -143,7 +142,7 @@ class Calling:
         for symbol in self.sought.meanings:
             if not isinstance(symbol, Symbol):
                 continue
-            scopes = headers(self.project.uses(symbol.path))
+            scopes = self.project.uses(symbol.path).scopes
             bindings = scopes[symbol.scope].names.get(symbol.name, ())
             if any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings):
                 continue
@@ -164,8 +163,8 @@ class Calling:
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
         looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
-        functions = {number for number in scopes if headers(uses)[number].kind == u.FUNCTION_SCOPE}
-        for number, scope in enumerate(headers(uses)) if functions or looked_up else ():
+        functions = {number for number in scopes if uses.scopes[number].kind == u.FUNCTION_SCOPE}
+        for number, scope in enumerate(uses.scopes) if functions or looked_up else ():
             if scope.owner in looked_up or self._takes_on(path, scope, functions):
                 scopes.add(number)
         near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
@@ -180,9 +179,9 @@ class Calling:
                 self._note_giver(path, number, here)
                 around = self.project.inference.orders.class_around(path, number)
                 if around:
-                    self._note_holders(path, around.scope, headers(uses)[around.scope].attributes, near)
+                    self._note_holders(path, around.scope, uses.scopes[around.scope].attributes, near)
         for name in (u.NAMELESS, *_OF_CLASS):
-            calls = (each for each in known_mentions(uses, name) if each[2] in scopes and each[3] in _CALLS)
+            calls = (each for each in uses.mentions.get(name, ()) if each[2] in scopes and each[3] in _CALLS)
             places += [(path, name, each) for each in calls]
         self._note_set(path, here)
         for place in places:
@@ -200,7 +199,7 @@ class Calling:
         uses, names = self.project.uses(path), self.project.names
         for name, bindings in uses.scopes[scope].names.items():
             if any(how in _HOLDING for how, *_ in bindings):
-                for each in known_mentions(uses, name):
+                for each in uses.mentions.get(name, ()):
                     if each[3] in _CALLS and each[4] == u.PLAIN and names.scope_of(path, each[2], name) == scope:
                         yield path, name, each
 
@@ -298,7 +297,7 @@ class Calling:
         return not known and None in self.project.inference.values(path, int(rest[0]))
 
     def _is_variable(self, symbol: Symbol) -> bool:
-        kind = headers(self.project.uses(symbol.path))[symbol.scope].kind
+        kind = self.project.uses(symbol.path).scopes[symbol.scope].kind
         return kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE)
 
     def _is_any_made(self, path: str, several: Iterable[int | str], near: _Near, taken: bool) -> bool:
@@ -312,7 +311,7 @@ class Calling:
 
     def _address(self, value: Value) -> str:
         assert isinstance(value, (Class, Function))
-        return self.project.address(value.path, headers(self.project.uses(value.path))[value.scope].owner)
+        return self.project.address(value.path, self.project.uses(value.path).scopes[value.scope].owner)
 
     def _note_holders(self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
         """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
@@ -330,7 +329,7 @@ class Calling:
     def _note_set(self, path: str, names: Collection[str]) -> None:
         """Note the attributes of modules and classes that are assigned what is looked for."""
         uses = self.project.uses(path)
-        for name, bindings in known_bound(uses):
+        for name, bindings in uses.bound.items():
             for _, number, receiver, _ in bindings:
                 if receiver != u.PLAIN and self._names(path, number, names) and self._gives(path, number):
                     for owner in map(owner_of, self.project.inference.values(path, receiver)):
@@ -344,7 +343,7 @@ class Calling:
         returns = uses.scopes[scope].returns
         is_giver = any(self._names(path, number, names) and self._gives(path, number) for number in returns)
         around = uses.scopes[scope].parent
-        for name, bindings in headers(uses)[around].names.items():
+        for name, bindings in uses.scopes[around].names.items():
             for how, number, note, _ in bindings:
                 if how == u.FUNCTION and number == scope and (is_giver or self._tells(path, note, names)):
                     self._follow_later(Symbol(path, around, name), None)
@@ -357,7 +356,7 @@ class Calling:
     def _follow(self, symbol: Symbol) -> None:
         """Look at the calls of a name that holds what is looked for, or gives it, and what it is handed on to."""
         uses = self.project.uses(symbol.path)
-        scope = headers(uses)[symbol.scope]
+        scope = uses.scopes[symbol.scope]
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
             return self._look_around(symbol.path, [symbol.name])
         sought = sought_by(self.project.uses, self.project.address, symbol)
@@ -430,18 +429,18 @@ class Calling:
         uses = self.project.uses(owner.path)
         own = {
             name
-            for scope in headers(uses)
+            for scope in uses.scopes
             if scope.parent == owner.scope
             for name, bindings in scope.names.items()
             if any(how == u.OWN_CLASS for how, *_ in bindings)
         }
         found = [each for word in (*own, *_OF_CLASS, "type") for each in uses.mentions.get(word, ())]
         for number in _scopes_of(uses, found):
-            if _is_inside(headers(uses), number, owner.scope):
+            if _is_inside(uses.scopes, number, owner.scope):
                 yield from self._held_by_variables(owner.path, number)
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
-            for mention in known_mentions(uses, name):
-                if mention[3] in _CALLS and _is_inside(headers(uses), mention[2], owner.scope):
+            for mention in uses.mentions.get(name, ()):
+                if mention[3] in _CALLS and _is_inside(uses.scopes, mention[2], owner.scope):
                     yield owner.path, name, mention
 
 
@@ -455,7 +454,7 @@ def _given(binding: u.Binding) -> int:
 
 def _scopes_of(uses: u.Uses, mentions: Iterable[u.Mention]) -> set[int]:
     """Return the scopes in which mentions stand, those around these, and of headers those of the functions."""
-    scopes = headers(uses)
+    scopes = uses.scopes
     found: set[int] = set()
     for _, _, number, kind, _, owner in mentions:
         at = number

@@ -44,7 +44,6 @@ from bae_source.project.references.types.values import (
     lacks,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _BUILTIN = "builtins."
 _DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
@@ -134,7 +133,7 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
     owner = Class(symbol.path, symbol.scope)
     if not project.inference.orders.is_property(owner, name):
         return ""
-    scopes = headers(project.uses(symbol.path))
+    scopes = project.uses(symbol.path).scopes
     functions = [of for how, of, *_ in scopes[symbol.scope].names[name] if how == u.FUNCTION]
     flag = "property" if accessor == "getter" else accessor
     address = next((project.address(symbol.path, scopes[of].owner) for of in functions if flag in scopes[of].flags), "")
@@ -223,7 +222,7 @@ def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
 
 def _is_variable(project: Project, symbol: Symbol) -> bool:
     """Say whether a name is bound to values alone, and defines no function and no class."""
-    scope = headers(project.uses(symbol.path))[symbol.scope]
+    scope = project.uses(symbol.path).scopes[symbol.scope]
     bindings = (*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ()))
     return not any(how in (u.FUNCTION, u.CLASS) for how, *_ in bindings)
 
@@ -319,7 +318,7 @@ def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
 
 def _defined(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> list[u.Binding]:
     """Return what defines a function or class; nothing for a property, which takes what is assigned to it."""
-    scopes = headers(project.uses(symbol.path))
+    scopes = project.uses(symbol.path).scopes
     found = [binding for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
     return [] if any("property" in scopes[of].flags for _, of, *_ in found) else found
 

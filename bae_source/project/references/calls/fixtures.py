@@ -26,7 +26,6 @@ from bae_source.project.references.meaning.meaning import Meaning, Symbol
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.references.types.inference import Inference
@@ -86,14 +85,14 @@ class Fixtures:
 
     def _functions(self, uses: u.Uses, scope: int, owner: int) -> Iterator[tuple[str, int]]:
         """Yield name and line of the function of a scope that is a definition."""
-        for name, bindings in headers(uses)[scope].names.items():
+        for name, bindings in uses.scopes[scope].names.items():
             for how, number, _, line in bindings:
-                if how == u.FUNCTION and headers(uses)[number].owner == owner:
+                if how == u.FUNCTION and uses.scopes[number].owner == owner:
                     yield name, line
 
     def _requests(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
         uses = self.uses(path)
-        for number, scope in enumerate(headers(uses)):
+        for number, scope in enumerate(uses.scopes):
             bindings = scope.names.get(name, []) if scope.kind == u.FUNCTION_SCOPE else []
             itself = self._asking(path, number) if bindings and bindings[0][0] == u.PARAMETER else None
             if itself is None:
@@ -110,7 +109,7 @@ class Fixtures:
     def _asking(self, path: str, number: int) -> Symbol | None:
         """Return the function that has a scope, if pytest calls it and gives it fixtures."""
         uses = self.uses(path)
-        scopes = headers(uses)
+        scopes = uses.scopes
         scope = scopes[number]
         called = uses.owners[scope.owner].rpartition(".")[2].partition("[")[0]
         itself = Symbol(path, scope.parent, called)
@@ -131,7 +130,7 @@ class Fixtures:
     def is_asked(self, parameter: Symbol) -> bool:
         """Say whether a parameter asks for a fixture, be it one of the project or of a plugin."""
         path, itself = parameter.path, self._asking(parameter.path, parameter.scope)
-        bindings = headers(self.uses(path))[parameter.scope].names.get(parameter.name, ())
+        bindings = self.uses(path).scopes[parameter.scope].names.get(parameter.name, ())
         if itself is None or any(how != u.PARAMETER or default for how, _, default, _ in bindings):
             return False
         if self._parametrized(path, parameter.scope, parameter.name) or self._is_patched(path, parameter.scope):
@@ -158,7 +157,7 @@ class Fixtures:
     def _given(self, path: str, scope: int, name: str, itself: Symbol) -> frozenset[Meaning]:
         """Return the nearest fixtures of a name, but for the one that asks."""
         uses = self.uses(path)
-        if headers(uses)[scope].kind == u.CLASS_SCOPE:
+        if uses.scopes[scope].kind == u.CLASS_SCOPE:
             for owner in self.inference.orders.of(Class(path, scope)).classes:
                 found = self.defined(owner.path).get((owner.scope, name))
                 if found is not None and found != itself:
@@ -180,14 +179,14 @@ class Fixtures:
     def _parametrized(self, path: str, number: int, name: str) -> str:
         """Say that a decorator of a test may give it something else instead, if one does."""
         uses = self.uses(path)
-        owner = headers(uses)[number].owner
+        owner = uses.scopes[number].owner
         lines = [
             mention[0]
             for mention in uses.mentions.get("parametrize", ())
             if (mention[3], mention[5]) == (u.DECORATOR, owner)
         ]
         for first in lines:
-            last = next((at for _, at in self._functions(uses, headers(uses)[number].parent, owner)), first)
+            last = next((at for _, at in self._functions(uses, uses.scopes[number].parent, owner)), first)
             text = "".join(map(self.lines(path).cut, range(first, last)))
             if re.search(rf"parametrize\s*\(\s*[\"'\[(][^)]*?\b{name}\b", text) and "indirect" not in text:
                 return Reason.PARAMETRIZED.of()
@@ -196,7 +195,7 @@ class Fixtures:
     def _is_patched(self, path: str, number: int) -> bool:
         """Say whether a decorator of a function gives it replacements, as those of `unittest.mock` do."""
         uses = self.uses(path)
-        scope = headers(uses)[number]
+        scope = uses.scopes[number]
         lines = [line for _, line in self._functions(uses, scope.parent, scope.owner)]
         patching = (each for each in uses.mentions.get("patch", ()) if each[5] == scope.owner)
         return any(each[0] < line for each in patching for line in lines)

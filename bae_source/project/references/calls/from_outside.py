@@ -28,7 +28,6 @@ from bae_source.project.references.meaning.sought import Mentioned, Sought, soug
 from bae_source.project.references.search.sole import is_standard
 from bae_source.project.references.types.values import STANDARD, Function, Value
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.references.classes.class_calls import Calls
@@ -101,7 +100,7 @@ def is_passive(name: str) -> bool:
 def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
     """Yield what the decorators of a function or class may do with it."""
     uses = project.uses(path)
-    around, owner = headers(uses)[scope].parent, headers(uses)[scope].owner
+    around, owner = uses.scopes[scope].parent, uses.scopes[scope].owner
     for name, mentions in uses.mentions.items():
         if name == u.NAMELESS:  # what a call gives, which has a name itself
             continue
@@ -141,7 +140,7 @@ def _keeps(project: Project, decorator: Function) -> bool:
     path, uses = decorator.path, project.uses(decorator.path)
     uses.scopes[decorator.scope]  # looked into
     inside = {decorator.scope}
-    for number, scope in enumerate(headers(uses)):
+    for number, scope in enumerate(uses.scopes):
         if scope.parent in inside:
             inside.add(number)
     from bae_source.project.references.classes.class_calls import Calls  # few decorators are functions of the project
@@ -150,7 +149,7 @@ def _keeps(project: Project, decorator: Function) -> bool:
     parameters = {
         (number, name)
         for number in inside
-        for name, bindings in headers(uses)[number].names.items()
+        for name, bindings in uses.scopes[number].names.items()
         if bindings[0][0] == u.PARAMETER
     }
     for name in {name for _, name in parameters}:

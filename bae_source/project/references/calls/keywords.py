@@ -30,7 +30,6 @@ from bae_source.project.references.types.values import (
     ordered,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _PARTIAL = "functools.partial"
 _SETTERS = ("__init__", "_replace", "__replace__", "model_construct")
@@ -95,7 +94,7 @@ def keyword_of(inference: Inference, sought: Sought, name: str) -> str:
         made = decorators_of(inference, owner, without="init")
         if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made):
             uses = inference.uses(owner.path)
-            bindings = headers(uses)[owner.scope].names.get(sought.name, ())
+            bindings = uses.scopes[owner.scope].names.get(sought.name, ())
             values = (first if how == u.ASSIGNED else second for how, first, second, _ in bindings)
             return "" if any("alias" in uses.expressions[each][2:] for each in values) else name.lstrip("_")
     return name
@@ -148,7 +147,7 @@ class _Keywords:
         if isinstance(value, (Class, OfClass)):
             return self.of_one(value)
         if isinstance(value, Function):  # one without such a parameter takes any keyword, and may hand it on
-            names = headers(self.inference.uses(value.path))[value.scope].names
+            names = self.inference.uses(value.path).scopes[value.scope].names
             takes = any(how == u.PARAMETER for how, *_ in names.get(self.name, ()))
             return None if takes or not self.is_field() else Reason.KEYWORD_OF_ANY.of()
         return None
@@ -161,7 +160,7 @@ class _Keywords:
         """Say whether it is a parameter of the method that a class's code has, and so none of its attributes."""
         members = self.inference.members(owner, method)
         [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
-        scopes = headers(self.inference.uses(symbol.path)) if symbol else ()
+        scopes = self.inference.uses(symbol.path).scopes if symbol else ()
         functions = scopes[symbol.scope].names[method] if symbol else ()
         return bool(functions) and all(
             how == u.FUNCTION and any(each[0] == u.PARAMETER for each in scopes[number].names.get(self.name, ()))
@@ -186,7 +185,7 @@ class _Keywords:
     def is_field(self) -> bool:
         """Say whether what is looked for may be a field of a class whose constructor Python makes."""
         for owner in self.sought.classes:
-            bindings = headers(self.inference.uses(owner.path))[owner.scope].names.get(self.sought.name, ())
+            bindings = self.inference.uses(owner.path).scopes[owner.scope].names.get(self.sought.name, ())
             declares = any(
                 how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_made(owner, number))
                 for how, number, *_ in bindings
@@ -217,7 +216,7 @@ class _Keywords:
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
     """Yield what the decorators of a class are, but for those that are given a keyword."""
     uses = inference.uses(owner.path)
-    waiting = [made_by(headers(uses), uses.owners, owner.scope)]
+    waiting = [made_by(uses.scopes, uses.owners, owner.scope)]
     while waiting:
         form = uses.expressions[number := waiting.pop()]
         if form[:1] == (u.ANY_OF,):

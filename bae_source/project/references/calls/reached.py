@@ -32,7 +32,6 @@ from bae_source.project.references.search.strings import in_settings
 from bae_source.project.references.types.enumerations import ENUMERATIONS
 from bae_source.project.references.types.values import BUILTINS, STANDARD, Class, Value
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests|conftest)\.py\Z")
 _TEST_PART = re.compile(r"tests?|test_.*|.*_tests?|conftest")
@@ -229,7 +228,7 @@ class Reached:
 
     def _has_tests(self, owner: Class) -> bool:
         """Say whether a class, or one above it, has tests: pytest can be set to collect classes of any name."""
-        scopes = (headers(self.project.uses(node.path))[node.scope] for node in self.orders.of(owner).classes)
+        scopes = (self.project.uses(node.path).scopes[node.scope] for node in self.orders.of(owner).classes)
         return any(name.startswith("test") for scope in scopes for name in scope.names)
 
     def _bases_of(self, each: Definition, sought: Sought) -> Iterator[str]:
@@ -241,7 +240,7 @@ class Reached:
         if each.kind == "class":
             for symbol in sought.meanings:
                 if isinstance(symbol, Symbol):
-                    scope = headers(self.project.uses(symbol.path))[symbol.scope]
+                    scope = self.project.uses(symbol.path).scopes[symbol.scope]
                     for how, number, *_ in scope.names.get(symbol.name, ()):
                         if how == u.CLASS:
                             yield Class(symbol.path, number)
@@ -302,7 +301,7 @@ class Reached:
 
     def _is_overridden(self, owner: Class, name: str) -> bool:
         below = self.below(owner) or ()
-        return any(name in headers(self.project.uses(each.path))[each.scope].names for each in below)
+        return any(name in self.project.uses(each.path).scopes[each.scope].names for each in below)
 
     def _asks_itself(self, owner: Class) -> bool:
         paths = {each.path for each in self.orders.of(owner).classes}
@@ -351,7 +350,7 @@ class Reached:
             return False
         inference = self.project.inference
         for node in self.orders.of(owner).classes:
-            scope = headers(self.project.uses(node.path))[node.scope]
+            scope = self.project.uses(node.path).scopes[node.scope]
             values = set(decorators_of(inference, node))
             values |= inference.values(node.path, scope.metaclass) if scope.metaclass else set()
             if "__init_subclass__" in scope.names or not all(map(_is_pythons_own, values)):

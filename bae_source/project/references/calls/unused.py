@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import nullcontext
 
 from msgspec import Struct, structs
 
@@ -42,7 +41,6 @@ from bae_source.project.references.search.word_table import WordTable
 from bae_source.project.references.types.values import Class
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.summary import Summary
 from bae_source.syntax.text.lexer import lex
@@ -90,10 +88,9 @@ class _Search:
         self.table = WordTable(self.workspace, words | self.reached.words)
         self.unreadable.update(self.table.unreadable)
         paths = sorted({path for word in words | self.reached.words for path in self.table.files(word)})
-        with self.project.looking_for(words) if len(words) <= _FEW else nullcontext():
-            self.project.load(paths)
-            self.reached.look_into(paths, self.table.files)
-            found = [each for definitions in files for each in self._of_file(definitions)]
+        self.project.load(paths)
+        self.reached.look_into(paths, self.table.files)
+        found = [each for definitions in files for each in self._of_file(definitions)]
         self.unreadable.update(self.families.unreadable)
         sure = [sought for each, sought in found if each.certainty == "sure"]
         spoken = frozenset(text_files_about(self.workspace, sure))
@@ -196,7 +193,7 @@ class _Search:
 
     def _is_parameter(self, path: str, word: str) -> bool:
         """Say whether a function of a file has a parameter of a name, by which pytest may give it a fixture."""
-        bound = (scope.names.get(word) for scope in headers(self.project.uses(path)))
+        bound = (scope.names.get(word) for scope in self.project.uses(path).scopes)
         return any(bindings[0][0] == u.PARAMETER for bindings in bound if bindings)
 
     def _counts(self, each: Definition, path: str, mention: u.Mention) -> bool:

@@ -27,7 +27,6 @@ from bae_source.project.references.classes.metaclasses import metaclasses
 from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.types.values import Class, Function, ordered
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _MAKING = ("__new__", "__init__", "__prepare__")
 """Methods of a metaclass that run when a class is made."""
@@ -63,7 +62,7 @@ def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_clas
 
 def _methods(orders: ClassOrders, of: Class, names: tuple[str, ...]) -> Iterator[_Hook]:
     """Yield the methods of some names that a class's suite defines."""
-    bound = headers(orders.uses(of.path))[of.scope].names
+    bound = orders.uses(of.path).scopes[of.scope].names
     for name in names:
         yield from ((of, first) for how, first, *_ in bound.get(name, ()) if how == u.FUNCTION)
 
@@ -72,7 +71,7 @@ def _decorators(orders: ClassOrders, of: Class, owner: Class) -> Iterator[Functi
     """Yield the functions that decorate a class, and those above it up to the one that has an attribute."""
     for each in orders.of(of).classes:
         expressions = orders.uses(each.path).expressions
-        waiting = [made_by(headers(orders.uses(each.path)), orders.uses(each.path).owners, each.scope)]
+        waiting = [made_by(orders.uses(each.path).scopes, orders.uses(each.path).owners, each.scope)]
         while waiting:
             form = expressions[number] if (number := waiting.pop()) else ()
             if form[:1] == (u.ANY_OF,):
@@ -88,7 +87,7 @@ def _decorators(orders: ClassOrders, of: Class, owner: Class) -> Iterator[Functi
 
 def _names(uses: u.Uses, hook: int, name: str) -> bool:
     """Say whether a function sets or deletes an attribute of that name, or holds it as a string."""
-    scopes = headers(uses)
+    scopes = uses.scopes
     changed = (each for each in uses.mentions.get(name, ()) if each[3] in (u.WRITE, u.DELETE) and each[4] > 0)
     return any(_is_inside(scopes, each[2], hook) for each in changed) or any(
         text.text == name and text.owner == scopes[hook].owner for text in uses.strings.get(name, ())
@@ -97,7 +96,7 @@ def _names(uses: u.Uses, hook: int, name: str) -> bool:
 
 def _called(orders: ClassOrders, of: Class) -> str:
     uses = orders.uses(of.path)
-    return uses.owners[headers(uses)[of.scope].owner].rpartition(".")[2].partition("[")[0]
+    return uses.owners[uses.scopes[of.scope].owner].rpartition(".")[2].partition("[")[0]
 
 
 def _is_inside(scopes: Sequence[u.Scope], scope: int, hook: int) -> bool:

@@ -37,7 +37,6 @@ from bae_source.project.references.types.values import (
     is_bound_nowhere,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 Node = Class | Outside
 
@@ -154,7 +153,7 @@ class ClassOrders:
             return module in FITTED or module.partition(".")[0] not in STANDARD
         known = self._abstract.get(node)
         if known is None:
-            metaclass = headers(self.uses(node.path))[node.scope].metaclass
+            metaclass = self.uses(node.path).scopes[node.scope].metaclass
             named = [*self.bases(node), *([self.values(node.path, metaclass)] if metaclass else [])]
             known = self._abstract[node] = any(
                 each in _ABSTRACT or (isinstance(each, Class) and "abc.ABCMeta" in self.of(each).outside)
@@ -177,7 +176,7 @@ class ClassOrders:
         return None
 
     def _has_hook(self, node: Node) -> bool:
-        return isinstance(node, Class) and "__subclasshook__" in headers(self.uses(node.path))[node.scope].names
+        return isinstance(node, Class) and "__subclasshook__" in self.uses(node.path).scopes[node.scope].names
 
     def intercepts(self, owner: Class) -> bool:
         """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
@@ -195,7 +194,7 @@ class ClassOrders:
 
     def _is_made_by_code(self, owner: Class) -> bool:
         uses = self.uses(owner.path)
-        scopes = headers(uses)
+        scopes = uses.scopes
         scope = scopes[owner.scope]
         has_hook = bool(scope.metaclass) or "__init_subclass__" in scope.names
         return has_hook or made_by(scopes, uses.owners, owner.scope) != u.OPAQUE
@@ -241,7 +240,7 @@ class ClassOrders:
 
     def is_property(self, owner: Class, name: str) -> bool:
         """Say whether a class's suite makes a property of that name."""
-        functions = headers(self.uses(owner.path))
+        functions = self.uses(owner.path).scopes
         bindings = functions[owner.scope].names.get(name, ())
         return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
 

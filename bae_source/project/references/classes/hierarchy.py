@@ -12,7 +12,6 @@ from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.meaning.stubs import with_stub
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 
 class Subclass(Struct, frozen=True):
@@ -40,7 +39,7 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
 
 def sought_class(project: Project, of: Class) -> Sought:
     """Return what to look for to find a class."""
-    scopes = headers(project.uses(of.path))
+    scopes = project.uses(of.path).scopes
     address = project.address(of.path, scopes[of.scope].owner)
     around = scopes[of.scope].parent
     if scopes[around].kind == u.TYPE_SCOPE:
@@ -70,7 +69,7 @@ def as_class(project: Project, subclass: Subclass) -> Reference:
     name = sought_class(project, subclass.of).name
     line = next(
         binding[3]
-        for around in headers(uses)
+        for around in uses.scopes
         for binding in around.names.get(name, ())
         if binding[:2] == (u.CLASS, subclass.of.scope)
     )

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,11 +41,9 @@ from bae_source.project.references.classes.set_in_text import parameter_given, s
 from bae_source.project.references.meaning.meaning import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
-from bae_source.project.references.search.ahead import Mentioned as Mentions
 from bae_source.project.references.search.search import Candidates, Search
 from bae_source.project.references.types.values import Class, Derived, Instance, OfClass, Rebound, Value
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers, mentions_at
 
 if TYPE_CHECKING:
     from bae_source.project.references.classes.registered import Registered
@@ -163,8 +161,6 @@ class _Lineage:
         self.by_base: dict[str, dict[Class, list[Class]]] = {}
         self.calls = Calls(project)
         self.settings: dict[tuple[str, ...], Mentioning] = {}
-        self.set_in: dict[str, set[int] | None] = {}
-        """By file, the lines where something is set that was looked for; None where any may."""
 
     def of(self, sought: Sought) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
@@ -214,8 +210,7 @@ class _Lineage:
         names = {name for above in level if not above.local for name in bases.names(above.sought.name)}
         paths = bases.mentioning(names).paths
         if len(paths) <= most_files:
-            with self.project.looking_for(()):
-                self.project.load(paths)
+            self.project.load(paths)
         return paths
 
     def _load_setting(self, level: Collection[_Above]) -> None:
@@ -226,8 +221,7 @@ class _Lineage:
                 names = self.project.bases.names(above.sought.name)
                 found[tuple(names)] = self._setting(names)
         self.settings = found
-        with self.project.looking_for(()):
-            self.project.load({path: None for mentioning in found.values() for path in mentioning.paths})
+        self.project.load({path: None for mentioning in found.values() for path in mentioning.paths})
 
     def _meant(self, sought: Sought) -> frozenset[Class]:
         """Return the classes that a name is bound to."""
@@ -241,7 +235,7 @@ class _Lineage:
 
     def _below(self, above: _Above, kinds: Collection[int] = (u.BASE, u.READ, u.CALL)) -> None:
         """Note the classes in whose headers it is named."""
-        found = self._search(above, kinds, self.project.bases.mentioning, self.project.headed)
+        found = self._search(above, kinds, self.project.bases.mentioning)
         for mentioned in found:
             if above.is_alias and _is_guessed(mentioned):
                 continue
@@ -253,16 +247,13 @@ class _Lineage:
             if owners and mentioned.mention[3] == u.READ:
                 self._given(above, mentioned)
 
-    def _search(
-        self, above: _Above, kinds: Collection[int], candidates: Candidates, mentioned: Mentions | None
-    ) -> list[Mentioned]:
+    def _search(self, above: _Above, kinds: Collection[int], candidates: Candidates) -> list[Mentioned]:
         """Return where it is mentioned; what is local to a function nowhere but in its file.
 
         Parameters:
             candidates: finds the files that may mention what is not.
-            mentioned: tells where a file mentions a name, as `Search` takes it.
         """
-        search = Search(self.project, above.sought, kinds=kinds, mentioned=mentioned)
+        search = Search(self.project, above.sought, kinds=kinds)
         if above.local:
             search.run(lambda _: Mentioning((above.local,)), [above.sought.name])
         else:
@@ -323,7 +314,7 @@ class _Lineage:
         """Note the classes that decorators make below a class."""
         for of in above.classes:
             uses = self.uses(of.path)
-            made = made_by(headers(uses), uses.owners, of.scope)
+            made = made_by(uses.scopes, uses.owners, of.scope)
             for each in self.project.inference.making.instead_of_class(of, made) if made else ():
                 if isinstance(each, Derived):
                     self._note_at(above, each, Reason.BASE_DECORATED.of())
@@ -353,7 +344,7 @@ class _Lineage:
         """Return the classes of a file, but for those of the module, by what a base is, or is below."""
         if path not in self.by_base:
             found = self.by_base[path] = {}
-            scopes = headers(self.uses(path))
+            scopes = self.uses(path).scopes
             for number, scope in enumerate(scopes):
                 if scope.bases and scope.parent:
                     values = (self.project.inference.values(path, base) for base in scope.bases)
@@ -365,7 +356,7 @@ class _Lineage:
     def _headed_by(self, mentioned: Mentioned) -> Iterator[Class]:
         """Yield the classes in whose header a mention stands."""
         path, (line, _, scope, *_, owner) = mentioned.path, mentioned.mention
-        scopes = headers(self.uses(path))
+        scopes = self.uses(path).scopes
         while scopes[scope].kind == u.INNER_SCOPE:  # a lambda in the header
             scope = scopes[scope].parent
         if path not in self.classes:
@@ -381,8 +372,7 @@ class _Lineage:
 
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
-        where = None if above.local else self._mentioned_where_set
-        found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting, where)
+        found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting)
         annotating = dict.fromkeys(each.path for each in found if each.mention[3] == u.ANNOTATION)
         for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
             self._follow(above, symbol)
@@ -411,7 +401,7 @@ class _Lineage:
             self._follow(above, symbol, Reason.BASE_GIVEN.of(name=symbol.name, owner=above.sought.word))
 
     def _is_local(self, symbol: Symbol) -> bool:
-        return headers(self.uses(symbol.path))[symbol.scope].kind == u.FUNCTION_SCOPE
+        return self.uses(symbol.path).scopes[symbol.scope].kind == u.FUNCTION_SCOPE
 
     def _follow(self, above: _Above, symbol: Symbol, why: str = "") -> None:
         if symbol not in self.seen:
@@ -446,21 +436,12 @@ class _Lineage:
                 content = b"\xff"  # the search tells of it
             if path in table.odd:
                 paths.append(path)
-                self.set_in[path] = None
                 continue
             places = {each.start() for pattern in named for each in pattern.finditer(content)}
             starts = {place: setting_at(content, place, _SETTING) for place in places}
             if any(at is not None and table.may_matter(path, content, at, place) for place, at in starts.items()):
                 paths.append(path)
-                lines = self.set_in.setdefault(path, None if b"\r" in content.replace(b"\r\n", b"\n") else set())
-                if lines is not None:
-                    lines.update(_lines_set(content, starts))
         return Mentioning(tuple(paths), naming.unreadable)
-
-    def _mentioned_where_set(self, path: str, name: str) -> Sequence[u.Mention]:
-        """Return the mentions of a name in a file, but for suites that set nothing, which are left out."""
-        uses, lines = self.uses(path), self.set_in.get(path)
-        return uses.mentions.get(name, ()) if lines is None else mentions_at(uses, name, lines)
 
     def _bound_by(self, above: _Above, mentioned: Mentioned, begin: int, text: bytes) -> Iterator[Symbol]:
         """Yield the names that the statement around a mention makes hold one of the classes, or something of it.
@@ -488,14 +469,14 @@ class _Lineage:
         if any(self._gives(path, each, classes) for each in returns):
             yield from self._made_in(path, number)
         given = parameter_given(text[text.rfind(b"\n") + 1 :])
-        for each, inner in enumerate(headers(self.uses(path))) if given else ():
+        for each, inner in enumerate(self.uses(path).scopes) if given else ():
             bindings = inner.names.get(given, [])
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
                 yield Symbol(path, each, given)
 
     def _made_in(self, path: str, number: int) -> Iterator[Symbol]:
         """Yield the names of the function that has a scope."""
-        scopes = headers(self.uses(path))
+        scopes = self.uses(path).scopes
         around = scopes[number].parent
         around = scopes[around].parent if scopes[around].kind == u.TYPE_SCOPE else around
         for name, bindings in scopes[around].names.items():
@@ -524,20 +505,6 @@ class _Lineage:
             sought=sought, classes=above.classes, sure=above.sure, is_alias=True,
             is_followed=is_local or not symbol.scope, local=symbol.path if is_local else "", why=why,
         )  # fmt: skip
-
-
-def _lines_set(content: bytes, starts: Mapping[int, int | None]) -> Iterator[int]:
-    """Yield the lines where a name seems to be set or annotated.
-
-    Parameters:
-        starts: by each place of it, where the text begins that sets it; None where none does.
-    """
-    line, counted = 1, 0
-    for place in sorted(starts):
-        if starts[place] is not None or b":" in content[content.rfind(b"\n", 0, place) + 1 : place]:
-            line += content.count(b"\n", counted, place)
-            counted = place
-            yield line
 
 
 def _line_of(scope: u.Scope, number: int) -> int:

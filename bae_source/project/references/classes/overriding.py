@@ -31,7 +31,6 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.values import NOT_KNOWN, Class, OfClass, Value, Values
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _SETS = rb"\.\s*%b\s*(?:[:,)\]]|(?:[-+*/|&@%%^<>]{1,2})?=(?!=)|in\b)|[\"']%b[\"']"
 
@@ -105,7 +104,7 @@ def _assigned_in(project: Project, sought: Sought, below: Mapping[Class, Subclas
                 certainty: Certainty = below[owner].mentioned.certainty if is_sure else "unsure"
                 why = (Reason.SET_WHEN_RUN if owner in below else Reason.SET_BELOW).of()
                 place = project.definition(path, 0, line, "write", certainty, "" if certainty == "sure" else why)
-                address = project.address(owner.path, headers(project.uses(owner.path))[owner.scope].owner)
+                address = project.address(owner.path, project.uses(owner.path).scopes[owner.scope].owner)
                 yield structs.replace(place, address=f"{address}.{sought.word}")
 
 

@@ -30,7 +30,6 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import FITTED, Class, Value, Values, class_around
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _NAME = "register"
 _PIECE = f".{_NAME}"
@@ -94,13 +93,12 @@ class Registered:
     def _all(self) -> tuple[Registration, ...]:
         found: list[Registration] = []
         paths = list(self._paths())
-        with self.project.looking_for([_NAME]):
-            self.project.load(paths)
-            for path in paths:
-                try:
-                    found += self._in(path)
-                except ResourceError as error:
-                    self.unreadable[path] = error
+        self.project.load(paths)
+        for path in paths:
+            try:
+                found += self._in(path)
+            except ResourceError as error:
+                self.unreadable[path] = error
         return tuple(found)
 
     def _paths(self) -> Iterator[str]:
@@ -137,7 +135,7 @@ class Registered:
         return owner
 
     def _decorated(self, path: str, mention: u.Mention) -> frozenset[Class | None]:
-        scopes = headers(self.uses(path))
+        scopes = self.uses(path).scopes
         return frozenset(
             Class(path, number)
             for number, scope in enumerate(scopes)

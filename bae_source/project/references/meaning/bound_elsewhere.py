@@ -30,7 +30,6 @@ from bae_source.project.references.types.values import (
     class_around,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 Owner = Class | InModule
 _NOTHING: Values = frozenset()
@@ -177,7 +176,7 @@ class BoundByOthers:
         path, scope = members[0].symbol.path, members[0].symbol.scope
         if not orders.is_property(Class(path, scope), name):
             return True
-        scopes = headers(self.names.uses(path))
+        scopes = self.names.uses(path).scopes
         owners = {scopes[of].owner for how, of, *_ in scopes[scope].names[name] if how == u.FUNCTION}
         decorators = self.names.uses(path).mentions.get(_CACHED, ())
         return any(kind == u.DECORATOR and owner in owners for _, _, _, kind, _, owner in decorators)

@@ -156,16 +156,13 @@ class HandedOn:
     def _importing(self) -> frozenset[str]:
         """Names of what imports dynamically: what Python has, and functions that may return what these give."""
         found = set(_DYNAMIC)
-        with self.project.looking_for(_DYNAMIC):
-            for path in self.project.workspace.index.naming(_DYNAMIC).paths:
-                try:
-                    uses = self.project.uses(path)
-                except ResourceError:
-                    continue  # it is in the answer as what could not be looked into
-                calls = [each for word in _DYNAMIC for each in uses.mentions.get(word, ()) if each[3] == u.CALL]
-                found.update(
-                    uses.owners[each[5]].rpartition(".")[2] for each in calls if _returns_things(uses, each[2])
-                )
+        for path in self.project.workspace.index.naming(_DYNAMIC).paths:
+            try:
+                uses = self.project.uses(path)
+            except ResourceError:
+                continue  # it is in the answer as what could not be looked into
+            calls = [each for word in _DYNAMIC for each in uses.mentions.get(word, ()) if each[3] == u.CALL]
+            found.update(uses.owners[each[5]].rpartition(".")[2] for each in calls if _returns_things(uses, each[2]))
         return frozenset(name for name in found if name in _DYNAMIC or not name.startswith("__")) - {""}
 
 

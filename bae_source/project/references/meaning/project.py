@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from _thread import get_ident
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.inference import Inference
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers, is_whole, known_mentions
 from bae_source.syntax.outline.tree import parse
 from bae_source.syntax.text.source import SingleLines, Source
 
@@ -45,28 +43,17 @@ def project_of(workspace: Workspace) -> Project:
     return project
 
 
-def whole_project_of(workspace: Workspace) -> Project:
-    """Return what is known of a project, with every file that is looked into known as a whole.
-
-    So the numbers of scopes are the same before and after a change that leaves the structure of the code as it is.
-    """
-    return Project(workspace, whole=True) if workspace.kept.process_is_ours else project_of(workspace)
-
-
 class Project:
     """What looking for references needs to know of a project.
 
     Parameters:
         workspace: the project.
-        whole: whether all of each file is worked out, whatever is looked for.
     """
 
-    def __init__(self, workspace: Workspace, *, whole: bool = False) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._is_whole = whole
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._lines: dict[str, SingleLines] = {}
-        self._words: frozenset[str] | None = None
         self._loaded: dict[str, bool] = {}
         self.bases = Bases(workspace)
         self.names = Names(workspace.census, self.uses, self._is_loaded, stubs=True)
@@ -98,24 +85,6 @@ class Project:
             return found
         raise found
 
-    @contextmanager
-    def looking_for(self, words: Iterable[str]) -> Iterator[None]:
-        """Have no more worked out meanwhile of files that are not known yet than what has to do with some words.
-
-        Only a process that answers one request and ends has less to do by that; any other would come back to the rest.
-        """
-        before = self._words
-        if self.workspace.kept.process_is_ours and not self._is_whole:
-            self._words = (before or frozenset()).union(words)
-        try:
-            yield
-        finally:
-            self._words = before
-
-    def headed(self, path: str, name: str) -> Sequence[u.Mention]:
-        """Return the mentions of a name in a file as far as it is known: all that stand in headers of classes."""
-        return known_mentions(self.uses(path), name)
-
     def knows(self, path: str) -> bool:
         """Say whether it is known what a file refers to."""
         return path in self._uses
@@ -126,7 +95,7 @@ class Project:
         Raises:
             ResourceError: as `uses`.
         """
-        if is_whole(self.uses(path)):
+        if self.uses(path).whole:
             return {}
         try:
             parse(Source(self.workspace.content(path) or b""))
@@ -149,7 +118,7 @@ class Project:
         """Get what some files refer to, many at once where they have to be parsed."""
         new = [each for each in paths if each not in self._uses]
         if new:
-            self._uses.update(self.workspace.index.uses_of(new, self._words, broken=True))
+            self._uses.update(self.workspace.index.uses_of(new, broken=True))
 
     def address(self, path: str, owner: int) -> str:
         """Return the address of a definition of a file."""
@@ -198,9 +167,9 @@ class Project:
     def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
         """Return one binding of a name in a scope as a definition."""
         if binding[0] in (u.FUNCTION, u.CLASS):
-            return self.definition(path, headers(self.uses(path))[binding[1]].owner, binding[3], "definition")
-        around = self.definition(path, headers(self.uses(path))[scope].owner, binding[3], "definition")
-        is_member = headers(self.uses(path))[scope].kind == u.CLASS_SCOPE
+            return self.definition(path, self.uses(path).scopes[binding[1]].owner, binding[3], "definition")
+        around = self.definition(path, self.uses(path).scopes[scope].owner, binding[3], "definition")
+        is_member = self.uses(path).scopes[scope].kind == u.CLASS_SCOPE
         written = u.written(name, around.address.rpartition(".")[2]) if is_member else name
         return structs.replace(around, address=f"{around.address}.{written}")
 

@@ -9,14 +9,11 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from bae_source.errors import ResourceError
 from bae_source.project.references.meaning.project import Project
 from bae_source.syntax.names import uses as u
-
-Mentioned = Callable[[str, str], Sequence[u.Mention]]
-"""Tells where the file at a path mentions a name."""
 
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 _WITH_RECEIVER = frozenset(range(len(u.KINDS))).difference((u.IMPORT, u.KEYWORD))
@@ -27,14 +24,12 @@ def receivers_from(
     paths: Iterable[str],
     names: Sequence[str],
     kinds: Collection[int] | None = None,
-    mentioned: Mentioned | None = None,
 ) -> list[str]:
     """Return the files that what stands before one of the names is imported from.
 
     Parameters:
         paths: files that were looked into already.
         kinds: the kinds of mentions that count; all if left out.
-        mentioned: tells where a file mentions a name, if not all that it mentions counts.
     """
     found: dict[str, None] = {}
     wanted = _WITH_RECEIVER if kinds is None else _WITH_RECEIVER.intersection(kinds)
@@ -43,18 +38,17 @@ def receivers_from(
             uses = project.uses(path)
         except ResourceError:
             continue
-        at = [mentioned(path, name) if mentioned else uses.mentions.get(name, ()) for name in names]
-        for number in dict.fromkeys(_imports(uses, at, wanted)):
+        for number in dict.fromkeys(_imports(uses, names, wanted)):
             imported = uses.imports[number]
             found.update(dict.fromkeys(project.names.files(path, imported.module, imported.level)))
     return list(found)
 
 
-def _imports(uses: u.Uses, names: Iterable[Sequence[u.Mention]], kinds: Collection[int]) -> Iterator[int]:
-    """Yield the imports that receivers of names begin with, by where these are mentioned."""
+def _imports(uses: u.Uses, names: Iterable[str], kinds: Collection[int]) -> Iterator[int]:
+    """Yield the imports that receivers of names begin with."""
     bound = uses.scopes[0].names
-    for mentions in names:
-        for mention in mentions:
+    for name in names:
+        for mention in uses.mentions.get(name, ()):
             first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] in kinds else ()
             if first and first[0] == u.NAME:
                 for binding in bound.get(str(first[1]), ()):

@@ -22,7 +22,6 @@ from bae_source.project.references.meaning.meaning import Meaning, Symbol
 from bae_source.project.references.types.inference import Inference
 from bae_source.project.references.types.values import Above, Class, Function, Instance, Value
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _TEST = "isinstance"
 _ANNOTATED = (u.PARAMETER, u.ANNOTATED)
@@ -98,7 +97,7 @@ class Reaching:
             self._assigned[owner] = tuple(each for around in classes for each in _assigned(self.inference, around))
         if not self._assigned[owner]:
             return False
-        scopes = headers(self.inference.uses(of.path))
+        scopes = self.inference.uses(of.path).scopes
         return any(
             name in scopes[of.scope].names
             and any(
@@ -141,7 +140,7 @@ def _is_among(order: Order, registered: Collection[Class | None]) -> bool:
 def _assigned(inference: Inference, owner: Class) -> Iterator[tuple[str, int, str]]:
     """Yield what a class's suite assigns that is an attribute: its file, its number, and what it is called."""
     uses = inference.uses(owner.path)
-    for bindings in headers(uses)[owner.scope].names.values():
+    for bindings in uses.scopes[owner.scope].names.values():
         for how, value, *_ in bindings:
             if how == u.ASSIGNED and uses.expressions[value][:1] == (u.ATTRIBUTE,):
                 yield owner.path, value, str(uses.expressions[value][2])
@@ -177,7 +176,7 @@ def is_tested(
 
 def _is_tested_for(inference: Inference, path: str, scope: int, name: str, owner: Class) -> bool:
     there, uses = inference.uses(owner.path), inference.uses(path)
-    called = there.owners[headers(there)[owner.scope].owner].rpartition(".")[2].partition("[")[0]
+    called = there.owners[there.scopes[owner.scope].owner].rpartition(".")[2].partition("[")[0]
     for line, column, at, kind, receiver, _ in uses.mentions.get(called, ()):
         if at != scope or kind != u.READ or not _are_on(uses, scope, (line, column), name):
             continue

@@ -68,9 +68,8 @@ def references_to(project: Project, resolved: Resolved) -> References:
     """Find what refers to a symbol or a module; what was found is kept as long as no file changes."""
     qualname = resolved.address.qualname
     words = [qualname[-1].name if qualname else resolved.module.name.rpartition(".")[2]]
-    with project.looking_for(words):
-        candidates = _first_look(project, resolved, words)
-        sought = with_stub(project, sought_of(project.names, resolved))
+    candidates = _first_look(project, resolved, words)
+    sought = with_stub(project, sought_of(project.names, resolved))
     kept = project.workspace.derived.get(References, _room)
     programs = project.workspace.programs.mark
     key = (resolved.address, programs)
@@ -155,8 +154,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
     for name in sorted({name for (_, name), symbol in defined if symbol in symbols}):
         naming = project.workspace.index.naming([name])
         unreadable.update(naming.unreadable)
-        with project.looking_for([name]):
-            project.load(naming.paths)
+        project.load(naming.paths)
         for path in naming.paths:
             try:
                 yield from project.fixtures.asked(path, name, symbols, sought.word)
@@ -195,7 +193,7 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
     index, bases, path = project.workspace.index, project.bases, resolved.module.path
     if project.knows(path):
         return index.naming
-    index.begin(path, words)
+    index.begin(path)
     is_member = len(resolved.address.qualname) > 1  # who looks for one will ask for the classes below its own
     found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
     return lambda asked: found if asked == words else index.naming(asked)

@@ -24,13 +24,11 @@ from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.meaning.doubts import Doubts
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
-from bae_source.project.references.search.ahead import Mentioned as Mentions
 from bae_source.project.references.search.ahead import receivers_from
 from bae_source.project.references.search.strings import in_strings
 from bae_source.project.references.search.verdict import Judge
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.references.types.signatures import Signatures
@@ -58,8 +56,6 @@ class Search:
         below: finds every class below a class, or None where there are too many; left out where that does not matter.
         registered: finds what is registered with an abstract class, None for what may be any; likewise.
         kinds: the kinds of mentions that count, see `mentions_of`; if left out all, and strings that may name it.
-        mentioned: tells where a file mentions a name, if only some places count; else suites that are left out are
-            looked into for it.
     """
 
     def __init__(
@@ -70,12 +66,10 @@ class Search:
         below: Below | None = None,
         registered: Registering | None = None,
         kinds: Collection[int] | None = None,
-        mentioned: Mentions | None = None,
     ) -> None:
         self.project = project
         self.sought = sought
         self.kinds = kinds
-        self.mentioned = mentioned
         self.judge = Judge(
             project.names, project.inference, sought, below or (lambda _: ()), registered or (lambda _: ())
         )
@@ -101,20 +95,18 @@ class Search:
             words = [self.words.get(name, name) for name in names]
             mentioning = candidates(words)
             self.unreadable.update(mentioning.unreadable)
-            with self.project.looking_for(() if self.mentioned else words):
-                self.paths.update(dict.fromkeys(mentioning.paths))
-                self.project.load(mentioning.paths)
-                self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds, self.mentioned))
-                if self.sought.classes and self.kinds is None:
-                    self.judge.others.look_into(mentioning.paths)
-                for path in mentioning.paths:
-                    try:
-                        self._file(path, names)
-                    except ResourceError as error:
-                        self.unreadable[path] = error
-        with self.project.looking_for(self.words.values()):
-            for path, mention, verdict in self.doubts.raised():
-                self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
+            self.paths.update(dict.fromkeys(mentioning.paths))
+            self.project.load(mentioning.paths)
+            self.project.load(receivers_from(self.project, mentioning.paths, names, self.kinds))
+            if self.sought.classes and self.kinds is None:
+                self.judge.others.look_into(mentioning.paths)
+            for path in mentioning.paths:
+                try:
+                    self._file(path, names)
+                except ResourceError as error:
+                    self.unreadable[path] = error
+        for path, mention, verdict in self.doubts.raised():
+            self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
         self.unreadable.update(self.doubts.variables.unreadable)
         if self.kinds is None and self.sought.classes and not self.unreadable:
             self._raise_probable()
@@ -146,15 +138,14 @@ class Search:
         from bae_source.project.references.meaning.handed_on import HandedOn  # most receivers are known
 
         handed_on = HandedOn(self.project, self.sought, self.paths)
-        with self.project.looking_for(self.words.values()):
-            for place in unknown:
-                if not handed_on.may_be(self.found[place]):
-                    del self.found[place]
+        for place in unknown:
+            if not handed_on.may_be(self.found[place]):
+                del self.found[place]
 
     def _is_in_a_class(self) -> bool:
         """Say whether the suite of a class imports what is looked for, which its instances then have."""
         imports = (each for each in self.found.values() if each.mention[3] == u.IMPORT)
-        return any(headers(self.project.uses(each.path))[each.mention[2]].kind == u.CLASS_SCOPE for each in imports)
+        return any(self.project.uses(each.path).scopes[each.mention[2]].kind == u.CLASS_SCOPE for each in imports)
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
@@ -172,9 +163,7 @@ class Search:
                 if imported.name not in self.known and self._is_exported(uses, number, imported.name):
                     self.known.add(imported.name)
                     self.waiting.append(imported.name)
-        mentions = {
-            name: self.mentioned(path, name) if self.mentioned else uses.mentions.get(name, ()) for name in names
-        }
+        mentions = {name: uses.mentions.get(name, ()) for name in names}
         self._note_unseen(path, uses, mentions)
         for name in names:
             for mention in mentions[name]:

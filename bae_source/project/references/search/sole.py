@@ -22,7 +22,6 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.values import NOT_KNOWN, STANDARD, Class, class_around, in_order
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
@@ -86,7 +85,7 @@ def _has(project: Project, owner: Class, name: str) -> bool:
 
 def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) -> bool:
     """Say whether a file gives the name to something that is not of the family: its module, or another class."""
-    for number, scope in enumerate(headers(uses)):
+    for number, scope in enumerate(uses.scopes):
         if scope.kind == u.CLASS_SCOPE and Class(path, number) not in family:
             if name in scope.names or name in uses.scopes[number].attributes:
                 return True
@@ -98,7 +97,7 @@ def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) 
 def _is_assigned(project: Project, sought: Sought) -> bool:
     """Say whether what is looked for is bound by assignments, and by no function."""
     for owner in sought.classes:
-        scope = headers(project.uses(owner.path))[owner.scope]
+        scope = project.uses(owner.path).scopes[owner.scope]
         if any(each[0] in (u.FUNCTION, u.CLASS) for each in scope.names.get(sought.name, ())):
             return False
     return True

@@ -45,7 +45,6 @@ from bae_source.project.references.types.values import (
     ordered,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 
 class Verdict(Struct, frozen=True):
@@ -99,7 +98,7 @@ class Judge:
     def _is_local(self) -> bool:
         """Whether what is looked for is a name of functions alone: a parameter, or what they bind for themselves."""
         symbols = [each for each in self.sought.meanings if isinstance(each, Symbol)]
-        kinds = {headers(self.names.uses(each.path))[each.scope].kind for each in symbols}
+        kinds = {self.names.uses(each.path).scopes[each.scope].kind for each in symbols}
         return bool(symbols) and len(symbols) == len(self.sought.meanings) and kinds == {u.FUNCTION_SCOPE}
 
     @cached_property
@@ -291,7 +290,7 @@ class Judge:
         return _NO if meanings.isdisjoint(self.sought.meanings) else self._named(meanings, name)
 
     def _of_function(self, value: Function) -> Verdict | None:
-        flags = headers(self.names.uses(value.path))[value.scope].flags
+        flags = self.names.uses(value.path).scopes[value.scope].flags
         if self.sought.classes and ("wrapped" in flags or "decorated" in flags):
             return Verdict("unsure", Reason.DECORATED.of())
         return _NO

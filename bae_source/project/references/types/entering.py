@@ -27,7 +27,6 @@ from bae_source.project.references.types.values import (
     union_of,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 METHODS = ("__enter__", "__aenter__")
 _EXPECTING = frozenset({"pytest.raises", "pytest.warns"})
@@ -91,7 +90,7 @@ class Entering:
 
     def _yielded(self, function: Function) -> Values:
         """Return what a generator yields that a decorator makes a manager of."""
-        if u.ENTERED not in headers(self.uses(function.path))[function.scope].flags:
+        if u.ENTERED not in self.uses(function.path).scopes[function.scope].flags:
             return NOT_KNOWN
         told = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
         scope = self.uses(function.path).scopes[function.scope]

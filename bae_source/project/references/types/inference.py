@@ -58,7 +58,6 @@ from bae_source.project.references.types.values import (
     union_of,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 if TYPE_CHECKING:
     from bae_source.project.references.classes.computed_bases import ComputedBases
@@ -422,11 +421,11 @@ class Inference:
             return self.making.instead_of_class(owner, second) | {owner} if second else frozenset({owner})
         if how == u.FUNCTION:
             function = Function(path, first, second)
-            flags = headers(self.uses(path))[first].flags if instances else ()
+            flags = self.uses(path).scopes[first].flags if instances else ()
             if "setter" in flags or "deleter" in flags:
                 return frozenset()
             return self._called(function, lambda: instances) if "property" in flags else frozenset({function})
-        if how == u.ASSIGNED and symbol.scope and headers(self.uses(path))[symbol.scope].kind == u.TYPE_SCOPE:
+        if how == u.ASSIGNED and symbol.scope and self.uses(path).scopes[symbol.scope].kind == u.TYPE_SCOPE:
             return frozenset(map(bound_by, self.annotated(path, first)))
         if how == u.ASSIGNED or (how == u.OTHER and symbol.scope):  # in a module others may bind it too
             return self._stored(symbol, first)
@@ -467,7 +466,7 @@ class Inference:
             return union_of(map(self._of_fixture, fixtures))
         if not any(map(is_bound, held)):
             return held
-        scopes = headers(self.uses(symbol.path))
+        scopes = self.uses(symbol.path).scopes
         is_first = next(iter(scopes[symbol.scope].names)) == symbol.name
         is_self = is_first and self.variables.is_method(symbol.path, symbol.scope)
         owner = self.orders.class_around(symbol.path, symbol.scope) if is_self else None
@@ -478,8 +477,8 @@ class Inference:
     def _stored(self, symbol: Symbol, number: int) -> Values:
         """Return what is assigned: to an attribute a type variable, where a parameter is annotated with one."""
         form = self.uses(symbol.path).expressions[number]
-        if form[:1] == (u.NAME,) and headers(self.uses(symbol.path))[symbol.scope].kind == u.CLASS_SCOPE:
-            names = headers(self.uses(symbol.path))[int(form[2])].names
+        if form[:1] == (u.NAME,) and self.uses(symbol.path).scopes[symbol.scope].kind == u.CLASS_SCOPE:
+            names = self.uses(symbol.path).scopes[int(form[2])].names
             notes = [note for how, note, *_ in names.get(str(form[1]), ()) if how == u.PARAMETER and note]
             held = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
             if any(map(is_bound, held)):
@@ -510,7 +509,7 @@ class Inference:
             functions = self.making.functions(self.members(value, "__call__"))
             return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
         if isinstance(value, Function):
-            flags = headers(self.uses(value.path))[value.scope].flags
+            flags = self.uses(value.path).scopes[value.scope].flags
             if "wrapped" in flags:
                 return NOT_KNOWN
             return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
@@ -558,7 +557,7 @@ class Inference:
             if entered != NOT_KNOWN
             else union_of(
                 self._returned(value, receivers, call)
-                if isinstance(value, Function) and "async" in headers(self.uses(value.path))[value.scope].flags
+                if isinstance(value, Function) and "async" in self.uses(value.path).scopes[value.scope].flags
                 else NOT_KNOWN
                 for value in self.values(path, int(form[1]))
             )

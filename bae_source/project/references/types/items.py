@@ -38,7 +38,6 @@ from bae_source.project.references.types.values import (
     union_of,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _ROWS = frozenset(
     {"list", "set", "frozenset", "tuple", "dict", "List", "Set", "FrozenSet", "Tuple", "Dict", "AbstractSet", "deque",
@@ -172,7 +171,7 @@ class Items:
         if not steps:
             return self._held(self._item(self._of_member(symbol)))
         bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
-        flags = [headers(self.uses(symbol.path))[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
+        flags = [self.uses(symbol.path).scopes[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
         if steps != (CALL,) or len(bindings) != 1 or not flags or {"wrapped", "async"}.intersection(flags[0]):
             return NOT_KNOWN
         return self.inside(symbol.path, bindings[0][2])
@@ -265,7 +264,7 @@ class Items:
         scope = self.uses(symbol.path).scopes[symbol.scope]
         bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
         if len(bindings) == 1 and bindings[0][0] == u.FUNCTION:
-            flags = headers(self.uses(symbol.path))[bindings[0][1]].flags
+            flags = self.uses(symbol.path).scopes[bindings[0][1]].flags
             note = bindings[0][2] if "property" in flags and "wrapped" not in flags else 0
             return _Note(symbol.path, note) if note else None
         return self._bound(symbol.path, bindings) if any(how in _ANNOTATED for how, *_ in bindings) else None
@@ -292,7 +291,7 @@ class Items:
             if value.name == "builtins.zip":
                 return _Row(_Either(tuple(map(self._item, arguments)), in_order=True))
         if isinstance(value, Function):
-            flags = headers(self.uses(value.path))[value.scope].flags
+            flags = self.uses(value.path).scopes[value.scope].flags
             is_told = value.returns and "wrapped" not in flags and "async" not in flags
             marks = frozenset[Value]().union(*(further.then(ITEM) for each in rebound for further in each.then(CALL)))
             note = _Note(value.path, value.returns) if is_told else None

@@ -23,7 +23,6 @@ from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 from bae_source.syntax.text.source import SingleLines
 from bae_source.system.silence import unwarned
 
@@ -142,14 +141,14 @@ class Signatures:
         )
 
     def _of(self, symbol: Symbol) -> Iterator[_Defined | None]:
-        scope = headers(self.project.uses(symbol.path))[symbol.scope]
+        scope = self.project.uses(symbol.path).scopes[symbol.scope]
         whole = self.project.uses(symbol.path).scopes[symbol.scope]
         if scope.kind != u.CLASS_SCOPE or symbol.name in whole.attributes:
             yield None
         yield from self._defined(symbol)
 
     def _defined(self, symbol: Symbol) -> Iterator[_Defined | None]:
-        scopes = headers(self.project.uses(symbol.path))
+        scopes = self.project.uses(symbol.path).scopes
         scope = scopes[symbol.scope]
         for how, number, _, line in scope.names.get(symbol.name, ()):
             if how != u.FUNCTION or not _CHANGING.isdisjoint(scopes[number].flags):

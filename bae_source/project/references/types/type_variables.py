@@ -27,7 +27,6 @@ from bae_source.project.references.types.values import (
     instance_made,
 )
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.names.growing import headers
 
 _VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
 _OF_CLASSES = ("type", "Type")
@@ -80,7 +79,7 @@ class TypeVariables:
         [symbol] = meanings if len(meanings) == 1 else [None]
         if not isinstance(symbol, Symbol):
             return None
-        scope = headers(self.uses(symbol.path))[symbol.scope]
+        scope = self.uses(symbol.path).scopes[symbol.scope]
         if scope.kind == u.TYPE_SCOPE:
             return symbol
         bindings = scope.names.get(symbol.name, ())
@@ -99,7 +98,7 @@ class TypeVariables:
 
     def _arguments(self, function: Function, call: Call) -> Iterator[tuple[int, _Argument]]:
         """Yield the annotations of parameters, with what these are given."""
-        scopes = headers(self.uses(function.path))
+        scopes = self.uses(function.path).scopes
         scope = scopes[function.scope]
         parameters = [(name, *bindings[0][:2]) for name, bindings in scope.names.items() if bindings]
         given = list(call.form[2:])
@@ -122,7 +121,7 @@ class TypeVariables:
 
     def is_method(self, path: str, number: int) -> bool:
         """Say whether a function takes an instance, or its class, first."""
-        scopes = headers(self.uses(path))
+        scopes = self.uses(path).scopes
         around = scopes[scopes[number].parent]
         if around.kind == u.TYPE_SCOPE:
             around = scopes[around.parent]
