@@ -283,7 +283,6 @@ def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() ->
     handing_on = {
         "facts.index",
         "workspace",
-        "naming.inherited",
         "naming.not_found",
         "naming.paths_given",
     }  # what the others work out, and errors
