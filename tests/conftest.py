@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.history.record import git
+from bae_source.history.record import started
 from tests import another_user as users
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
@@ -27,9 +27,9 @@ def pytest_configure(config: pytest.Config) -> None:
     processes that tests start sync as ever.
     """
     os.fsync = os.fdatasync = lambda file: None
-    settings = list(git._SETTINGS)
+    settings = list(started._SETTINGS)
     settings[settings.index("core.fsync=all")] = "core.fsync=none"
-    git._SETTINGS = tuple(settings)
+    started._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))

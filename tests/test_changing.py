@@ -21,7 +21,7 @@ from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
 from bae_source.project.workspace import Workspace
-from bae_source.transaction.commit import lock
+from bae_source.state import lock
 from tests.adapters.support import call
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"

@@ -1,18 +1,32 @@
 """The doctor's look at what is ours: where it lies and whether it can be written, the journal, history, what is kept.
 
-Invariant: places are named here, because a person must know them to mend what is wrong.
+Invariants:
+- places are named here, because a person must know them to mend what is wrong;
+- nothing is created, recovered, recorded or waited for; of the project's lock a shared one is tried for a moment;
+- nothing in a folder that is not ours counts, whatever it says.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
+import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, counted, megabytes, quoted
+from bae_source.history.record.entry import Entry
+from bae_source.history.record.git import HistoryUnavailable, Repository
+from bae_source.history.record.history import HISTORY_LOCK
+from bae_source.history.record.pending import Pending
 from bae_source.state.binding import Standing
-from bae_source.state.folders import LOCAL, OURS
-from bae_source.transaction.commit.examination import Examined, UnderWay
+from bae_source.state.folders import LOCAL, OURS, StateFolders
+from bae_source.state.journal_head import NAME
+from bae_source.state.lock import busy, is_held_now
+from bae_source.system.descriptors import SAFELY
+from bae_source.transaction.commit.journal import Foreign, Journal, State, Unreadable
+from bae_source.transaction.disk.port import RealDisk
 
 
 def state(scene: Scene) -> Part:
@@ -33,7 +47,7 @@ def state(scene: Scene) -> Part:
         lines.append(f"{place}: {what}; {problem or 'writable'}")
     if folders.users.problem:
         lines.append(f"what is made here may be gone after a restart: {folders.users.problem}")
-    for place, problem in scene.examined.obstacles.items():
+    for place, problem in _obstacles(folders).items():
         message = f"{place} {problem}: no change can be made, or none recorded."
         mend = _opened(place, "u+rwX") if "cannot" in problem else f"mv {quoted(place)} {quoted(place)}.moved"
         mend = "Change a copy of the project on a local disk." if "locks" in problem else mend
@@ -43,39 +57,61 @@ def state(scene: Scene) -> Part:
 
 def transaction(scene: Scene) -> Part:
     """Look at the lock and the journal, and at what an earlier recovery kept."""
-    found = scene.examined
+    folders = scene.folders
     troubles: list[Trouble] = []
-    if found.held:
-        line = f"process {found.holder or '(unknown)'} is changing the project now"
-    elif found.under_way is None:
+    if folders.id is not None and is_held_now(folders.lock):
+        holder = busy(folders.lock, 0).details["pid"]
+        line = f"process {holder or '(unknown)'} is changing the project now"
+    elif folders.id is None or (trouble := unfinished(folders)) is None:
         line = "none under way"
     else:
         line = "one is not finished"
-        troubles.append(_unfinished(found, found.under_way))
-    if found.kept:
-        where = scene.folders.kept
+        troubles.append(trouble)
+    kept = 0 if folders.id is None else sum(len(files) for _, _, files in os.walk(folders.kept))
+    if kept:
         message = (
-            f"Recovery kept {counted(found.kept, 'old file')} in {where}, because somebody had changed what we wrote: "
+            f"Recovery kept {counted(kept, 'old file')} in {folders.kept}, because somebody had changed what we wrote: "
             "take from there what you need, and remove it."
         )
-        troubles.append(Trouble(code="kept_files", message=message, mend=f"ls -lR {quoted(where)}"))
+        troubles.append(Trouble(code="kept_files", message=message, mend=f"ls -lR {quoted(folders.kept)}"))
     return Part(name="transaction", lines=(line,), troubles=tuple(troubles))
 
 
 def history(scene: Scene) -> Part:
-    """Look at what was recorded."""
-    past = scene.examined.past
-    count = "unknown" if past.operations is None else counted(past.operations, "operation")
-    lines = [f"{count}, {megabytes(past.bytes)}{f', the newest {past.newest}' if past.newest else ''}"]
-    if past.waiting:
-        lines.append(f"{counted(past.waiting, 'operation')} made, and waiting to be recorded")
+    """Look at what was recorded, and at what waits for it."""
+    folders = scene.folders
+    places = (folders.history, folders.history.with_suffix(".1.git")) if folders.id is not None else ()
+    found = [Repository(each, scene.programs, lambda: folders.id) for each in places if os.path.lexists(each)]
+    waiting = [each.entry for _, each in Pending(folders.pending, lambda: folders.id).waiting()]
+    problem = hint = ""
+    count: int | None = None
+    newest = list[Entry]()
+    try:
+        if strange := [quoted(each.folder) for each in found if not each.exists]:
+            problem, hint = "it is no repository of ours", f"mv {strange[0]} {strange[0]}.moved"
+        else:
+            count = len(waiting) + sum(each.count() for each in found)
+            tips = [(each, tip) for each in found if scene.git and (tip := each.tip()) is not None]
+            newest = [entry for each, tip in tips for _, entry in each.operations(tip, 1)[0]]
+    except HistoryUnavailable as error:
+        problem, hint = error.message, error.hint
+    except OSError as error:
+        problem, hint = error.strerror or type(error).__name__, f"ls -lR {shlex.quote(str(folders.history))}"
+    told = "unknown" if count is None else counted(count, "operation")
+    size = megabytes(sum(sum(each.packs.values()) for each in found))
+    lines = [
+        f"{told}, {size}"
+        + "".join(f", the newest {entry.id} at {entry.when}" for entry in (waiting[-1:] or newest)[:1])
+    ]
+    if waiting:
+        lines.append(f"{counted(len(waiting), 'operation')} made, and waiting to be recorded")
     troubles = []
-    if past.git is None:
+    if scene.git is None:
         message = "There is no git on the search path: changes are not recorded, and cannot be undone."
         troubles.append(Trouble(code="git_missing", message=message, mend="Install git."))
-    elif past.problem:
-        message = f"The history cannot be read: {past.problem}."
-        troubles.append(Trouble(code="history_unreadable", message=message, mend=past.hint))
+    elif problem:
+        message = f"The history cannot be read: {problem}."
+        troubles.append(Trouble(code="history_unreadable", message=message, mend=hint))
     return Part(name="history", lines=tuple(lines), troubles=tuple(troubles))
 
 
@@ -90,22 +126,66 @@ def telemetry(scene: Scene) -> Part:
     return Part(name="telemetry", lines=("on" if scene.noting else "off",))
 
 
-def _unfinished(found: Examined, under_way: UnderWay) -> Trouble:
-    if under_way.problem:
-        place = quoted(found.journal)
-        message = (
-            f"The journal {found.journal} cannot be read: {under_way.problem}. Out of the way, "
-            "it is no obstacle; what it would take back then stays."
-        )
-        return Trouble(code="journal_unreadable", message=message, mend=f"mv {place} {place}.damaged")
-    which = f"{under_way.operation_id} ({under_way.summary})"
-    told = {
-        True: "was made when its process ended; the next request tidies up behind it.",
-        False: "was interrupted; the next request takes it back.",
-        None: "was begun; the next request sees whether it was made, and tidies up behind it.",
-    }
-    message = f"{which} {told[under_way.committed]}"
+def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
+    """Return what keeps changes from being made or recorded; that the journal is none is told with what it says."""
+    found: dict[Path, str] = {}
+    journal = folders.base / NAME
+    files = dict.fromkeys((journal, folders.lock, folders.base / HISTORY_LOCK), stat.S_IFREG)
+    kinds = files | dict.fromkeys((folders.staging, folders.pending), stat.S_IFDIR)
+    for place, kind in kinds.items() if folders.id is not None else ():
+        there = _kind(place)
+        if there not in (kind, None):
+            found |= {place: "is not what we keep under that name"} if place != journal else {}
+        elif there is not None and not os.access(place, os.R_OK | os.W_OK):
+            found[place] = "cannot be read and written"
+    if is_held_now(folders.lock) is None:
+        found[folders.lock] = "cannot be locked, since this system or its file system has no locks"
+    return found
+
+
+def _kind(path: Path) -> int | None:
+    """Return what kind of thing stands at a path, itself and not what it links to; None for nothing that we may see."""
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except OSError:
+        return None
+
+
+def unfinished(folders: StateFolders) -> Trouble | None:
+    """Return the trouble that a transaction in the journal is, or a journal that cannot be read; None for neither."""
+    journal = folders.base / NAME
+    try:
+        if os.path.lexists(journal) and not journal.is_file():
+            return _no_journal(journal, "it is no file")
+        if folders.is_idle():
+            return None
+        descriptor = os.open(journal, os.O_RDONLY | SAFELY)
+        try:
+            state, record = Journal(descriptor, folders.base, RealDisk(), folders.id or "").read()
+        finally:
+            os.close(descriptor)
+    except (Unreadable, Foreign):
+        return _no_journal(journal, "it is damaged, or a newer version wrote it")
+    except OSError as error:
+        return _no_journal(journal, error.strerror or type(error).__name__)
+    if state is State.IDLE or record is None:
+        return None
+    told = "was made when its process ended; the next request tidies up behind it."
+    if state is State.OPEN:
+        told = "was interrupted; the next request takes it back."
+    elif state in (State.SINGLE, State.JUDGED):
+        told = "was begun; the next request sees whether it was made, and tidies up behind it."
+    message = f"{record.entry.id} ({record.entry.summary}) {told}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")
+
+
+def _no_journal(journal: Path, problem: str) -> Trouble:
+    place = quoted(journal)
+    message = (
+        f"The journal {journal} cannot be read: {problem}. Out of the way, "
+        "it is no obstacle; what it would take back then stays."
+    )
+    return Trouble(code="journal_unreadable", message=message, mend=f"mv {place} {place}.damaged")
 
 
 def _foreign(place: Path, standing: Standing, *, changes: bool) -> Trouble:

@@ -30,8 +30,7 @@ def packages(scene: Scene) -> Part:  # noqa: ARG001  # one of several looks
 
 def programs(scene: Scene) -> Part:
     """Look at the programs that are asked where they are there: git, language servers, and pytest for the project."""
-    git = scene.examined.past.git
-    asked = "not found" if git is None else version_of(git, root=scene.root, environment=scene.environment)
+    asked = "not found" if scene.git is None else version_of(scene.git, root=scene.root, environment=scene.environment)
     folders = os.pathsep.join([os.path.dirname(sys.executable), scene.search_path])  # noqa: PTH120  # as `which` wants it
     servers = [name for name, command in COMMANDS.items() if shutil.which(command[0], path=folders)]
     release, known = installed(_TESTS, scene.program) if scene.program else (None, False)

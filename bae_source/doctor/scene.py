@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bae_source.errors import ResourceError
 from bae_source.project.files.layout import Layout
@@ -21,9 +21,6 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.interpreter import Interpreter, find_interpreter
 from bae_source.state.folders import StateFolders
 from bae_source.system.programs import within_reach
-
-if TYPE_CHECKING:
-    from bae_source.transaction.commit.examination import Examined
 
 
 class Scene:
@@ -60,11 +57,14 @@ class Scene:
         return self.environment.get("PATH", os.defpath)
 
     @cached_property
-    def examined(self) -> Examined:
-        """What the writing half has on the disk."""
-        from bae_source.transaction.commit.examination import examine
+    def programs(self) -> str:
+        """Where programs are looked for that are started."""
+        return within_reach(self.search_path, self.folders.top)
 
-        return examine(self.folders, within_reach(self.search_path, self.folders.top))
+    @cached_property
+    def git(self) -> str | None:
+        """The git that is started; None where there is none."""
+        return shutil.which("git", path=self.programs)
 
     @cached_property
     def _pyproject(self) -> tuple[Mapping[str, Any], ResourceError | None]:

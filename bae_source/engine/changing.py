@@ -304,8 +304,7 @@ class Changing:
 
     def _mode_of(self, path: str) -> int | None:
         """Return the permission bits of a file; None where nobody can tell."""
-        looks = self.transactions.looks(path)
-        return None if looks is None else looks.mode
+        return self.transactions.bits(path)[0]
 
     def who(self, context: Context) -> str:
         """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""

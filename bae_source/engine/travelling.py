@@ -212,7 +212,7 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
         return list(_users(changing, travel, workspace, who))
 
     who = changing.who(context)
-    found = plan_travel(asked, changing.history, who, store.read, store.looks, merge, changing.now(), users)
+    found = plan_travel(asked, changing.history, who, store.read, store.bits, merge, changing.now(), users)
     plan = _plan(asked, found, workspace)
     _check_same(plan, workspace)
     for later, used in users(found):

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
 from bae_source.state import journal_head
@@ -174,6 +175,18 @@ def whose_state(*places: Path) -> str:
     if all(map(owned, places)):
         return f"{names} {'was' if len(places) == 1 else 'were'} not made here by you, so nothing in it is believed"
     return f"{names} {'belongs' if len(places) == 1 else 'belong'} to another user, so nothing in it is used"
+
+
+def foreign(standing: Standing, place: Path) -> Refused:
+    """Return the refusal where state that this user did not make here stands in the place of ours."""
+    hints = ["Work as that user, or move it away."]
+    if standing is not Standing.OTHERS:
+        hints = [
+            "forget --foreign removes it, and then the change can be made.",
+            "If you copied or moved the project yourself, type `bae-source adopt` at a terminal to keep its history.",
+        ]
+    message = f"The change was refused: {whose_state(place)}, and it stands where ours belongs; nothing was changed."
+    return Refused("forbidden", message, hints=hints, details={"place": str(place)})
 
 
 def _unused(places: Sequence[Path]) -> Notice:

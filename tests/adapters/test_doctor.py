@@ -18,12 +18,12 @@ import pytest
 from bae_source import Source
 from bae_source.doctor.doctor import Doctor
 from bae_source.doctor.health import Trouble
-from bae_source.engine.service import Service
+from bae_source.engine.service import Service, request
 from bae_source.language_server.language_server import COMMANDS, OFF
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import choices_of
 from bae_source.model.settings import problems, settings
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state.lock import project_lock
 from bae_source.transaction.disk.port import RealDisk
 from bae_source.verification.configured import CHECKERS
 from benchmarks.crash.faults import in_child
@@ -109,7 +109,12 @@ def test_a_project_that_has_been_changed_tells_its_history_and_telemetry(project
     assert codes(outcome) == []
     assert f"{project}/.git/bae-source: history, journal and lock; writable" in outcome.text
     assert f"{project}/.bae-source: cache and telemetry; writable" in outcome.text
-    assert f"\nhistory       1 operation, 0.0 MB, the newest {made.operation_id} at " in outcome.text
+    told = f"\nhistory       1 operation, 0.0 MB, the newest {made.operation_id} at "
+    waits = "\n              1 operation made, and waiting to be recorded\n"
+    assert (told in outcome.text, waits in outcome.text) == (True, True)
+    assert service.run(request("history", {})).found
+    outcome = service.run(Doctor())
+    assert (told in outcome.text, waits in outcome.text) == (True, False)
     assert "\ntelemetry     on\n" in outcome.text
 
 
@@ -209,6 +214,7 @@ def test_without_git_nothing_is_recorded_and_that_is_said(project: Path, tmp_pat
 
 def test_a_history_that_is_damaged_is_a_finding(project: Path) -> None:
     Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
+    assert Source(project).history()
     history = state_folders(project).history
     assert codes(examine(project)) == []
     (history / "bae-source-count").unlink()
@@ -239,6 +245,7 @@ def test_what_stands_where_our_files_should_be_is_a_finding(project: Path, name:
 
 def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
     Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
+    assert Source(project).history()
     ref = state_folders(project).history / "refs/bae-source/operations"
     ref.unlink()
     ref.mkdir()
@@ -365,6 +372,7 @@ def test_files_of_ours_that_cannot_be_read_are_findings(another_user: AnotherUse
     edit = ("edit", "app.client.Client.stop@body", "--code", "return None", "--reload", "off")
     made = another_user.run("-m", "bae_source", *edit, folder=others)
     assert made.returncode == 0, made.stderr
+    assert another_user.run("-m", "bae_source", "history", folder=others).returncode == 0
     history, lock = (others / ".bae-source" / name for name in ("history.git", "lock"))
     history.chmod(0)
     lock.chmod(0)

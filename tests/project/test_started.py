@@ -19,9 +19,9 @@ from bae_source import Source
 from bae_source.project.facts.kinds import SUMMARY
 from bae_source.project.facts.pool import MANY
 from bae_source.project.facts.worker import Result, serve
+from bae_source.state.lock import project_lock
 from bae_source.system.frames import frame, read_frame
 from bae_source.system.own_process import Own, python
-from bae_source.transaction.commit.lock import project_lock
 from tests.adapters.support import environment
 from tests.project.test_pool import alive, open_files
 

@@ -141,7 +141,9 @@ def picture(root: Path) -> dict[str, tuple[object, ...]]:
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
-        if name.startswith(".bae-source") and ("history.git" in name or not path.is_file() or path.name in _OURS):
+        if name.startswith(".bae-source") and (
+            "history.git" in name or "pending" in name or not path.is_file() or path.name in _OURS
+        ):
             continue
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):

@@ -153,7 +153,7 @@ def test_a_history_never_grows_beyond_its_limit_and_keeps_at_least_half_of_it(tm
 def recorded(history: History, made: Sequence[Entry]) -> None:
     """Record many operations fast: all but the last wait for it."""
     for number, each in enumerate(made[:-1]):
-        history._pending.put(each, {}, {"a": b"%d" % number}, now=number)
+        history._pending.put(each, {}, {"a": b"%d" % number})
     history.record(made[-1], {}, {"a": b"%d" % (len(made) - 1)})
 
 
@@ -172,6 +172,7 @@ def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> Non
     repository = history._newest
     for number in range(8):
         history.record(entry(number, {}, {"a": b"%d" % number}), {}, {"a": b"%d" % number})
+        assert history.entries(1)
     assert len(repository.packs) == 8
     repository.pack()
     assert len(repository.packs) == 1
@@ -275,6 +276,7 @@ def test_what_recovery_kept_for_a_person_is_never_removed(root: Path) -> None:
 def test_a_history_that_cannot_be_read_is_not_forgotten_unseen(root: Path) -> None:
     source = Source(root)
     changed(source, 1)
+    assert source.history()
     history = root / ".git/bae-source/history.git"
     (history / "refs/bae-source/operations").write_text("nonsense\n")
     before = everything(root / ".git/bae-source/history.git")

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,7 @@ def test_a_history_that_git_cannot_read_is_told_and_recording_too(
 ) -> None:
     made = entry(1, {}, {"x": b"right"})
     history.record(made, {}, {"x": b"right"})
+    assert history.entries() == (made,)
     (pack,) = (tmp_path / "history.git").rglob("*.pack")
     if damage == "pack":
         pack.chmod(0o600)
@@ -162,8 +164,10 @@ def test_a_history_that_git_cannot_read_is_told_and_recording_too(
         fresh.entries()
     assert str(tmp_path) not in str(caught.value)
     assert "history.git out of the way" in caught.value.hints[0]
-    with pytest.raises(HistoryUnavailable):
-        fresh.record(entry(2, {}, {}), {}, {})
+    fresh.record(entry(2, {}, {}), {}, {})
+    with pytest.raises(HistoryError, match="There is no history: git could not"):
+        fresh.entries()
+    assert len(list((tmp_path / "pending").iterdir())) == 1, "it waits"
     assert not list(tmp_path.rglob("*crash*")), "what git reports of it is of no use to anybody"
 
 
@@ -172,14 +176,16 @@ def test_a_history_that_is_no_folder_is_told_and_so_is_recording(tmp_path: Path)
     history = History(tmp_path / "history.git", search_path=PATH)
     with pytest.raises(HistoryError, match=r"There is no history: its files cannot be read \(Not a directory\)"):
         history.entries()
-    with pytest.raises(HistoryUnavailable):
-        history.record(entry(1, {}, {}), {}, {})
+    history.record(entry(1, {}, {}), {}, {})
+    with pytest.raises(HistoryError, match=r"There is no history: its folder cannot be used \(Not a directory\)"):
+        history.entries()
     assert (tmp_path / "history.git").read_text() == "a file"
 
 
 def test_what_git_itself_does_to_its_repository_does_no_harm(history: History, tmp_path: Path) -> None:
     for number in range(3):
         history.record(entry(number, {}, {"a": b"%d" % number}), {}, {"a": b"%d" % number})
+    assert len(history.entries()) == 3
     git(tmp_path / "history.git", "gc", "--quiet", "--prune=now")
     assert not (tmp_path / "history.git" / REF).exists(), "it is in packed-refs now"
     assert ids(history.entries()) == ["op_02", "op_01", "op_00"]
@@ -210,19 +216,34 @@ def test_without_git_reading_says_so(tmp_path: Path, recorded: bool) -> None:
         history.record(entry(1, {}, {}), {}, {})
 
 
-def test_a_process_whose_git_is_elsewhere_reads_without_gitpython(tmp_path: Path) -> None:
+def test_importing_gitpython_starts_no_git_and_leaves_the_environment_as_it_was(tmp_path: Path) -> None:
     History(tmp_path / "h.git", search_path=PATH).record(entry(1, {}, {}), {}, {})
+    for name in ("bin/git", "named"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {shlex.quote(str(tmp_path))}/mark\n")
+        (tmp_path / name).chmod(0o755)
     code = (
         "import os, sys; from pathlib import Path\n"
         "from bae_source.history.record.history import History\n"
+        "before = dict(os.environ)\n"
         f"print([e.id for e in History(Path({str(tmp_path / 'h.git')!r}), search_path={PATH!r})])\n"
-        "print('git' in sys.modules, dict(os.environ) == {'PATH': '', 'LC_CTYPE': os.environ.get('LC_CTYPE')})"
+        "print(dict(os.environ) == before, __import__('git').Git.GIT_PYTHON_GIT_EXECUTABLE)"
     )
-    environment = {"PATH": ""}
+    environment = {"PATH": str(tmp_path / "bin"), "GIT_PYTHON_GIT_EXECUTABLE": str(tmp_path / "named"), "GIT_DIR": "x"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.decode().splitlines()[0] == "['op_01']"
-    assert done.stdout.decode().splitlines()[1].startswith("False")
+    assert done.stdout.decode().splitlines() == ["['op_01']", f"True {tmp_path / 'named'}"]
+    assert not (tmp_path / "mark").exists()
+
+
+def test_no_git_is_left_behind_by_whoever_reads(history: History) -> None:
+    for number in range(70):
+        history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
+    walk = history.walk()
+    found = next(walk)
+    history.contents(found)
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    assert not children.exists() or not children.read_text().split()
 
 
 def test_recording_does_not_import_gitpython_and_reading_does(tmp_path: Path) -> None:
@@ -402,6 +423,7 @@ def test_a_history_that_is_another_users_or_has_hooks_is_not_used_and_its_hooks_
 ) -> None:
     history = History(tmp_path / "h.git", search_path=PATH)
     history.record(entry(1, {}, {}), {}, {})
+    assert history.entries()
     hook = tmp_path / "h.git/hooks/reference-transaction"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(tmp_path))}/mark\n")

@@ -13,7 +13,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import between
 from bae_source.state.journal_head import NAME
-from bae_source.transaction.commit.lock import is_orphaned, project_lock
+from bae_source.state.lock import is_orphaned, project_lock
 from tests.transaction.support import Judge, Project, picture
 
 A = b"A = 1\n"

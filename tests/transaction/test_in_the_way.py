@@ -143,7 +143,7 @@ def test_a_crashed_change_is_taken_back_once_the_way_is_free(tmp_path: Path, kin
 def test_what_waits_to_be_recorded_is_passed_over_where_it_is_no_file(model: Path, tmp_path: Path, kind: str) -> None:
     root = adopted(shutil.copytree(model, tmp_path / "p"))
     pending = state_folders(root).pending
-    pending.mkdir()
+    pending.mkdir(exist_ok=True)
     KINDS[kind](pending / "00000000000000000001-op_0")
     source = Source(root)
     source.edit("pkg.m.f", old="2", new="3", reload="off")

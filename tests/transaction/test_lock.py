@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from bae_source.errors import Refused
-from bae_source.transaction.commit import lock
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state import lock
+from bae_source.state.lock import project_lock
 
 HOLDER = """
 import sys, time
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state.lock import project_lock
 import os
 with project_lock(Path(sys.argv[1]), wait=5, pid=os.getpid()):
     print("held", flush=True)

@@ -10,7 +10,7 @@ import pytest
 from bae_source.errors import HistoryError
 from bae_source.history.record.history import History, HistoryUnavailable
 from bae_source.history.record.pending import Pending
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state.lock import project_lock
 from tests.transaction.support import PATH, ids
 from tests.transaction.test_history import entry
 
@@ -26,8 +26,8 @@ def history(tmp_path: Path) -> History:
 
 
 def test_what_waits_is_recorded_when_the_history_is_read(pending: Pending, history: History) -> None:
-    for number in (2, 1):
-        pending.put(entry(number, {"a": b"1"}, {"a": None}), {"a": b"1"}, {"a": None}, now=number)
+    for number in (1, 2):
+        pending.put(entry(number, {"a": b"1"}, {"a": None}), {"a": b"1"}, {"a": None})
     found = history.entries()
     assert ids(found) == ["op_02", "op_01"]
     assert history.contents(found[0]) == ({"a": b"1"}, {"a": None})
@@ -36,24 +36,25 @@ def test_what_waits_is_recorded_when_the_history_is_read(pending: Pending, histo
 
 def test_what_waits_is_recorded_before_what_comes(pending: Pending, history: History) -> None:
     history.record(entry(1, {}, {"a": b"1"}), {}, {"a": b"1"})
-    pending.put(entry(2, {}, {"a": b"2"}), {}, {"a": b"2"}, now=1)
+    assert history.entries()
+    pending.put(entry(2, {}, {"a": b"2"}), {}, {"a": b"2"})
     history.record(entry(3, {}, {"a": b"3"}), {}, {"a": b"3"})
     assert ids(history.entries()) == ["op_03", "op_02", "op_01"]
 
 
 def test_what_was_put_twice_or_is_recorded_already_is_recorded_once(pending: Pending, history: History) -> None:
     made = entry(1, {}, {"a": b"1"})
-    pending.put(made, {}, {"a": b"1"}, now=1)
-    pending.put(made, {}, {"a": b"1"}, now=2)
+    pending.put(made, {}, {"a": b"1"})
+    pending.put(made, {}, {"a": b"1"})
     assert len(pending.names()) == 1
     history.entries()
-    pending.put(made, {}, {"a": b"1"}, now=3)
+    pending.put(made, {}, {"a": b"1"})
     assert ids(history.entries()) == ["op_01"]
     assert pending.names() == ()
 
 
 def test_without_git_it_goes_on_waiting(pending: Pending, tmp_path: Path) -> None:
-    pending.put(entry(1, {}, {"a": b"1"}), {}, {"a": b"1"}, now=1)
+    pending.put(entry(1, {}, {"a": b"1"}), {}, {"a": b"1"})
     with pytest.raises(HistoryError, match="git is not installed"):
         History(tmp_path / "history.git", search_path="").entries()
     assert len(pending.names()) == 1
@@ -61,7 +62,7 @@ def test_without_git_it_goes_on_waiting(pending: Pending, tmp_path: Path) -> Non
 
 
 def test_what_is_no_operation_is_passed_over_and_stays(pending: Pending, history: History) -> None:
-    pending.put(entry(1, {}, {}), {}, {}, now=5)
+    pending.put(entry(1, {}, {}), {}, {})
     (pending.folder / "00000000000000000001-op_bad").write_bytes(b"\xc1 no operation")
     (pending.folder / ".new-half").write_bytes(b"")
     assert ids(history.entries()) == ["op_01"]
@@ -71,7 +72,7 @@ def test_what_is_no_operation_is_passed_over_and_stays(pending: Pending, history
 def test_what_could_not_be_written_does_not_wait(pending: Pending, tmp_path: Path) -> None:
     (tmp_path / "pending").write_text("no folder")
     with pytest.raises(OSError, match="exists"):
-        pending.put(entry(1, {}, {}), {}, {}, now=1)
+        pending.put(entry(1, {}, {}), {}, {})
     assert pending.names() == ()
 
 
@@ -79,22 +80,47 @@ def test_while_somebody_else_writes_the_history_an_operation_waits(
     pending: Pending, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bae_source.history.record.history._PATIENCE", 0.05)
+    monkeypatch.setattr("bae_source.history.record.history._MANY", 2)
     with project_lock(tmp_path / "history.lock", wait=1, pid=1):
-        for number in (2, 1):
+        for number in (2, 1):  # as where the clock was put back
             history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
-        (tmp_path / "pending").rename(tmp_path / "away")
-        (tmp_path / "pending").write_text("no folder")
         with pytest.raises(HistoryUnavailable, match="another process is writing it"):
             history.record(entry(3, {}, {}), {}, {})
-    (tmp_path / "pending").unlink()
-    (tmp_path / "away").rename(tmp_path / "pending")
+        with pytest.raises(HistoryError, match="another process is writing it"):
+            history.entries()
+    assert len(pending.names()) == 3
+    assert ids(history.entries()) == ["op_03", "op_01", "op_02"]
+
+
+def test_once_many_wait_or_a_large_one_comes_they_are_recorded(
+    pending: Pending, history: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bae_source.history.record.history._MANY", 2)
+    waiting = []
+    for number in range(4):
+        history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
+        waiting.append(len(pending.names()))
+    monkeypatch.setattr("bae_source.history.record.history._LARGE", 10)
+    history.record(entry(4, {}, {"a": b"1" * 11}), {}, {"a": b"1" * 11})
+    assert [*waiting, len(pending.names())] == [1, 2, 0, 1, 0]
+    assert ids(history.entries()) == ["op_04", "op_03", "op_02", "op_01", "op_00"]
+
+
+def test_whoever_is_killed_between_a_record_and_its_end_leaves_nothing_twice(
+    pending: Pending, history: History
+) -> None:
+    history.record(entry(1, {}, {"a": b"1"}), {}, {"a": b"1"})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Pending, "drop", lambda *_: None)
+        assert ids(history.entries()) == ["op_01"]
+    history.record(entry(2, {}, {"a": b"2"}), {}, {"a": b"2"})
     assert len(pending.names()) == 2
-    assert ids(history.entries()) == ["op_01", "op_02"]
+    assert ids(history.entries()) == ["op_02", "op_01"]
 
 
 def test_several_that_read_at_once_record_it_once(pending: Pending, tmp_path: Path) -> None:
     for number in range(1, 6):
-        pending.put(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"}, now=number)
+        pending.put(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
     found: list[list[str]] = []
 
     def read() -> None:
@@ -112,5 +138,5 @@ def test_several_that_read_at_once_record_it_once(pending: Pending, tmp_path: Pa
 def test_what_waits_stays_within_limits_and_the_newest_stay(pending: Pending, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bae_source.history.record.pending._MOST", 3)
     for number in range(1, 6):
-        pending.put(entry(number, {}, {}), {}, {}, now=number)
+        pending.put(entry(number, {}, {}), {}, {})
     assert [name.partition("-")[2] for name in pending.names()] == ["op_03", "op_04", "op_05"]

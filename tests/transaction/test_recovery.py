@@ -16,7 +16,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import NAME
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state.lock import project_lock
 from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from bae_source.doctor.of_state import unfinished
 from bae_source.errors import Refused, TransactionError
 from bae_source.state.journal_head import NAME, SECTOR, SINGLE
-from bae_source.transaction.commit.examination import examine
 from bae_source.transaction.disk.port import RealDisk
 from tests.transaction.support import NO_GIT, PATH, Judge, Project, ids, picture
 from tests.transaction.test_recovery import OLD, die, filled, in_child, staged
@@ -438,6 +438,7 @@ def test_an_answered_change_is_not_taken_back_for_what_was_written_to_the_old_fi
 
 def test_a_history_that_cannot_be_read_has_recovery_go_by_the_file_alone(project: Project) -> None:
     cut(project, CHANGES["edited"])
+    assert project.history.entries()
     project.write("a.py", b"T = 9\n")
     (notice,) = Project(project.root, path=NO_GIT).transactions.recover()
     assert "a was changed by somebody else meanwhile, and was left as it is" in notice.message
@@ -706,7 +707,7 @@ def test_who_looks_on_is_told_that_it_may_be_taken_back(project: Project) -> Non
 
 def test_the_doctor_says_of_it_that_its_file_will_tell(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, after=die)
-    found = examine(project.folders, PATH).under_way
+    found = unfinished(project.folders)
     assert found is not None
-    assert (found.operation_id, found.committed, found.problem) == ("op_0000", None, "")
+    assert found.message.startswith("op_0000 (edit) was begun; the next request sees whether it was made")
     assert state(project) == SINGLE

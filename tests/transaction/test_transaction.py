@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from bae_source.errors import Refused, TransactionError
+from bae_source.errors import HistoryError, Refused, TransactionError
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.history import HistoryUnavailable
 from bae_source.model.changeset import Edit, FileChange, between, changeset, digest
+from bae_source.state.lock import project_lock
 from bae_source.transaction.commit import transaction
-from bae_source.transaction.commit.lock import project_lock
 from bae_source.transaction.commit.states import Progress
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture, plan
 
@@ -256,11 +256,16 @@ def test_without_git_the_change_stands_and_a_notice_says_so(project: Project) ->
 def test_a_broken_history_costs_the_record_and_not_the_change(tmp_path: Path) -> None:
     project = filled(tmp_path / "p", path=PATH)
     project.commit({"a.py": b"A = 2\n"})
+    assert project.history.entries()
     (project.folders.history / "HEAD").write_text("rubbish")
     done = project.commit({"a.py": b"A = 3\n"})
     assert project.content("a.py") == b"A = 3\n"
-    assert [notice.code for notice in done.warnings] == ["history_unavailable"]
-    assert "history.git out of the way" in done.warnings[0].message
+    assert done.warnings == ()
+    for _ in range(2):
+        with pytest.raises(HistoryError) as caught:
+            project.history.entries()
+        assert "history.git out of the way" in caught.value.hints[0]
+    assert len(list(project.folders.pending.iterdir())) == 1, "it waits"
 
 
 def test_the_record_holds_who_why_what_and_both_contents(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.engine.service import Context, Service, request
-from bae_source.errors import Refused
+from bae_source.errors import HistoryError, Refused
 from bae_source.history.record.history import History
 from bae_source.model.outcome import Outcome
 
@@ -61,12 +62,13 @@ def test_only_where_the_history_may_be_damaged_it_is_to_be_moved_away(
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     service = Service(root, environment={**os.environ, "PATH": path, "USER": "me"})
     done = service.run(request("edit", {"target": "m.f", "old": "return 0", "new": "return 1"}), Context(reload="off"))
-    [notice] = done.warnings
-    assert notice.code == "history_unavailable"
-    assert why in notice.message
-    assert hint in notice.message
-    assert ("out of the way" in notice.message) == ("out of the way" in hint)
-    assert "crash report" not in notice.message
+    assert done.warnings == ()
+    with pytest.raises(HistoryError, match=re.escape(why)) as caught:
+        service.run(request("history", {}))
+    assert hint in caught.value.hints[0]
+    assert ("out of the way" in caught.value.hints[0]) == ("out of the way" in hint)
+    assert "crash report" not in caught.value.message
+    assert not list(root.rglob("*crash*")), "what git reports of it is of no use to anybody"
     undone = Service(root, environment={**os.environ, "USER": "me"}).run(request("undo", {}))
     assert undone.status == "applied"
 
@@ -163,6 +165,7 @@ def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_the
     undone = service.run(request("undo", {}), Context(reload="off"))
     assert undone.text.endswith(": Edited m.f.")
     assert (root / "m.py").read_text() == "def f():\n    return 0\n"
+    assert [each.entry.kind for each in service.run(request("history", {})).found] == ["undo", "change"]
     assert list((root / ".bae-source/pending").iterdir()) == []
 
 

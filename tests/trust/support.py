@@ -87,9 +87,11 @@ def commit(root: Path) -> None:
 
 
 def changed(stranger: Machine, root: Path) -> None:
-    """Make two changes, so that there is a history."""
+    """Make two changes, one of them recorded, so that there is a history."""
     for old, new in (("1", "2"), ("2", "3")):
         stranger.run(root, "edit", Context(reload="off"), target="app.send", old=f"return {old}", new=f"return {new}")
+        if old == "1":
+            assert stranger.run(root, "history").found
 
 
 def crashed(stranger: Machine, root: Path) -> None:

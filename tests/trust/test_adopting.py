@@ -107,6 +107,7 @@ def test_what_git_would_obey_is_not_adopted_whoever_agrees(victim: Machine, stra
         with (history / "config").open("a") as file:
             file.write("[core]\n\tfsmonitor = x\n")
     elif strange == "a link":
+        (copy / ".bae-source/pending").rename(copy / ".bae-source/pending.away")
         (copy / ".bae-source/pending").symlink_to(victim.folder)
     else:
         (history / "objects/info").mkdir(exist_ok=True)

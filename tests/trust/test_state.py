@@ -116,7 +116,7 @@ def waiting(stranger: Machine, root: Path) -> None:
         id="op_feed", kind="change", who="victim", when="2026-01-01T00:00:00+00:00", summary="do", files=files
     )
     before = {"app.py": b"evil", "evil.py": b"evil"}
-    Pending(folders.pending, lambda: folders.id).put(entry, before, {"app.py": after, "evil.py": None}, now=1)
+    Pending(folders.pending, lambda: folders.id).put(entry, before, {"app.py": after, "evil.py": None})
 
 
 STATES: dict[str, Callable[[Machine, Path], None]] = {
@@ -178,6 +178,7 @@ WAYS: dict[str, Callable[[Machine, Path, Path, Machine], None]] = {
 
 def by_own_change(victim: Machine, root: Path) -> None:
     victim.run(root, "write", Context(reload="off"), target="mine", source="X = 1\n")
+    assert victim.run(root, "history").found
 
 
 CASES = [(state, way) for i, state in enumerate(STATES) for j, way in enumerate(WAYS) if (i + j) % 2 == 0]

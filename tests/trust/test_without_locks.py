@@ -157,6 +157,7 @@ def test_a_change_is_refused_with_the_reason_and_what_to_do(any_machine: Machine
 
 def test_what_changes_the_history_is_refused_likewise(machine: Machine, project: Path) -> None:
     assert Source(project).edit("app.m.f", SOURCE).changed
+    assert Source(project).history(), "what waits is recorded where there are locks"
     made = (project / "app/m.py").read_text()
     listed = machine.call("history", project=project)
     assert (listed.returncode, listed.stderr) == (0, "")

@@ -25,11 +25,10 @@ from bae_source.errors import Refused
 from bae_source.history.record.pending import Waiting
 from bae_source.history.record.shape import configuration, strange_in
 from bae_source.state.binding import Standing, user
-from bae_source.state.folders import HISTORY, StateFolders
+from bae_source.state.folders import HISTORY, StateFolders, foreign
 from bae_source.state.journal_head import NAME, SECTOR
+from bae_source.state.lock import busy, is_held_now
 from bae_source.system.own_files import beginning_of, content_of
-from bae_source.transaction.commit.failures import foreign
-from bae_source.transaction.commit.lock import busy, is_held_now
 
 _ID = re.compile(rb"\bid = ([0-9a-f]{32})\n")
 _MOST = 4_096

@@ -21,9 +21,8 @@ from bae_source.errors import HistoryError, Refused
 from bae_source.history.record.history import History
 from bae_source.model.outcome import Notice
 from bae_source.state.binding import ID, IGNORE, Place, Standing
-from bae_source.state.folders import StateFolders
-from bae_source.transaction.commit.failures import foreign
-from bae_source.transaction.commit.lock import busy, is_held_now
+from bae_source.state.folders import StateFolders, foreign
+from bae_source.state.lock import busy, is_held_now
 
 _KINDS = (
     ("facts-", "the cache"),
@@ -167,7 +166,7 @@ def _kind(name: str) -> str | None:
 
 def _is_shared(folders: StateFolders, history: History) -> bool:
     """Say whether other projects of the repository have operations in the same history."""
-    return folders.base != folders.local and folders.history.exists() and history.is_shared()
+    return folders.base != folders.local and history.is_shared()
 
 
 def _check_kept(places: Iterable[Path]) -> None:

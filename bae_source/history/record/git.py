@@ -1,11 +1,10 @@
-"""A bare repository of our own, and git at work on it.
+"""A bare repository of our own, read and written by GitPython.
 
 Invariants:
-- git runs in an environment that holds only what is named here, so that no inherited `GIT_DIR`, no configuration of
-  the user, no hook, filter, signing or fsmonitor has a say, and nothing is fetched whatever is missing;
-- git runs only on a repository that holds what we write and nothing else (`history_shape`);
+- git runs only on a repository that holds what we write and nothing else (`shape`), in an environment of our own
+  (`started`), and none outlives a call;
 - a commit is durable when `write` returns, and reaches the ref whole or not at all;
-- every commit comes as a pack of its own, and `pack` puts the small ones together, so that a repository is never more
+- every `write` makes a pack of its own, and `pack` puts the small ones together, so that a repository is never more
   than some dozens of files.
 """
 
@@ -13,29 +12,24 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
+from bae_source.history.record.entry import Entry
 from bae_source.history.record.shape import configuration, strange_in
-from bae_source.history.record.stream import LOG_FORMAT
+from bae_source.history.record.stream import entry_of
 from bae_source.system.own_files import beginning_of
+
+if TYPE_CHECKING:
+    import git
 
 REF = "refs/bae-source/operations"
 
-_ENV = "/usr/bin/env"
-_SETTINGS = (
-    "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "commit.gpgSign=false",
-    "core.fsync=all", "core.fsyncMethod=fsync", "core.logAllRefUpdates=false", "gc.auto=0",
-    "fastimport.unpackLimit=1", "pack.threads=1", "protocol.allow=never", "safe.bareRepository=explicit",
-)  # fmt: skip
 _INSTALL = "Install git, and operations will be recorded and can be undone."
-_LEAST_ROOM = 256 * 1024
-"""How many bytes must be free for what git says to be about anything else."""
 _LONGEST_NAME = 200
-_REPORT = "dumping crash report"
 _CIRCUMSTANCES = (
     ("No space left on device", "the disk is full", "Free some space."),
     ("Disk quota exceeded", "the disk quota is used up", "Free some space."),
@@ -45,6 +39,7 @@ _CIRCUMSTANCES = (
     ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
 )
 """What git says, in the language that its environment asks for, where nothing is wrong with the history."""
+_REPORT = "dumping crash report"
 
 
 class HistoryUnavailable(Exception):
@@ -59,20 +54,16 @@ class HistoryUnavailable(Exception):
 class Repository:
     """One bare repository; it need not exist.
 
-    Every method that runs git raises `HistoryUnavailable` where it cannot do its work.
+    Every method that needs git raises `HistoryUnavailable` where it cannot do its work.
 
     Parameters:
         folder: where it lies.
         search_path: where git is looked for, as in `PATH`.
         state_id: the id of the folder of ours that it lies in (`state.binding`); None where that is not ours.
-
-    Attributes:
-        inherited: descriptors that git gets while it writes.
     """
 
     def __init__(self, folder: Path, search_path: str, state_id: Callable[[], str | None] = lambda: "") -> None:
         self.folder = folder
-        self.inherited: tuple[int, ...] = ()
         self._search_path = search_path
         self._state_id = state_id
         self._count = folder / "bae-source-count"
@@ -91,9 +82,18 @@ class Repository:
         except OSError:
             return {}
 
-    def check(self) -> None:
-        """Make sure that git is there."""
-        self._command(())
+    def check(self) -> str:
+        """Make sure that git is there, and may start on what is here; return where git is. No git is started."""
+        try:
+            strange = strange_in(self.folder, self._state_id() or "") if self.exists else ""
+        except OSError as error:
+            raise self._failed("open", error.strerror or type(error).__name__) from error
+        if strange:
+            raise self._strange(strange)
+        program = shutil.which("git", path=self._search_path)
+        if program is None:
+            raise HistoryUnavailable("git is not installed", _INSTALL)
+        return program
 
     def tip(self) -> str | None:
         """Return the newest commit; None where nothing is recorded."""
@@ -105,13 +105,15 @@ class Repository:
             return beginning_of(self.folder / REF, _LONGEST_NAME).decode("ascii", "replace").strip()
         if not (self.folder / "packed-refs").is_file():
             return None
-        return self._ask("for-each-ref", "--format=%(objectname)", REF).decode("ascii").strip() or None
+        with self._opened("read") as repository:
+            return str(repository.git.for_each_ref("--format=%(objectname)", REF)) or None
 
-    def write(self, stream: bytes, commits: int) -> None:
+    def write(self, stream: bytes, commits: int, *, lock: int | None = None) -> None:
         """Make commits of what is written for `git fast-import`; the repository is created if need be.
 
         Parameters:
             commits: how many there will be on the ref.
+            lock: a descriptor that git keeps open until it has finished, even if we are killed.
 
         The ref goes where the stream leads, without a look at where it was: git would walk the whole history for that
         where the clock has stood still or gone back.
@@ -119,43 +121,47 @@ class Repository:
         if not self.exists:
             self._create()
         try:
-            self._run("fast-import", "--quiet", "--done", "--force", "--date-format=raw", feed=stream + b"done\n")
+            with self._opened("write") as repository:
+                from subprocess import PIPE
+
+                words = ["git", "fast-import", "--quiet", "--done", "--force", "--date-format=raw"]
+                kept = () if lock is None else (lock,)
+                importing = repository.git.execute(words, istream=PIPE, as_process=True, pass_fds=kept)
+                _, said = importing.communicate(stream + b"done\n")
+                importing.wait(stderr=said)
         except HistoryUnavailable:
-            self._drop_reports()
+            for report in self.folder.glob("fast_import_crash_*"):  # which nothing can switch off
+                with suppress(OSError):
+                    report.unlink()
             raise
         with suppress(OSError):  # what is not noted is counted
             self._count.write_text(f"{self.tip()} {commits}\n", encoding="ascii")
 
-    def _drop_reports(self) -> None:
-        """Remove what `git fast-import` leaves in the repository where it fails, which nothing can switch off."""
-        for report in self.folder.glob("fast_import_crash_*"):
-            with suppress(OSError):
-                report.unlink()
-
     def _create(self) -> None:
         """Make it beside its place first, so that a process that is killed meanwhile leaves no half of one there."""
         draft = Repository(self.folder.with_suffix(".new"), self._search_path, self._state_id)
-        draft.inherited = self.inherited
         for folder in (draft.folder, self.folder):
             shutil.rmtree(folder, ignore_errors=True)
-        draft._run("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(draft.folder))
-        try:
+        with draft._explained("init"):
+            git = _gitpython().git_on(draft.folder, self._search_path, self.check)
+            draft.folder.mkdir()
+            git.init("--quiet", "--bare", "--template=", "--object-format=sha1")
             (draft.folder / "config").write_bytes(configuration(self._state_id() or ""))
             draft.folder.rename(self.folder)
-        except OSError as error:
-            raise self._failed(("init",), error.strerror or type(error).__name__) from error
 
-    def log(self, *, skip: int = 0, limit: int | None = None) -> bytes:
-        """Return the newest commits first, as `history_stream.entries_of` reads them.
+    def operations(self, start: str, most: int) -> tuple[list[tuple[str, Entry]], str | None]:
+        """Return tree and entry of a commit and of those before it, the newest first, and where to go on.
 
         Parameters:
-            skip: how many of the newest are left out.
-            limit: at most that many; None for all of them.
+            start: the commit.
+            most: at most that many commits are read.
         """
-        many = [] if limit is None else [f"--max-count={limit}"]
-        return self._ask(
-            "log", "--first-parent", "--no-show-signature", f"--format={LOG_FORMAT}", f"--skip={skip}", *many, REF
-        )
+        words = ("--first-parent", "--no-show-signature", "--format=%T%x00%P%x00%B%x00", f"--max-count={most}")
+        with self._opened("read") as repository:  # three times as fast as GitPython's commits
+            fields = str(repository.git.log(*words, "--end-of-options", start, "--")).split("\0")
+        trees, parents, messages = fields[0:-1:3], fields[1::3], fields[2::3]
+        found = [(tree.strip(), entry_of(message)) for tree, message in zip(trees, messages, strict=True)]
+        return [(tree, entry) for tree, entry in found if entry is not None], parents[-1] or None
 
     def count(self) -> int:
         """Return how many commits there are: what was noted for this very tip, since git would walk all of them."""
@@ -166,135 +172,61 @@ class Repository:
             noted, count = self._count.read_text(encoding="ascii").split()
             if noted == tip:
                 return int(count)
-        return int(self._run("rev-list", "--count", "--first-parent", REF))
+        with self._opened("read") as repository:
+            return int(repository.git.rev_list("--count", "--first-parent", REF))
 
     def files(self, tree: str) -> dict[str, bytes]:
         """Return every file of a tree by its path; files that are lost are left out."""
-        listing = self._ask("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0")
-        found = [line.partition(b"\t") for line in listing if line]
-        names = [os.fsdecode(path) for _, _, path in found]
-        contents = self._objects([head.split()[2].decode() for head, _, _ in found])
-        return {name: content for name, content in zip(names, contents, strict=True) if content is not None}
+        found = {}
+        with self._opened("read") as repository:
+            import git
+
+            for each in git.Tree(repository, bytes.fromhex(tree), path="").traverse():
+                if isinstance(each, git.Blob):
+                    with suppress(ValueError):
+                        found[os.fsdecode(each.path)] = each.data_stream.read()
+        return found
 
     def pack(self) -> None:
-        """Put small packs together with others of their size, so that each object is copied a few times in its life.
-
-        What `git repack --geometric` does, but for the walk over all commits that it takes.
-        """
-        folder = self.folder / "objects/pack"
-        smallest = sorted(self.packs.items(), key=lambda pack: pack[1])
-        together, total = 0, 0
-        while together < len(smallest) and (not total or smallest[together][1] <= 2 * total):
-            total += smallest[together][1]
-            together += 1
-        names = [name.removesuffix(".pack") for name, _ in smallest[:together]]
-        if len(names) < 2:
-            return
-        ids = b"\n".join(each for name in names for each in _ids_in((folder / f"{name}.idx").read_bytes()))
-        made = self._run("pack-objects", "--quiet", "--window=0", str(folder / "pack"), feed=ids + b"\n")
-        for name in set(names) - {f"pack-{made.decode('ascii').strip()}"}:
-            for suffix in (".idx", ".rev", ".pack"):
-                (folder / f"{name}{suffix}").unlink(missing_ok=True)
+        """Put small packs together with others of their size, so that each object is copied a few times in its life."""
+        with self._opened("pack") as repository:
+            repository.git.repack("--geometric=2", "-d", "-n", "--quiet")
 
     def sweep(self) -> None:
         """Remove what no commit needs any more, and make the rest as small as can be."""
-        self._run("repack", "-a", "-d", "-n", "--quiet")
-        self._run("prune", "--expire=now")
+        with self._opened("pack") as repository:
+            repository.git.repack("-a", "-d", "-n", "--quiet")
+            repository.git.prune("--expire=now")
 
-    def _objects(self, names: Sequence[str]) -> list[bytes | None]:
-        """Return the content of objects, None for one that is missing."""
-        answer = self._ask("cat-file", "--batch", feed="".join(f"{name}\n" for name in names).encode())
-        contents: list[bytes | None] = []
-        position = 0
-        for _ in names:
-            end = answer.index(b"\n", position)
-            head = answer[position:end].rsplit(b" ", 2)
-            position = end + 1
-            if head[-1] == b"missing":
-                contents.append(None)
-                continue
-            size = int(head[-1])
-            contents.append(answer[position : position + size])
-            position += size + 1
-        return contents
+    @contextmanager
+    def _opened(self, what: str) -> Iterator[git.Repo]:
+        """Open it for GitPython.
 
-    def _ask(self, *arguments: str, feed: bytes = b"") -> bytes:
-        """Run git through GitPython, as whatever reads the history does.
-
-        GitPython always adds the inherited environment; `env -i` in front of git takes it away again.
+        Parameters:
+            what: is about to be done.
         """
-        git = _gitpython()
-        if git is None:
-            return self._run(*arguments, feed=feed)
-        from tempfile import TemporaryFile  # 5 ms, which recording need not pay
+        with self._explained(what), _gitpython().opened(self.folder, self._search_path, self.check) as repository:
+            yield repository
 
-        inside = [f"{name}={value}" for name, value in self._environment().items()]
+    @contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
         try:
-            with TemporaryFile() as stream:
-                stream.write(feed)
-                stream.seek(0)
-                output = git.Git(str(self.folder.parent)).execute(
-                    [_ENV, "-i", *inside, *self._command(arguments)],
-                    istream=stream,
-                    stdout_as_string=False,
-                    strip_newline_in_stdout=False,
-                    start_new_session=True,
-                )
-        except (git.GitError, OSError, ValueError) as error:
-            raise self._failed(arguments, str(getattr(error, "stderr", "") or error)) from error
-        assert isinstance(output, bytes)
-        return output
+            yield
+        except HistoryUnavailable:
+            raise
+        except Exception as error:  # whatever GitPython makes of a repository that is damaged
+            raise self._failed(what, error) from error
 
-    def _run(self, *arguments: str, feed: bytes = b"") -> bytes:
-        """Run git by itself, as recording does: a change must not wait for GitPython's import."""
-        command = self._command(arguments)
-        try:
-            done = subprocess.run(
-                command,
-                input=feed,
-                capture_output=True,
-                check=False,
-                cwd=self.folder.parent,
-                env=dict(self._environment()),
-                start_new_session=True,
-                pass_fds=self.inherited,
-            )
-        except OSError as error:
-            raise self._failed(arguments, error.strerror or type(error).__name__) from error
-        if done.returncode:
-            raise self._failed(arguments, os.fsdecode(done.stderr))
-        return done.stdout
-
-    def _command(self, arguments: Sequence[str]) -> list[str]:
-        try:
-            strange = strange_in(self.folder, self._state_id() or "") if self.exists else ""
-        except OSError as error:
-            raise self._failed(arguments or ("open",), error.strerror or type(error).__name__) from error
-        if strange:
-            raise self._strange(strange)
-        executable = shutil.which("git", path=self._search_path)
-        if executable is None:
-            raise HistoryUnavailable("git is not installed", _INSTALL)
-        return [executable, *(word for setting in _SETTINGS for word in ("-c", setting)), *arguments]
-
-    def _environment(self) -> Mapping[str, str]:
-        return {
-            "PATH": self._search_path, "GIT_DIR": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
-            "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", "GIT_DEFAULT_REF_FORMAT": "files",
-        }  # fmt: skip
-
-    def _failed(self, arguments: Sequence[str], said: str) -> HistoryUnavailable:
+    def _failed(self, what: str, error: Exception | str) -> HistoryUnavailable:
         """Return the error with the last line that git said, without the paths in it; only damage is to be removed."""
-        full = _CIRCUMSTANCES[0][0] if self._has_no_room() else ""  # which git does not say of a ref
+        said = str(getattr(error, "stderr", "") or error)
         for words, reason, hint in _CIRCUMSTANCES:
-            if words in said + full:
-                return HistoryUnavailable(f"{reason}, so git could not {arguments[0]} our history", hint)
+            if words in said:
+                return HistoryUnavailable(f"{reason}, so git could not {what} our history", hint)
         lines = [line for line in said.strip().strip("'").strip().splitlines() if _REPORT not in line]
         reason = " ".join("…" if "/" in word else word for word in (lines or ["it said nothing"])[-1].split())
         return HistoryUnavailable(
-            f"git could not {arguments[0]} our history ({reason})",
+            f"git could not {what} our history ({reason})",
             f"If it stays like that, {self._moving_away()}",
         )
 
@@ -306,25 +238,13 @@ class Repository:
         what = f"the folder {self.folder.parent.name}/{self.folder.name}"
         return f"move {what} out of the way; the next operation starts a new history."
 
-    def _has_no_room(self) -> bool:
-        try:
-            return shutil.disk_usage(self.folder.parent).free < _LEAST_ROOM
-        except OSError:
-            return False
 
-
-def _ids_in(index: bytes) -> Iterator[bytes]:
-    """Yield the ids of the objects in a pack, in hexadecimal, from its index (format 2, see gitformat-pack)."""
-    names = 8 + 256 * 4
-    count = int.from_bytes(index[names - 4 : names], "big")
-    for start in range(names, names + 20 * count, 20):
-        yield index[start : start + 20].hex().encode()
-
-
-def _gitpython() -> ModuleType | None:
-    """Import GitPython: late, since it costs 120 ms. At its import it wants a git of its own; None if it finds none."""
+def _gitpython() -> ModuleType:
     try:
-        import git
-    except (ImportError, OverflowError):  # it imports `logging`, which tells the time: not from the year 2262 on
-        return None
-    return git
+        from bae_source.history.record import started
+    except OverflowError as error:
+        reason = "this machine's clock is past the year 2262, where Python cannot tell the time to GitPython"
+        raise HistoryUnavailable(reason, "Set the clock.") from error
+    except ImportError as error:
+        raise HistoryUnavailable(f"GitPython cannot be loaded ({error})", "doctor says what is missing.") from error
+    return started

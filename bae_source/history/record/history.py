@@ -1,23 +1,26 @@
 """The history: a commit for each operation, in bare repositories of our own.
 
-    history.git      the newest operations: one commit each, on top of the one before, see `history_stream`
+    pending/         operations that were made, where they are durable, see `pending`
+    history.git      those that were recorded: one commit each, on top of the one before, see `stream`
     history.1.git    older ones: what `history.git` was until it grew to half of what is kept
-    pending/         operations that were made but not recorded yet, see `pending`
+
+A change waits for no git: its operation goes to `pending`, and is recorded by whoever reads the history next, or once
+many are there.
 
 Invariants:
 - nothing of the user's repository is read or written: content comes in and goes out as bytes;
-- an operation is recorded whole or not at all, and durable once recorded; those that wait are recorded before it;
-- what is over the limits goes with a whole repository, by a rename: no commit waits for a history to be rewritten;
-- where git is missing or fails, recording raises `HistoryUnavailable`, which a transaction turns into a notice.
+- an operation is recorded whole or not at all, durable once recorded, and waits until then;
+- what is over the limits goes with a whole repository, by a rename: nobody waits for a history to be rewritten;
+- where git is missing or fails, `HistoryUnavailable` is raised, which a transaction turns into a notice.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -29,25 +32,22 @@ from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import REF, HistoryUnavailable, Repository
 from bae_source.history.record.pending import Pending, Waiting
-from bae_source.history.record.stream import (
-    AFTER,
-    BEFORE,
-    REQUEST,
-    commit_again,
-    commit_of,
-    entries_of,
-    request_of,
-)
+from bae_source.history.record.stream import AFTER, BEFORE, REQUEST, commit_again, commit_of, request_of
 from bae_source.model.changeset import ChangeSet, Contents, between, digest
-from bae_source.transaction.commit.lock import project_lock
+from bae_source.state.lock import project_lock
 
 __all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "Limits")
 
 HISTORY_LOCK = "history.lock"
 """The file that keeps writers of the history apart, beside its folder."""
 
-_CHUNKS = (64, 1_024, None)  # what is asked for is nearly always among the newest
+_CHUNK = 64  # what is asked for is nearly always among the newest
+_MANY = 64
+_LARGE = 4_000_000
+"""So many operations wait at most, and so many bytes of one, until somebody reads the history, if it can be written."""
 _MOST_PACKS = 64
+_AT_ONCE = 8
+"""What part of what is kept is recorded before it is seen whether that is too much."""
 _PATIENCE = 10.0
 _FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
 
@@ -62,10 +62,6 @@ class Limits(Struct, frozen=True, kw_only=True):
 
     megabytes: float = 200
     operations: int = 10_000
-
-
-class _InUse(HistoryUnavailable):
-    """Another process has been writing the history for too long."""
 
 
 class Deleted(Struct, frozen=True, kw_only=True):
@@ -110,23 +106,18 @@ class History:
         self._known: _Known | None = None
 
     def record(self, entry: Entry, before: Contents, after: Contents) -> None:
-        """Record an operation; the folder above the repository exists. While the history is being pruned, it waits.
+        """Take an operation, which is durable then; the folder above the repository exists, and the project is locked.
 
         Raises:
-            HistoryUnavailable: it could not be recorded, and was not.
+            OSError: it could not be taken, and was not.
+            HistoryUnavailable: it waits, and cannot be recorded as things are.
         """
-        try:
-            with self._alone():
-                waiting = Waiting(entry=replace(entry, project=self._project), before=dict(before), after=dict(after))
-                self._write(waiting)
-                with suppress(HistoryUnavailable, ResourceError, OSError):
-                    self._keep_small()
-        except _InUse as error:
-            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
-            try:
-                self._pending.put(entry, before, after, now=max(made, self._pending.latest + 1))
-            except OSError:
-                raise error from None
+        self._pending.put(replace(entry, project=self._project), before, after)
+        size = sum(len(content) for contents in (before, after) for content in contents.values() if content)
+        if size > _LARGE or len(self._pending.names()) > _MANY:
+            self._receive()
+        else:
+            self._newest.check()
 
     def entries(self, limit: int | None = None, who: str | None = None) -> tuple[Entry, ...]:
         """Return the operations, newest first, without their requests.
@@ -188,7 +179,7 @@ class History:
         if any(name.partition("-")[2] == operation_id for name in self._pending.names()):
             return True
         with suppress(HistoryUnavailable, OSError):
-            return any(entry.id == operation_id for _, _, entry in islice(self._places(), _CHUNKS[0]))
+            return any(entry.id == operation_id for _, _, entry in islice(self._places(), _CHUNK))
         return False
 
     def __iter__(self) -> Iterator[Entry]:
@@ -201,6 +192,8 @@ class History:
             HistoryError: `nothing_to_undo`, if the history cannot be read.
         """
         with _readable():
+            if self._pending.names():
+                self._receive()
             return any(entry.project != self._project for _, _, entry in self._places())
 
     def entry(self, operation_id: str) -> Entry:
@@ -266,66 +259,77 @@ class History:
             HistoryError: `nothing_to_undo`, if the history cannot be read or written, or somebody else is writing it.
         """
         deleted = Deleted()
-        with _readable(), self._alone():
-            self._write()
+        with _readable(), self._alone() as lock:
+            self._write(lock)
             for repository in (self._newest, self._older):
-                gone = self._prune(repository, keep)
+                gone = self._prune(repository, keep, lock)
                 deleted = Deleted(operations=deleted.operations + gone.operations, bytes=deleted.bytes + gone.bytes)
         return deleted
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other writers out."""
+    def _alone(self) -> Iterator[int]:
+        """Keep other writers out; a git that has the descriptor does until it has finished, even if we are killed."""
         try:
             with project_lock(self._lock, wait=_PATIENCE, pid=os.getpid()) as lock:
-                # if we are killed, a git that still writes keeps others out until it has finished
-                self._newest.inherited = self._older.inherited = (lock.descriptor,)
-                try:
-                    yield
-                finally:
-                    self._newest.inherited = self._older.inherited = ()
+                yield lock.descriptor
         except Refused as error:
-            raise _InUse("another process is writing it", "Try again in a moment.") from error
+            raise HistoryUnavailable("another process is writing it", "Try again in a moment.") from error
         except OSError as error:
             raise HistoryUnavailable(
                 f"its folder cannot be used ({error.strerror})",
                 "doctor says what is in the way.",
             ) from error
 
-    def _write(self, *more: Waiting) -> None:
-        """Record what waits and then `more`; the lock is held."""
-        names, operations = [], list(more)
-        if self._pending.names():
-            there = {entry.id for _, _, entry in self._places()}
-            found = list(self._pending.waiting())
-            names = [name for name, _ in found]
-            # each as it stands: it may be another project's of this repository, which left it when it died
-            operations[:0] = [each for _, each in found if each.entry.id not in there]
-        parent, stream = self._newest.tip(), b""
-        for each in operations:
-            try:
-                stream += commit_of(REF, each.entry, each.before, each.after, parent=None if stream else parent)
-            except (TypeError, ValueError) as error:
-                raise HistoryUnavailable("the request cannot be written as JSON", "Report this as a bug.") from error
-        if stream:
-            self._newest.write(stream, self._newest.count() + len(operations))
-        with suppress(OSError):  # what is recorded already is not recorded again
-            self._pending.drop(names)
-
     def _receive(self) -> None:
         """Record what waits, so that it can be read; without git, an empty answer would hide why there is none."""
         if self._pending.names():
-            with self._alone():
-                self._write()
+            with self._alone() as lock:
+                self._write(lock)
         elif not self._newest.exists and not self._older.exists:
             self._newest.check()
 
-    def _keep_small(self) -> None:
+    def _write(self, lock: int) -> None:
+        """Record what waits, and keep the history small."""
+        waiting = list(self._pending.waiting())
+        if not waiting:
+            return
+        # whoever was killed just before he dropped what he had recorded was the last to record anything
+        there = {entry.id for _, _, entry in islice(self._places(), max(_CHUNK, len(waiting)))}
+        limits = self._told_limits()
+        group, size = list[Waiting](), 0
+        for number, (_, each) in enumerate(waiting, start=1):
+            if each.entry.id not in there:
+                group.append(each)
+                size += sum(len(content or b"") for content in (*each.before.values(), *each.after.values()))
+            is_much = len(group) * _AT_ONCE >= limits.operations or size * _AT_ONCE >= limits.megabytes * 1e6
+            if group and (is_much or number == len(waiting)):
+                self._record(group, lock)
+                with suppress(HistoryUnavailable, OSError):
+                    self._keep_small(limits)
+                group, size = [], 0
+        with suppress(OSError):  # what is recorded already is not recorded again
+            self._pending.drop(name for name, _ in waiting)
+
+    def _record(self, group: Iterable[Waiting], lock: int) -> None:
+        parent = self._newest.tip()
+        commits = [
+            commit_of(REF, each.entry, each.before, each.after, parent=None if number else parent)
+            for number, each in enumerate(group)
+        ]
+        self._newest.write(b"".join(commits), self._newest.count() + len(commits), lock=lock)
+
+    def _told_limits(self) -> Limits:
+        """Return how much is kept; all of it where nobody can tell."""
+        try:
+            return self._limits()
+        except (ResourceError, OSError):
+            return Limits(megabytes=sys.maxsize, operations=sys.maxsize)
+
+    def _keep_small(self, limits: Limits) -> None:
         """Put packs together, and begin a new repository where this one has grown to half of what is kept."""
         packs = self._newest.packs
         if len(packs) > _MOST_PACKS:
             self._newest.pack()
-        limits = self._limits()
         if sum(packs.values()) * 2 > limits.megabytes * 1e6 or self._newest.count() * 2 > limits.operations:
             going = self._older.folder.with_suffix(".going")
             shutil.rmtree(going, ignore_errors=True)
@@ -334,17 +338,18 @@ class History:
             self._newest.folder.rename(self._older.folder)
             shutil.rmtree(going, ignore_errors=True)
 
-    def _prune(self, repository: Repository, keep: Callable[[Entry], bool]) -> Deleted:
-        if repository.tip() is None:
+    def _prune(self, repository: Repository, keep: Callable[[Entry], bool], lock: int) -> Deleted:
+        tip = repository.tip()
+        if tip is None:
             return Deleted()
-        found = list(entries_of(repository.log()))
-        kept = [each for each in found if each[2].project != self._project or keep(each[2])]
+        found, _ = repository.operations(tip, sys.maxsize)
+        kept = [each for each in found if each[1].project != self._project or keep(each[1])]
         size = sum(repository.packs.values())
         if len(kept) == len(found):
             return Deleted()
         if kept:
-            again = (commit_again(REF, entry, tree) for _, tree, entry in reversed(kept))
-            repository.write(f"reset {REF}\n\n".encode() + b"".join(again), len(kept))
+            again = (commit_again(REF, entry, tree) for tree, entry in reversed(kept))
+            repository.write(f"reset {REF}\n\n".encode() + b"".join(again), len(kept), lock=lock)
             repository.sweep()
         else:
             shutil.rmtree(repository.folder)
@@ -359,17 +364,16 @@ class History:
 
     def _read(self, tips: Iterable[str | None]) -> Iterator[tuple[Repository, str, Entry]]:
         for repository, tip in zip((self._newest, self._older), tips, strict=True):
-            skip = 0
-            for limit in _CHUNKS if tip else ():
-                log = repository.log(skip=skip, limit=limit)
-                yield from ((repository, tree, entry) for _, tree, entry in entries_of(log))
-                if limit is None or not log:
-                    break
-                skip += limit
+            most, start = _CHUNK, tip
+            while start:
+                found, start = repository.operations(start, most)
+                yield from ((repository, tree, entry) for tree, entry in found)
+                most *= 16
 
     def _files(self, entry: Entry) -> dict[str, bytes]:
         """Return what the commit of an operation holds."""
         with _readable():
+            self._receive()
             for again in (False, True):
                 for repository, tree, each in self._places():
                     if each.id == entry.id:

@@ -2,8 +2,8 @@
 
     pending/01732253400123456789-op_7f3a…       the entry, and what its files held before and after
 
-A transaction whose process died after the commit, or could not run git, is put here by whoever finds it: that takes a
-millisecond and needs no git. The history takes them over before it is read or written.
+Each change puts its operation here, or whoever finds that it was made by a process that died: that takes a millisecond
+and needs no git. The history takes them over before it is read.
 
 Invariants:
 - a file is put here whole and durable, or not at all; names sort as the operations were made;
@@ -17,6 +17,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -59,11 +60,8 @@ class Pending:
         self.folder = folder
         self._state_id = state_id
 
-    def put(self, entry: Entry, before: Contents, after: Contents, *, now: int) -> None:
+    def put(self, entry: Entry, before: Contents, after: Contents) -> None:
         """Let an operation wait; it is durable then. The folder above this one exists, and the project is locked.
-
-        Parameters:
-            now: nanoseconds since the epoch, by which operations are put in order.
 
         Raises:
             OSError: it could not be written, or made durable; nothing is here then that is half an operation.
@@ -73,8 +71,11 @@ class Pending:
         if self.folder.is_symlink():
             raise OSError(errno.ELOOP, "it is a link", str(self.folder))
         self.folder.mkdir(exist_ok=True)
-        if not any(name.partition("-")[2] == entry.id for name in self.names()):
-            self._add(f"{now:020d}-{entry.id}", content)
+        names = self.names()
+        if not any(name.partition("-")[2] == entry.id for name in names):
+            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
+            last = int(names[-1].partition("-")[0]) if names else 0  # the clock may have been put back
+            self._add(f"{max(made, last + 1):020d}-{entry.id}", content)
         for folder in (self.folder, self.folder.parent):
             _sync(folder)
         with suppress(OSError):  # they are dropped with the next one
@@ -101,11 +102,6 @@ class Pending:
         except OSError:
             return ()
         return tuple(sorted(name for name in found if name.partition("-")[0].isdigit()))
-
-    @property
-    def latest(self) -> int:
-        """When the newest that waits was put here; 0 if nothing waits."""
-        return max((int(name.partition("-")[0]) for name in self.names()), default=0)
 
     def waiting(self) -> Iterator[tuple[str, Waiting]]:
         """Yield what waits with its name, the oldest first; what is no operation of ours is passed over."""

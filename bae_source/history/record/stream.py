@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -56,10 +56,10 @@ def commit_again(ref: str, entry: Entry, tree: str) -> bytes:
     return b"".join((*_head(ref, entry), f"M 040000 {tree} \n".encode()))
 
 
-def entry_of(message: bytes) -> Entry | None:
+def entry_of(message: str) -> Entry | None:
     """Return the entry that a commit's message holds, without its request; None if it was not written by us."""
     try:
-        return _DECODER.decode(message.rstrip().rpartition(b"\n")[2])
+        return _DECODER.decode(message.rstrip().rpartition("\n")[2])
     except msgspec.DecodeError:
         return None
 
@@ -72,16 +72,6 @@ def request_of(content: bytes | None) -> dict[str, Any]:
         return {}
 
 
-def entries_of(log: bytes) -> Iterator[tuple[str, str, Entry]]:
-    """Yield commit, tree and entry of each record of a log that was asked for with `LOG_FORMAT`."""
-    fields = log.split(b"\0")
-    for commit, tree, message in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
-        entry = entry_of(message)
-        if entry is not None:
-            yield commit.strip().decode("ascii"), tree.decode("ascii"), entry
-
-
-LOG_FORMAT = "%H%x00%T%x00%B%x00"
 _DECODER = msgspec.json.Decoder(Entry)
 
 

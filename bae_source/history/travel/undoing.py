@@ -14,14 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from stat import S_IMODE
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import HistoryError
-from bae_source.history.record.entry import Bits, Entry, TouchedFile
+from bae_source.history.record.entry import MOST_BITS, Bits, Entry, TouchedFile
 from bae_source.history.travel.choosing import Word, chosen
 from bae_source.history.travel.commands import Redo, Undo
 from bae_source.history.travel.preview import Conflict, preview, versions
@@ -30,7 +29,6 @@ from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.obstacle import Obstacle
 from bae_source.model.text import listed
-from bae_source.transaction.disk.targets import MOST_BITS, Looks
 
 if TYPE_CHECKING:
     from bae_source.history.record.history import History
@@ -73,7 +71,7 @@ def plan(
     history: History,
     who: str,
     read: Read,
-    looks: Callable[[str], Looks | None] = lambda _: None,
+    bits: Callable[[str], Bits] = lambda _: _UNKNOWN,
     merge: Merge = exact,
     now: datetime | None = None,
     users: Users = lambda _: [],
@@ -84,7 +82,7 @@ def plan(
         who: the caller.
         read: the content of a file by project-relative path, None where there is no file; what files are called in
             messages comes with it.
-        looks: what a file has beside its content; None where nobody can tell.
+        bits: permission bits and owner of a file, as far as anybody can tell.
         merge: takes a change back from a file that has changed since.
         now: the time, for ages.
         users: names the later changes that use what would go, in other files; so nothing is advised that is refused.
@@ -95,8 +93,8 @@ def plan(
     """
     line = Timeline(history, who)
     words = chosen(request, line, history, who, now or datetime.now(UTC))
-    trials = _Trials(history, line, read, looks, merge, users)
-    deed = _Deed(request.verb, history, line, read, looks, merge, trials)
+    trials = _Trials(history, line, read, bits, merge, users)
+    deed = _Deed(request.verb, history, line, read, bits, merge, trials)
     for change, word in words:
         deed.do(change, word, [each for each, _ in words])
     changes = deed.changes()
@@ -147,7 +145,7 @@ class _Deed:
         history: History,
         line: Timeline,
         read: Read,
-        looks: Callable[[str], Looks | None],
+        bits: Callable[[str], Bits],
         merge: Merge,
         trials: _Trials | None = None,
     ) -> None:
@@ -159,7 +157,7 @@ class _Deed:
         self._history = history
         self._line = line
         self._read = read
-        self._looks = looks
+        self._bits_now = bits
         self._first: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
         self._origins: dict[str, str] = {}
@@ -232,10 +230,7 @@ class _Deed:
 
     def _bits_of(self, path: str) -> Bits:
         """Return mode and owner of a file as it is by now."""
-        if path in self._bits:
-            return self._bits[path]
-        looks = self._looks(path)
-        return _UNKNOWN if looks is None else (S_IMODE(looks.mode), looks.owner)
+        return self._bits[path] if path in self._bits else self._bits_now(path)
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
@@ -257,9 +252,9 @@ class _Deed:
         content = self._first[path]
         if content is None or content != self._now[path] or path == origin:
             return None
-        now, source = self._looks(path), None if origin is None else self._looks(origin)
-        mode, owner = self._bits[path] if source is None else (S_IMODE(source.mode), source.owner)
-        if now is None or mode is None or (S_IMODE(now.mode), now.owner) == (mode, owner or now.owner):
+        now, source = self._bits_now(path), _UNKNOWN if origin is None else self._bits_now(origin)
+        mode, owner = self._bits[path] if source == _UNKNOWN else source
+        if now == _UNKNOWN or mode is None or now == (mode, owner or now[1]):
             return None
         same = digest(content)
         return FileChange(path=path, before=same, after=same, edits=(), mode=mode, owner=owner)
@@ -369,11 +364,11 @@ class _Trials:
         history: History,
         line: Timeline,
         read: Read,
-        looks: Callable[[str], Looks | None],
+        bits: Callable[[str], Bits],
         merge: Merge,
         users: Users,
     ) -> None:
-        self._deed = partial(_Deed, "undo", history, line, read, looks, merge)
+        self._deed = partial(_Deed, "undo", history, line, read, bits, merge)
         self._line = line
         self._users = users
 

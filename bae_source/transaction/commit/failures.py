@@ -9,13 +9,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
-from bae_source.state.binding import Standing
-from bae_source.state.folders import whose_state
 from bae_source.system.descriptors import NoLocks
 from bae_source.transaction.commit.recovery import Recovered
 from bae_source.transaction.commit.restoring import Left, Restored
@@ -53,18 +50,6 @@ def no_state(error: OSError) -> Refused:
     """Return the refusal where our own files cannot be written."""
     reason, hint = _own_reason(error)
     return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
-
-
-def foreign(standing: Standing, place: Path) -> Refused:
-    """Return the refusal where state that this user did not make here stands in the place of ours."""
-    hints = ["Work as that user, or move it away."]
-    if standing is not Standing.OTHERS:
-        hints = [
-            "forget --foreign removes it, and then the change can be made.",
-            "If you copied or moved the project yourself, type `bae-source adopt` at a terminal to keep its history.",
-        ]
-    message = f"The change was refused: {whose_state(place)}, and it stands where ours belongs; nothing was changed."
-    return Refused("forbidden", message, hints=hints, details={"place": str(place)})
 
 
 def no_recovery(error: Exception, place: str) -> Refused:
@@ -197,10 +182,16 @@ def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
     return tuple(found)
 
 
-def unrecorded(why: str, hint: str, *, waits: bool) -> tuple[Notice, ...]:
-    """Tell a person that a change is not in the history; whether it will be."""
-    what = "waits for being recorded; until then it cannot be undone" if waits else _UNRECORDED
-    return (Notice("history_unavailable", f"The change was made, and {what}: {why}. {hint}"),)
+def unrecorded(why: str, hint: str) -> tuple[Notice, ...]:
+    """Tell a person that a change cannot be recorded as things are."""
+    what = "The change was made, and waits for being recorded; until then it cannot be undone"
+    return (Notice("history_unavailable", f"{what}: {why}. {hint}"),)
+
+
+def not_taken(error: OSError) -> tuple[Notice, ...]:
+    """Tell a person that a change does not even wait for being recorded."""
+    reason, hint = _own_reason(error)
+    return (Notice("history_unavailable", f"The change was made, and {_UNRECORDED}: {reason}. {hint}"),)
 
 
 def _left_alone(left: Left) -> str:

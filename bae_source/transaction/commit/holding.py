@@ -13,19 +13,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from threading import get_ident
 
 from bae_source.errors import Refused
 from bae_source.history.record.history import History
 from bae_source.model.outcome import Notice
-from bae_source.state.folders import ForeignState, StateFolders
+from bae_source.state.folders import ForeignState, StateFolders, foreign
 from bae_source.state.journal_head import NAME
+from bae_source.state.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.commit import journal as journals
-from bae_source.transaction.commit.failures import foreign, no_recovery, no_state, stuck, told, under_way
+from bae_source.transaction.commit.failures import no_recovery, no_state, stuck, told, under_way
 from bae_source.transaction.commit.journal import Foreign, InUse, Journal, State, Unreadable
-from bae_source.transaction.commit.lock import Lock, busy, is_dead, is_orphaned, project_lock
 from bae_source.transaction.commit.recovery import Recovered, Recovery, sweep
 from bae_source.transaction.disk.port import Disk
 
@@ -84,7 +83,6 @@ class Holder:
     Parameters:
         root: the project's root.
         history: asked whether it has an operation, where nothing else tells whether that was made.
-        clock: the time now.
         wait: how many seconds to wait for the lock.
         end_strays: ends what a process that is dead started for a change and left running; gets the mark of that.
     """
@@ -96,7 +94,6 @@ class Holder:
         disk: Disk,
         history: History,
         *,
-        clock: Callable[[], datetime],
         wait: float,
         end_strays: Callable[[str], None],
     ) -> None:
@@ -104,7 +101,6 @@ class Holder:
         self._folders = folders
         self._disk = disk
         self._history = history
-        self._clock = clock
         self._wait = wait
         self._end_strays = end_strays
         self._swept = False
@@ -223,7 +219,6 @@ class Holder:
             folders=self._folders,
             disk=self._disk,
             history=self._history,
-            clock=self._clock,
             end_strays=end_strays,
         )
 

@@ -41,8 +41,8 @@ from msgspec import Struct
 
 from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
+from bae_source.state.lock import Taken, take
 from bae_source.system.descriptors import FOLDER
-from bae_source.transaction.commit.lock import Taken, take
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.targets import Content, Parts
 

@@ -34,7 +34,6 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -92,7 +91,6 @@ class Recovery:
 
     Parameters:
         journal: open, so that nobody else is at it.
-        clock: the time now.
         history: asked whether it has a SINGLE that does not stand.
         end_strays: ends what verified a change that is to be taken back, if it is still running.
     """
@@ -105,7 +103,6 @@ class Recovery:
         folders: StateFolders,
         disk: Disk,
         history: History,
-        clock: Callable[[], datetime],
         end_strays: Callable[[], None],
     ) -> None:
         self._journal = journal
@@ -113,7 +110,6 @@ class Recovery:
         self._folders = folders
         self._disk = disk
         self._history = history
-        self._clock = clock
         self._end_strays = end_strays
 
     def run(self, state: State, record: Record | None) -> Recovered:
@@ -152,7 +148,7 @@ class Recovery:
     def _finish(self, record: Record, *, recorded: bool = False) -> Recovered:
         if not recorded:
             before, after = contents_of(record.contents)
-            put_off(self._folders, record.entry, before, after, self._clock())
+            put_off(self._folders, record.entry, before, after)
         kept = self._restorer(record).finish()
         self._journal.close(durable=False)
         return self._told(record, committed=True, recorded=recorded, kept=kept)
@@ -242,13 +238,13 @@ def sweep(folders: StateFolders, root: Path, disk: Disk) -> None:
         Staging(folders.staging, folders.kept, "", Walk(root, disk, speaker_of({})), disk).sweep()
 
 
-def put_off(folders: StateFolders, entry: Entry, before: Contents, after: Contents, now: datetime) -> None:
+def put_off(folders: StateFolders, entry: Entry, before: Contents, after: Contents) -> None:
     """Let an operation wait for being recorded.
 
     Raises:
         OSError: the disk failed.
     """
-    Pending(folders.pending, lambda: folders.id).put(entry, before, after, now=int(now.timestamp() * 1e9))
+    Pending(folders.pending, lambda: folders.id).put(entry, before, after)
 
 
 def contents_of(contents: Sequence[Content]) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:

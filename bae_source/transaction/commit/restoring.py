@@ -26,12 +26,13 @@ from enum import Enum, auto
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bae_source.history.record.entry import MOST_BITS
 from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.disk.folders import Folders
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.renames import MISSING
 from bae_source.transaction.disk.staging import Held, Staging
-from bae_source.transaction.disk.targets import MOST_BITS, Content, Found, look, recordable
+from bae_source.transaction.disk.targets import Content, Found, look, recordable
 from bae_source.transaction.disk.unfinished import begins, is_told_by_mode, may_be_draft
 from bae_source.transaction.disk.walk import Walk
 

@@ -2,7 +2,7 @@
 
     hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal, and new content in a folder of
          ours -> write -> verifier.verify
-         -> mark in the journal: the commit point -> record in the history -> clean up
+         -> mark in the journal: the commit point -> hand to the history -> clean up
 
 Invariants:
 - nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
@@ -13,22 +13,23 @@ Invariants:
 - the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
   is the mark itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`).
   A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
-  the two has its record made by the next one;
+  the two has its operation handed on by the next one;
 - messages name modules; only what a person needs after a failed rollback names places.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_IMODE
 from threading import get_ident
 from typing import Any
 
 from msgspec import Struct
 
-from bae_source.history.record.entry import Entry, Kind
+from bae_source.history.record.entry import Bits, Entry, Kind
 from bae_source.history.record.history import History, HistoryUnavailable
 from bae_source.model.changeset import Contents
 from bae_source.model.outcome import Check, Notice
@@ -46,7 +47,7 @@ from bae_source.transaction.commit.verifier import Verifier
 from bae_source.transaction.disk.folders import to_make
 from bae_source.transaction.disk.names import speaker_of
 from bae_source.transaction.disk.port import Disk, RealDisk
-from bae_source.transaction.disk.targets import Content, Looks, read_target
+from bae_source.transaction.disk.targets import Content, read_target
 from bae_source.transaction.disk.walk import Walk
 
 
@@ -93,7 +94,7 @@ class Transactions:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._holder = Holder(root, folders, self._disk, history, clock=clock, wait=wait, end_strays=end_strays)
+        self._holder = Holder(root, folders, self._disk, history, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
         self._last: tuple[Progress, str] | None = None
@@ -115,14 +116,13 @@ class Transactions:
         except OSError as error:
             raise failures.unreadable(speak(path), error) from error
 
-    def looks(self, path: str) -> Looks | None:
-        """Return what a file has beside its content; None where nobody can tell."""
+    def bits(self, path: str) -> Bits:
+        """Return permission bits and owner of a file, as far as anybody can tell."""
         walk = Walk(self._root, self._disk, str)
-        try:
-            with walk.keeping():
-                return looks_of(path, walk, self._disk, str)
-        except OSError:
-            return None
+        looks = None
+        with suppress(OSError), walk.keeping():
+            looks = looks_of(path, walk, self._disk, str)
+        return (None, None) if looks is None else (S_IMODE(looks.mode), looks.owner)
 
     def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.
@@ -230,13 +230,13 @@ class Transactions:
         What neither the history nor what waits for it could take stays in the journal: the next request tries again.
         """
         before, after = run.before, run.after
-        waits = True
+        waits, warnings = True, tuple[Notice, ...]()
         try:
             self._history.record(entry, before, after)
-            warnings: tuple[Notice, ...] = ()
         except HistoryUnavailable as error:
-            waits = self._put_off(entry, before, after)
-            warnings = failures.unrecorded(error.message, error.hint, waits=waits)
+            warnings = failures.unrecorded(error.message, error.hint)
+        except OSError as error:
+            waits, warnings = False, failures.not_taken(error)
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
             waits = self._put_off(entry, before, after)
             warnings = failures.interrupted(error, waits=waits)
@@ -248,7 +248,7 @@ class Transactions:
     def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:
         """Let a change wait for being recorded, lest undo take an older one for the last; say whether it does."""
         try:
-            undisturbed(lambda: put_off(self._folders, entry, before, after, self._clock()))
+            undisturbed(lambda: put_off(self._folders, entry, before, after))
         except (OSError, TypeError, ValueError):
             return False
         return True

@@ -23,8 +23,6 @@ from bae_source.transaction.disk.walk import Reached, Walk
 _CHUNK = 1 << 20
 _NO_FILES = {errno.ELOOP, errno.EMLINK, errno.ENXIO}  # a link, on some systems by the second name; a socket
 Parts = tuple[str, ...]
-MOST_BITS = 0o777
-"""Permission bits that a file gets from what is written of it: not those by which it runs as its owner or group."""
 
 
 class Looks(Struct, frozen=True, kw_only=True):
