@@ -19,11 +19,10 @@ if (
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
 import gc
 import os
-import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType, ModuleType, SimpleNamespace
-from typing import Any, NoReturn
+from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130
 _OBJECTS = 500_000
@@ -74,7 +73,6 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        _load_values(process_is_ours)
         from bae_source.adapters.cli import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
         gc.freeze()
@@ -85,75 +83,6 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
             gc.enable()
     door = cli.through_own_process if process_is_ours else cli.through_service
     return lambda: cli.main(door=door)
-
-
-def _load_values(process_is_ours: bool) -> None:
-    """Load what values are made of without what it takes for things that we do not ask of it: that costs 30 ms.
-
-    msgspec takes typing_extensions before typing where it is there. It loads what makes schemas, reads TOML and YAML,
-    and knows decimal numbers and UUIDs, which no value of ours is; and it tries out what a forward reference takes,
-    for which Python makes all classes of syntax trees. Before Python 3.13, pathlib loads what paths are on Windows, and
-    all of urllib to quote what becomes a URI. Before 3.12, datetime is made in Python, and then once more in C. Who
-    shares a process may want all of that.
-    """
-    if not process_is_ours:
-        _load("msgspec", {"typing_extensions": None})
-        return
-    if sys.version_info < (3, 12):
-        import _datetime  # type: ignore[import-not-found]  # what datetime comes to
-
-        sys.modules.setdefault("datetime", _datetime)
-    if sys.version_info < (3, 13):
-        quoting = SimpleNamespace(quote_from_bytes=_later("urllib.parse", "quote_from_bytes"))
-        _load("pathlib", {"urllib.parse": quoting, "ntpath": _Later("ntpath")})
-    schemas = {name: _later("msgspec._json_schema", name) for name in ("schema", "schema_components")}
-    others: dict[str, object] = {name: _Later(name) for name in ("msgspec.inspect", "msgspec.toml", "msgspec.yaml")}
-    others["decimal"] = SimpleNamespace(Decimal=_Nothing)
-    others["uuid"] = SimpleNamespace(UUID=_Nothing, SafeUUID=SimpleNamespace(unknown=None))
-    others["msgspec._json_schema"] = SimpleNamespace(**schemas)
-    typing.ForwardRef, whole = _Nothing, typing.ForwardRef  # type: ignore[misc, assignment]
-    try:
-        _load("msgspec", {"typing_extensions": None, **others})
-    finally:
-        typing.ForwardRef = whole  # type: ignore[misc]
-
-
-class _Nothing:
-    """What msgspec takes for the type of values that there are not."""
-
-    def __init__(self, *_: object, **__: object) -> None:
-        pass
-
-
-class _Later(ModuleType):
-    """A module that is loaded when something in it is asked for."""
-
-    def __getattr__(self, name: str) -> object:
-        return _found(self.__name__, name)
-
-
-def _later(module: str, name: str) -> Callable[..., object]:
-    """Return what is called as a function of a module that is loaded then."""
-    return lambda *given, **named: _found(module, name)(*given, **named)
-
-
-def _found(module: str, name: str) -> Any:
-    from importlib import import_module  # hardly anybody asks
-
-    return getattr(import_module(module), name)
-
-
-def _load(name: str, instead: Mapping[str, object]) -> None:
-    """Load a library while others that it asks for are missing, or something else stands there in their place."""
-    replaced = {each: it for each, it in instead.items() if each not in sys.modules}
-    if name in sys.modules or not replaced:
-        return
-    sys.modules.update(replaced)  # type: ignore[arg-type]
-    try:
-        __import__(name)
-    finally:
-        for each in replaced:
-            del sys.modules[each]
 
 
 def _stop_clock() -> None:

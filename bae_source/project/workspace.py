@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
-from bae_source.project.facts.index import Index, named
 from bae_source.project.facts.kept import Derived, Kept, Trees
-from bae_source.project.files.census import Census
 from bae_source.project.files.layout import Layout, layout_of
 from bae_source.project.files.port import Files, Stamp, read_or_none
 from bae_source.project.files.settings import oldest_python
-from bae_source.project.files.walk import census_after, census_of, is_settled
+from bae_source.project.files.stamps import is_settled
 from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet, Contents, FileChange
+    from bae_source.project.facts.index import Index
+    from bae_source.project.files.census import Census
     from bae_source.project.files.programs import Programs
     from bae_source.syntax.outline.tree import Tree
 
@@ -83,6 +83,8 @@ class Workspace:
     @cached_property
     def census(self) -> Census:
         """Every Python file of the project."""
+        from bae_source.project.files.walk import census_after, census_of  # which reading one symbol does without
+
         if self.overlay:
             if self._before is None:
                 return census_of(self.files, self.layout)
@@ -111,6 +113,8 @@ class Workspace:
     @cached_property
     def index(self) -> Index:
         """What its files define and refer to."""
+        from bae_source.project.facts.index import Index  # 1 ms, which reading one symbol need not pay
+
         return Index(self)
 
     def content(self, path: str) -> bytes | None:
@@ -118,7 +122,7 @@ class Workspace:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self._contents:
-            if self.index.told_of(path):  # a walk has found it
+            if "index" in vars(self) and self.index.told_of(path):  # a walk has found it
                 content, stamp = self._stamped(path)
                 self.index.check(path, content, stamp)
             else:
@@ -235,7 +239,7 @@ class Workspace:
             try:
                 self._sources[path] = parsable(self._present(path, module.name))
             except (SourceError, Refused) as error:
-                raise named(error, module.name) from None
+                raise _named(error, module.name) from None
         return self._sources[path]
 
     def _present(self, path: str, name: str) -> bytes:
@@ -253,11 +257,12 @@ class Workspace:
     def _tree(self, path: str, name: str) -> Tree:
         if path not in self._trees:
             try:
-                self._trees[path] = self.kept.tree(self._present(path, name), keeping=self.index.expects_many)
+                keeping = "index" in vars(self) and self.index.expects_many
+                self._trees[path] = self.kept.tree(self._present(path, name), keeping=keeping)
             except (SourceError, Refused) as error:
                 tree = self._broken(path) if error.code == "syntax_invalid" else None
                 if tree is None:
-                    raise named(error, name) from None
+                    raise _named(error, name) from None
                 self._trees[path] = tree
         return self._trees[path]
 
@@ -310,6 +315,12 @@ def _planned(files: Files, overlay: Contents) -> Files:
     from bae_source.project.files.overlay import Planned  # for a change alone
 
     return Planned(files, overlay)
+
+
+def _named(error: SourceError | Refused, name: str) -> SourceError | Refused:
+    from bae_source.project.facts.index import named  # of a file that cannot be read
+
+    return named(error, name)
 
 
 def etag_of(text: str) -> str:

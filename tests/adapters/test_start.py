@@ -11,6 +11,8 @@ import pytest
 from tests.adapters.support import command, environment, run
 
 STARTED = "import sys; from bae_source.__main__ import start; start()"
+LIBRARIES = "import msgspec, pathlib, sys; there = set(sys.modules); "
+"""What takes along what it likes, `typing_extensions` and `inspect` where these are installed."""
 
 
 @pytest.fixture
@@ -76,49 +78,6 @@ def test_a_process_leaves_no_open_cache_behind(project: Path) -> None:
     assert cache.stat().st_size
 
 
-def test_typing_extensions_is_not_loaded_and_can_be_afterwards(project: Path) -> None:
-    (project / "typing_extensions.py").write_text("THERE = True\n")
-    program = (
-        "import sys; from bae_source.__main__ import main; main(); "
-        "assert 'typing_extensions' not in sys.modules; import typing_extensions; assert typing_extensions.THERE"
-    )
-    done = python(program, "read", "app.f", folder=project)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_what_libraries_do_without_is_there_when_it_is_asked_for(project: Path) -> None:
-    program = (
-        "import platform, sys; node = platform.node(); del sys.modules['platform']; "
-        "from bae_source.__main__ import main; main(process_is_ours=True); "
-        "import pathlib, platform, urllib.parse, uuid; "
-        "assert platform.node() == node and uuid.uuid1() != uuid.uuid4(); "
-        "assert pathlib.Path('/a b').as_uri() == 'file:///a%20b' == 'file://' + urllib.parse.quote('/a b'); "
-        "import msgspec, textwrap; said = '\\n    One.\\n      Two.\\n    '; "
-        "told = msgspec.json.schema(msgspec.defstruct('C', [], namespace={'__doc__': said})); "
-        "assert told['$defs']['C']['description'] == textwrap.dedent(said).strip() == 'One.\\n  Two.'"
-    )
-    done = python(program, "read", "app.f", folder=project)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_what_is_loaded_later_is_whole_and_the_libraries_own(project: Path) -> None:
-    program = (
-        "from bae_source.__main__ import main; main(process_is_ours=True); "
-        "import datetime, decimal, msgspec, pathlib; from msgspec import inspect; "
-        "assert isinstance(msgspec.inspect.type_info(int), inspect.IntType) and inspect.multi_type_info([str]); "
-        "assert msgspec.toml.decode('x = 1') == {'x': 1}; "
-        "assert msgspec.json.schema_components([int]) == (({'type': 'integer'},), {}); "
-        "assert str(pathlib.PureWindowsPath('c:/a') / 'b') == 'c:\\\\a\\\\b'; "
-        "assert str(decimal.Decimal('0.1') + 1) == '1.1'; "
-        "day = datetime.datetime(2026, 11, 23, tzinfo=datetime.UTC); "
-        "assert msgspec.json.decode(msgspec.json.encode(day), type=datetime.datetime) == day; "
-        "assert datetime.datetime.strptime('2026', '%Y').date() == datetime.date(2026, 1, 1); "
-        "import copy, pickle; assert pickle.loads(pickle.dumps(day)) == copy.deepcopy(day) == day"
-    )
-    done = python(program, "read", "app.f", folder=project)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 def test_the_collector_is_as_it_was(project: Path) -> None:
     for call in ("enable", "disable"):
         program = (
@@ -134,22 +93,14 @@ def test_the_collector_is_as_it_was(project: Path) -> None:
         (
             ("read", "app.f"),
             (
-                "_pydatetime",
-                "decimal",
                 "hashlib",
-                "msgspec._json_schema",
-                "msgspec.inspect",
-                "msgspec.toml",
-                "msgspec.yaml",
                 "tomllib",
-                "platform",
                 "signal",
-                "textwrap",
-                "urllib.parse",
-                "uuid",
+                "zlib",
+                "bae_source.project.facts.index",
+                "bae_source.project.files.walk",
                 "bae_source.syntax.text.lexer",
                 "bae_source.queries.grep",
-                *(("ntpath",) if sys.version_info < (3, 13) else ()),
             ),
         ),
         (("--version",), ("bae_source.queries.read", "libcst")),
@@ -201,7 +152,7 @@ def test_no_module_of_the_project_is_taken_for_one_of_a_library(project: Path, a
 
 
 def test_hardly_an_annotation_is_compiled_from_text(project: Path) -> None:
-    program = (
+    program = LIBRARIES + (
         "import atexit, sys, typing; compiled = []; made = typing.ForwardRef.__init__; "
         "typing.ForwardRef.__init__ = lambda self, text, *rest, **more: "
         "compiled.append(text) or made(self, text, *rest, **more); "
@@ -215,19 +166,8 @@ def test_hardly_an_annotation_is_compiled_from_text(project: Path) -> None:
         assert int(python(program, verb, "app.f", folder=project).stderr) == 0, "compiling makes all classes of trees"
 
 
-def test_a_forward_reference_is_whole_once_the_command_line_is_loaded(project: Path) -> None:
-    program = (
-        "from bae_source.__main__ import main; main(process_is_ours=True); "
-        "import msgspec, typing; assert typing.ForwardRef('int').__forward_arg__ == 'int'; "
-        "text = msgspec.defstruct('Text', [('value', 'int')]); "
-        "assert msgspec.json.decode(b'{\"value\": 1}', type=text).value == 1"
-    )
-    done = python(program, "read", "app.f", folder=project)
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
 def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) -> None:
-    program = (
+    program = LIBRARIES + (
         "import atexit, re, sys; made = re._compiler.compile; seen = []; "
         "re._compiler.compile = lambda pattern, *rest: seen.append(str(pattern)) or made(pattern, *rest); "
         "atexit.register(lambda: print(*seen, sep='\\n', file=sys.stderr)); " + STARTED
@@ -244,7 +184,8 @@ def test_no_regular_expression_is_compiled_for_what_is_not_there(project: Path) 
 def test_a_search_that_finds_what_it_asks_for_loads_nothing_that_explains_or_changes(project: Path) -> None:
     for verb in ("references", "references"):
         done = python(
-            "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); " + STARTED,
+            f"{LIBRARIES}import atexit; "
+            f"atexit.register(lambda: print(*sys.modules.keys() - there, file=sys.stderr)); {STARTED}",
             verb,
             "app.f",
             folder=project,

@@ -10,7 +10,7 @@ import pytest
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import Plan
-from bae_source.project.files import walk
+from bae_source.project.files import stamps
 from bae_source.project.files.memory import Memory
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
@@ -58,7 +58,7 @@ def settle(root: Path, patched: pytest.MonkeyPatch | None = None) -> None:
     """
     seconds = 2.05
     if patched is not None:
-        patched.setattr(walk, "_TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
+        patched.setattr(stamps, "_TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
         seconds = 0.05
     newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
     time.sleep(max(0.0, newest + seconds - time.time()))

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from msgspec import Struct
 
-from bae_source.project.facts import occurrences
-from bae_source.project.facts.occurrences import Occurrences
-from bae_source.project.files.census import Census
 from bae_source.project.files.layout import Layout
 from bae_source.project.files.port import Files
-from bae_source.project.files.walk import Walk, is_settled
+from bae_source.project.files.stamps import is_settled
 from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
+    from bae_source.project.facts.occurrences import Occurrences
+    from bae_source.project.files.census import Census
+    from bae_source.project.files.walk import Walk
     from bae_source.state.cache import Cache, Seen
     from bae_source.syntax.outline.tree import Tree
 
@@ -263,14 +263,18 @@ class Kept:
     def occurrences(self, census: Census) -> Occurrences:
         """Return what is known of words in files, looked up in the cache when it is asked for first."""
         if self._occurrences is None:
+            from bae_source.project.facts.occurrences import Occurrences, load  # which reading one symbol does without
+
             saved = self.recall(_WORDS)
-            self._occurrences = occurrences.load(saved, census, lambda: self.recall(_OF)) if saved else Occurrences()
+            self._occurrences = load(saved, census, lambda: self.recall(_OF)) if saved else Occurrences()
         return self._occurrences
 
     def remember(self, known: Occurrences) -> None:
         """Keep what is known of words in files."""
+        from bae_source.project.facts.occurrences import save  # as above
+
         self._occurrences = known
-        saved = occurrences.save(known)
+        saved = save(known)
         if saved is not None:
             self.store(dict(zip((_WORDS, _OF), saved, strict=True)))
 
@@ -368,6 +372,8 @@ class Kept:
         Parameters:
             on_many: called when many Python files are met in folders of which nothing is known.
         """
+        from bae_source.project.files.walk import Walk  # as above
+
         with self._lock:
             first, self._walk = self._walk is None, self._walk or Walk(files)
         cache = self.cache

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct, UnsetType
 
 from bae_source.errors import ResourceError, SourceError
-from bae_source.project.files.stamps import TOGETHER, whole
-from bae_source.project.files.walk import is_settled
+from bae_source.project.files.stamps import TOGETHER, is_settled, whole
 from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:

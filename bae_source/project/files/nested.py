@@ -39,10 +39,12 @@ _DATA = frozenset(
 """Names of folders whose projects are nobody's source."""
 _NO_PACKAGES = _DATA | {"bin", "ci", "python", "scripts", "tools", "util", "utils"}
 """Names of folders that a flat project does not install."""
-_PROJECT = re.compile(rb"(?m)^[ \t]*\[[ \t]*(?:project|tool\.poetry|tool\.flit\.(?:metadata|module))[ \t]*\]")
-_CONFIGURED = re.compile(rb"(?m)^\[(?:metadata|options)\]")
-_CALLED = re.compile(rb"\bsetup\s*\(")
-_SAYING = (("pyproject.toml", _PROJECT), ("setup.cfg", _CONFIGURED), ("setup.py", _CALLED))
+_PROJECT = rb"(?m)^[ \t]*\[[ \t]*(?:project|tool\.poetry|tool\.flit\.(?:metadata|module))[ \t]*\]"
+_SAYING = (
+    ("pyproject.toml", _PROJECT),
+    ("setup.cfg", rb"(?m)^\[(?:metadata|options)\]"),
+    ("setup.py", rb"\bsetup\s*\("),
+)
 _MARKS = frozenset(name for name, _ in _SAYING)
 
 
@@ -89,7 +91,7 @@ def says_project(files: Files, folder: str) -> bool:
             content = content_of(files, posixpath.join(folder, name))
         except ResourceError:
             continue
-        if content and saying.search(content):
+        if content and re.search(saying, content):
             return True
     return False
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from bae_source.errors import Refused, ResourceError
 from bae_source.project.files.census import NOTEBOOK, SERVED
 from bae_source.project.files.ignored import is_ignored
-from bae_source.project.files.walk import is_settled
+from bae_source.project.files.stamps import is_settled
 
 if TYPE_CHECKING:
     from bae_source.project.files.port import Stamp

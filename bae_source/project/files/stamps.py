@@ -10,10 +10,11 @@ Invariants:
 import os
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
-from zlib import adler32, crc32
 
 import msgspec
 
+_TICK = 2_000_000_000
+"""Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 TOGETHER = 64
 """How many stamps are encoded as one piece."""
 
@@ -32,6 +33,16 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
     modified: int
     changed: int
     inode: int
+
+
+def is_settled(stamp: Stamp, now: int) -> bool:
+    """Say whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
+
+    Parameters:
+        now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
+    """
+    then = now - _TICK
+    return stamp.modified < then and stamp.changed < then
 
 
 encoded = msgspec.msgpack.encode
@@ -148,6 +159,8 @@ def written(paths: tuple[str, ...], stamps: Mapping[str, Stamp]) -> Written:
 
 def mark_of(files: Written) -> Mark:
     """Return what tells whether other files with their stamps are the same."""
+    from zlib import adler32, crc32  # which reading one symbol does without
+
     crc, adler, size = 0, 1, 0
     for piece in (os.fsencode(files.joined), *files.pieces):
         crc, adler, size = crc32(piece, crc), adler32(piece, adler), size + len(piece)

@@ -17,7 +17,8 @@ from bae_source.model.changeset import Contents
 from bae_source.project.files.census import PYTHON, STUB, WINDOWED, Census
 from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.port import FileKind, Files, Folder, Stamp
+from bae_source.project.files.port import FileKind, Files, Folder
+from bae_source.project.files.stamps import Stamp, is_settled
 from bae_source.project.files.visits import VENV as VENV
 from bae_source.project.files.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
@@ -25,8 +26,6 @@ _PYTHON = (PYTHON, STUB)
 _TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
 """How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
 _INIT = "/__init__.py"
-_TICK = 2_000_000_000
-"""Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
 """What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
 _MANY = 100
@@ -217,16 +216,6 @@ def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...
 
 def _under(lead: str, names: Sequence[str]) -> tuple[str, ...]:
     return tuple([lead + name for name in names]) if names else ()
-
-
-def is_settled(stamp: Stamp, now: int) -> bool:
-    """Say whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
-
-    Parameters:
-        now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
-    """
-    then = now - _TICK
-    return stamp.modified < then and stamp.changed < then
 
 
 def census_of(files: Files, layout: Layout) -> Census:
