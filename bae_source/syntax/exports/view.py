@@ -23,13 +23,13 @@ from bae_source.errors import SourceError
 from bae_source.model.span import Span
 from bae_source.syntax.outline.ast_walk import suites_of
 from bae_source.syntax.outline.definitions import MODULE
+from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, said_of_all
 from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
 from bae_source.syntax.text.source import Lines
 
 _IMPORT = re.compile(r"\bimport\b(?:[ \t\f]|\\(?:\r\n|\n|\r))*(\(?)")
-_ALL = "__all__"
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ class View:
     def nested_all(self) -> bool:
         """Whether `__all__` is also changed inside of other statements."""
         nodes = (node for each in self.statements if isinstance(each.node, _BLOCKS) for node in ast.walk(each.node))
-        return any(isinstance(node, ast.Name) and node.id == _ALL for node in nodes)
+        return any(isinstance(node, ast.Name) and node.id == ALL for node in nodes)
 
     @cached_property
     def nested_names(self) -> frozenset[str]:
@@ -216,20 +216,13 @@ class View:
             if not any(self._makes_anew(statement, inner) for inner in _inside(node)):
                 return None
             return AllStatement(span=statement.span(), how=BRANCH, computed=True, anew=True)
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(_is_all(target) for target in targets):
-                anew = node.value is not None and not any(_is_all(inner) for inner in ast.walk(node.value))
-                return replace(self._said(statement, "=", node.value), anew=anew)
-        elif isinstance(node, ast.AugAssign) and _is_all(node.target):
-            return self._said(statement, "+=" if isinstance(node.op, ast.Add) else "?", node.value)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            function = node.value.func
-            if isinstance(function, ast.Attribute) and _is_all(function.value):
-                single = len(node.value.args) == 1 and not node.value.keywords
-                how = function.attr if function.attr in ("append", "extend") and single else "?"
-                said = self._said(statement, how, node.value.args[0] if how != "?" else None)
-                return replace(said, anew=function.attr not in _KEEPING)
+        said = said_of_all(node)
+        if said is not None:
+            how, value = said
+            anew = how == "=" and value is not None and not any(map(is_all, ast.walk(value)))
+            if isinstance(node, ast.Expr):
+                anew = node.value.func.attr not in _KEEPING  # type: ignore[attr-defined]
+            return replace(self._said(statement, how, value), anew=anew)
         if isinstance(node, _SIMPLE) and any(_sets_all(inner) for inner in ast.walk(node)):
             return AllStatement(span=statement.span(), how="?", computed=True, anew=True)
         return None
@@ -240,8 +233,8 @@ class View:
         return said is not None and said.anew
 
     def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
-        if how == "append" and isinstance(value, ast.Constant) and isinstance(value.value, str):
-            appended = self._appended(statement.span(value), value.value)
+        if how == "append" and (named := list(listed_strings(value)) if value is not None else []):
+            appended = self._appended(statement.span(named[0]), str(named[0].value))
             return AllStatement(span=statement.span(), how=how, lists=(appended,))
         lists: list[Listed] = []
         refs: list[str] = []
@@ -335,7 +328,7 @@ def _single_statements(text: str, lines: Lines) -> Iterator[Statement]:
     """Yield the imports and the assignments to `__all__` that can be read on their own."""
     outline, _ = parse_text(text, lines)
     found = {binding.start: binding.end for binding in outline.imports if binding.top}
-    suite = [outline.definitions[index] for index in outline.named(MODULE, _ALL)]
+    suite = [outline.definitions[index] for index in outline.named(MODULE, ALL)]
     found |= {each.keyword: each.end for each in suite if each.suite == 0}
     for start, end in sorted(found.items()):
         piece = text[start:end]
@@ -350,10 +343,6 @@ def _single_statements(text: str, lines: Lines) -> Iterator[Statement]:
         yield Statement(node=node, origin=start, lines=Lines(piece))
 
 
-def _is_all(node: ast.expr | ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == _ALL
-
-
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, getattr(ast, "TryStar", ast.Try))
 """Statements that hold others which run with them."""
 BRANCH = "branch"
@@ -366,8 +355,8 @@ _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
 def _sets_all(node: ast.AST) -> bool:
     """Say whether a node binds `__all__`, or puts something in the place of what is in it: `__all__[:] = …`."""
     if isinstance(node, ast.Subscript):
-        return _is_all(node.value) and not isinstance(node.ctx, ast.Load)
-    return isinstance(node, ast.Name) and node.id == _ALL and not isinstance(node.ctx, ast.Load)
+        return is_all(node.value) and not isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Name) and node.id == ALL and not isinstance(node.ctx, ast.Load)
 
 
 def _summands(node: ast.expr) -> Iterator[ast.expr]:
@@ -387,7 +376,7 @@ def _ref(node: ast.expr) -> str | None:
     """Return the module of `x.__all__` or `*x.__all__`."""
     if isinstance(node, ast.Starred):
         node = node.value
-    if isinstance(node, ast.Attribute) and node.attr == _ALL and isinstance(node.value, (ast.Name, ast.Attribute)):
+    if isinstance(node, ast.Attribute) and node.attr == ALL and isinstance(node.value, (ast.Name, ast.Attribute)):
         return ast.unparse(node.value)
     return None
 

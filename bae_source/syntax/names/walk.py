@@ -24,7 +24,7 @@ from bae_source.syntax.names.narrowing import TELLING
 from bae_source.syntax.names.regions import Regions
 from bae_source.syntax.names.targets import ALIAS, defined, replaces_module
 from bae_source.syntax.names.type_comments import TypeComments
-from bae_source.syntax.outline.static_values import listed_in, listed_strings
+from bae_source.syntax.outline.exported import listed_strings, said_of_all
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
@@ -206,11 +206,10 @@ class _Statements:
         notes = (
             self.comments.of_targets(node.type_comment, node.targets, place, last, last) if node.type_comment else []
         )
+        self._exports(node, place)
         if place.in_function and len(node.targets) == 1:
             self.regions.until_the_end(node.targets[0], place, node.lineno)
         for target in node.targets:
-            if not place.scope and isinstance(target, ast.Name) and target.id == "__all__":
-                self._exports(node.value, place, more=False, alone=len(node.targets) == 1)
             if not place.in_function and replaces_module(target):
                 self.gathering.scopes[0].flags.append(u.REPLACED)
             if notes:
@@ -236,8 +235,7 @@ class _Statements:
         is_alias = getattr(node.annotation, "attr", getattr(node.annotation, "id", "")) == "TypeAlias"
         visit = self.expressions.typed if is_alias else self.value
         value = visit(node.value, place) if node.value else u.OPAQUE
-        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope and node.value:
-            self._exports(node.value, place, more=False)
+        self._exports(node, place)
         if isinstance(node.target, ast.Name) and not node.simple and node.value is None:
             return  # `(x): int` binds nothing
         if place.in_function and node.value:
@@ -247,8 +245,7 @@ class _Statements:
 
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:
         self.value(node.value, place)
-        if isinstance(node.target, ast.Name) and node.target.id == "__all__" and not place.scope:
-            self._exports(node.value, place, more=True)
+        self._exports(node, place)
         if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
             self.value(node.target, place)
         self.expressions.target(node.target, place, (u.OTHER, 0, 1, node.lineno), is_read=True)
@@ -259,35 +256,18 @@ class _Statements:
 
     def _expression(self, node: ast.Expr, place: Place) -> None:
         self.value(node.value, place)
-        call = node.value
-        if not place.scope and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.args:
-            function = call.func
-            if isinstance(function.value, ast.Name) and function.value.id == "__all__":
-                value: ast.expr = call.args[0]
-                listed: ast.expr = ast.List([value]) if function.attr == "append" else value
-                names, taken = self._made_of(listed, place)
-                self.gathering.exports.add(names, more=True, taken=taken)
-                self._listed(listed)
+        self._exports(node, place)
 
-    def _exports(self, value: ast.expr, place: Place, *, more: bool, alone: bool = True) -> None:
-        """Note what a statement binds `__all__` to.
-
-        Parameters:
-            alone: whether it binds nothing else to the same list.
-        """
-        names, taken = self._made_of(value, place) if alone else (None, ())
-        self.gathering.exports.bind(names, more=more, taken=taken)
-        self._listed(value)
-
-    def _made_of(self, value: ast.expr, place: Place) -> tuple[list[str] | None, Sequence[int]]:
-        """Return the strings that an expression lists, None where it cannot be read off, and the lists that it takes.
-
-        Parameters:
-            value: was visited.
-        """
-        found = listed_in(value)
-        taken = [self._visited(each, place) for each in found[1]] if found else []
-        return (found[0], taken) if found and all(taken) else (None, ())
+    def _exports(self, node: ast.stmt, place: Place) -> None:
+        """Note what a statement says of the module's `__all__`, whose parts were visited, and the strings in it."""
+        said = said_of_all(node) if not place.scope else None
+        if said is None:
+            return
+        self.gathering.exports.read(node, lambda each: self._visited(each, place))
+        inside = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
+        for constant in listed_strings(said[1]) if said[1] is not None else ():
+            if is_text(str(constant.value)):
+                self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, inside, u.EXPORT)
 
     def _visited(self, node: ast.expr, place: Place) -> int:
         """Return the number of a name or an attribute that was visited."""
@@ -295,14 +275,6 @@ class _Statements:
             return place.numbers.get(node.id, u.OPAQUE)
         before = self._visited(node.value, place) if isinstance(node, ast.Attribute) else u.OPAQUE
         return self.gathering.numbers.get((u.ATTRIBUTE, before, node.attr), 0) if before else u.OPAQUE  # type: ignore[attr-defined]
-
-    def _listed(self, value: ast.expr) -> None:
-        """Note the strings that are exports."""
-        for constant in listed_strings(value):
-            if not is_text(str(constant.value)):
-                continue
-            place = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
-            self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, place, u.EXPORT)
 
     def _import(self, node: ast.Import, place: Place) -> None:
         for alias in node.names:
@@ -340,7 +312,7 @@ class _Statements:
             self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
             if bound == "__all__" and not place.scope:
                 taken = self.gathering.expression(u.NAME, bound, place.scope)
-                self.gathering.exports.bind((), more=False, taken=[taken])  # what it lists stands in another file
+                self.gathering.exports.bind((), [taken])  # what it lists stands in another file
 
     def _if(self, node: ast.If, place: Place) -> None:
         self.value(node.test, place)

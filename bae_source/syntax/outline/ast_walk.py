@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Collector, ImportBinding, Kind, Outline
-from bae_source.syntax.outline.static_values import is_skipped, static_strings
+from bae_source.syntax.outline.static_values import is_skipped
 from bae_source.syntax.text.source import Lines
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -67,7 +67,7 @@ class _Walker:
             what = _WHAT.get(type(statement), _COMPOUND)
             if what is _NOTHING or (in_function and what is _LOCAL):
                 if owner == MODULE and isinstance(statement, ast.Expr):
-                    self._grown_exports(statement)
+                    self.collector.exports.read(statement)
                 continue
             if what is _COMPOUND:
                 self._compound(statement, owner, in_function=in_function)
@@ -152,7 +152,7 @@ class _Walker:
             return False
         self._simple(node, names, Kind.ASSIGNMENT, owner, suite, position, floor, string)
         if owner == MODULE and "__all__" in names:
-            self.collector.exports.add(static_strings(node.value), more=isinstance(node, ast.AugAssign))
+            self.collector.exports.read(node)
         return string is not None
 
     def _simple(
@@ -183,20 +183,6 @@ class _Walker:
             floor=floor,
             documented=self._end(string) if string else None,
         )
-
-    def _grown_exports(self, statement: ast.stmt) -> None:
-        """Note `__all__.append(…)`, `__all__.extend(…)` and whatever else is called on it."""
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and _dotted(call.func.value) == "__all__"
-        ):
-            names = None
-            if len(call.args) == 1 and call.func.attr in ("append", "extend"):
-                one = ast.List(elts=call.args) if call.func.attr == "append" else call.args[0]
-                names = static_strings(one)
-            self.collector.exports.add(names, more=True)
 
     def _import(self, node: ast.Import | ast.ImportFrom, owner: int, *, top: bool) -> None:
         start, end = self.offset(node.lineno, node.col_offset), self._end(node)

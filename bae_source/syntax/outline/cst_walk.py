@@ -6,6 +6,7 @@ shallow, and it is believed only when it gives the text back unchanged. Its tree
 
 from __future__ import annotations
 
+import ast
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -116,7 +117,7 @@ class _Walker:
                 self._import(node, owner, top=top)
         elif isinstance(node, cst.Expr):
             if owner == MODULE:
-                self._grown_exports(node)
+                self._read_exports(node)
         else:
             self._compound(node, owner, in_function=in_function, floor=floor)
 
@@ -177,25 +178,17 @@ class _Walker:
             floor=floor,
             documented=documented,
         )
-        if owner == MODULE and "__all__" in names and not isinstance(node, cst.TypeAlias):
-            value = node.value
-            self.collector.exports.add(self._strings(value), more=isinstance(node, cst.AugAssign))
+        if owner == MODULE and "__all__" in names:
+            self._read_exports(node)
 
-    def _grown_exports(self, statement: cst.Expr) -> None:
-        """Note `__all__.append(…)`, `__all__.extend(…)` and whatever else is called on it."""
-        cst, call = self.cst, statement.value
-        if (
-            isinstance(call, cst.Call)
-            and isinstance(call.func, cst.Attribute)
-            and self._dotted(call.func.value) == "__all__"
-        ):
-            names = None
-            value = call.args[0].value if len(call.args) == 1 else None
-            if call.func.attr.value == "append" and value is not None:
-                names = self._strings(cst.List([cst.Element(value)]))
-            elif call.func.attr.value == "extend":
-                names = self._strings(value)
-            self.collector.exports.add(names, more=True)
+    def _read_exports(self, node: cst.CSTNode) -> None:
+        """Take in what a statement of the module says of `__all__`."""
+        text = self.collector.text[self._start(node) : self._end(node)]
+        try:
+            [statement] = ast.parse(text).body if "__all__" in text else [ast.Pass()]
+            self.collector.exports.read(statement)
+        except (SyntaxError, ValueError):
+            self.collector.exports.lose()  # it is newer than the Python that runs here
 
     def _import(self, node: cst.Import | cst.ImportFrom, owner: int, *, top: bool) -> None:
         cst = self.cst
@@ -303,21 +296,6 @@ class _Walker:
                 node = node.value
             else:
                 return ".".join([_plain(node.value), *reversed(pieces)]) if isinstance(node, cst.Name) else ""
-
-    def _strings(self, node: cst.CSTNode | None) -> list[str] | None:
-        cst = self.cst
-        if isinstance(node, (cst.List, cst.Tuple)):
-            values = [
-                element.value.evaluated_value
-                for element in node.elements
-                if isinstance(element.value, (cst.SimpleString, cst.ConcatenatedString))
-            ]
-            strings = [value for value in values if isinstance(value, str)]
-            return strings if len(strings) == len(node.elements) else None
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
-            left, right = self._strings(node.left), self._strings(node.right)
-            return None if left is None or right is None else left + right
-        return None
 
 
 def _plain(name: str) -> str:

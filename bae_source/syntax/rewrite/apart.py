@@ -21,6 +21,7 @@ from typing import TypeGuard
 from msgspec import Struct
 
 from bae_source.model.span import Span
+from bae_source.syntax.outline.exported import said_of_all
 from bae_source.syntax.text.source import Lines
 
 _LINE_ENDS = "\r\n"
@@ -56,7 +57,7 @@ def apart(text: str, without: frozenset[str] = frozenset()) -> Apart:
         found = list(_imports(node))
         blocked = blocked or _blocked(node)
         imports += found
-        if not (found or _is_list(node) or _assigns(node, without) or (number == 0 and _is_docstring(node))):
+        if not (found or said_of_all(node) or _assigns(node, without) or (number == 0 and _is_docstring(node))):
             continue
         shares = any(each.lineno == node.end_lineno or each.end_lineno == node.lineno for each in body if each != node)
         blocked = blocked or (f"line {node.lineno} has several statements" if shares else "")
@@ -98,13 +99,6 @@ def _blocked(node: ast.stmt) -> str:
 
 def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _is_list(node: ast.stmt) -> bool:
-    """Say whether a statement makes or changes `__all__`, and nothing else."""
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return ast.unparse(node.value.func) in ("__all__.append", "__all__.extend", "__all__.remove")
-    return _assigns(node, frozenset({"__all__"}))
 
 
 def _assigns(node: ast.stmt, names: frozenset[str]) -> bool:
