@@ -1,8 +1,7 @@
-"""`hook --fix` where git changes line ends: what git takes for the same file is mended, and keeps its line ends."""
+"""`hook --fix` where git changes line ends: a file that differs by them alone is mended, and keeps its line ends."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -82,25 +81,17 @@ def test_line_ends_that_were_staged_as_they_are_stay_the_same(tmp_path: Path) ->
     assert fix(root).out.decode().startswith(f"{FOUND}  (mended)")
 
 
-@pytest.mark.parametrize(
-    ("attributes", "settings"),
-    [("", {}), ("*.py -text\n", {"core_autocrlf": "true"}), ("*.py text\n", {})],
-    ids=["no setting", "no text", "another text"],
-)
-def test_what_git_takes_for_another_version_is_not_mended(
-    tmp_path: Path, attributes: str, settings: dict[str, str]
-) -> None:
-    root = repository(tmp_path, attributes, LF, **settings)
-    text = CRLF + "# mine\r\n" if attributes == "*.py text\n" else CRLF
+def test_another_version_is_not_mended(tmp_path: Path) -> None:
+    root = repository(tmp_path, "*.py text\n", LF)
+    text = CRLF + "# mine\r\n"
     (root / "app.py").write_bytes(text.encode())
-    assert status(root) == "AM app.py\n"
     called = fix(root)
     assert called.out.decode() == f"{FOUND} The working tree has another version of the module, so it is not mended.\n"
     assert (root / "app.py").read_bytes() == text.encode()
 
 
-@pytest.mark.parametrize("attribute", ["filter=touch", "ident", "working-tree-encoding=UTF-8"])
-def test_a_file_that_git_changes_by_more_than_line_ends_is_said_not_to_be_mended(
+@pytest.mark.parametrize("attribute", ["", "-text", "filter=touch", "ident", "working-tree-encoding=UTF-8"])
+def test_other_line_ends_are_no_other_version_and_nothing_of_git_is_run_to_see_that(
     tmp_path: Path, attribute: str
 ) -> None:
     root = repository(tmp_path, text=LF)
@@ -108,44 +99,6 @@ def test_a_file_that_git_changes_by_more_than_line_ends_is_said_not_to_be_mended
     git(root, "config", "filter.touch.clean", f"touch {trace}; cat")
     git(root, "config", "filter.touch.process", f"touch {trace}; cat")
     write(root, {".gitattributes": f"*.py {attribute}\n", "app.py": CRLF})
-    called = fix(root)
-    name = attribute.partition("=")[0]
-    assert called.out.decode() == f"{FOUND} Git changes the file by its attribute {name}, so it is not mended.\n"
-    assert (root / "app.py").read_bytes() == CRLF.encode()
-    write(root, {"app.py": LF})  # to the byte what is staged
     assert fix(root).out.decode().startswith(f"{FOUND}  (mended)")
-    assert not trace.exists()
-
-
-def test_the_settings_of_the_user_and_of_the_call_count_as_git_has_them(tmp_path: Path) -> None:
-    root = repository(tmp_path, text=LF)
-    (root / "app.py").write_bytes(CRLF.encode())
-    write(tmp_path, {"home/.gitconfig": "[core]\n\tautocrlf = true\n", "home/.config/git/attributes": "*.py ident\n"})
-    home = {"HOME": str(tmp_path / "home")}
-    assert "by its attribute ident" in fix(root, **home).out.decode()
-    (tmp_path / "home/.config/git/attributes").unlink()
-    git(root, "config", "core.autocrlf", "false")
-    assert "another version" in fix(root, **home).out.decode()
-    command = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.autocrlf", "GIT_CONFIG_VALUE_0": "input"}
-    assert fix(root, **home, **command).out.decode().startswith(f"{FOUND}  (mended)")
-
-
-def test_attributes_of_the_repository_and_of_folders_count(tmp_path: Path) -> None:
-    root = repository(tmp_path, text=LF)
-    package = {"pkg/sub/__init__.py": LF, "pkg/.gitattributes": "*.py text\n", "pkg/pyproject.toml": ""}
-    write(root, package)
-    git(root, "add", "-A")
-    write(root, {"pkg/sub/__init__.py": CRLF, ".git/info/attributes": "app.py text\n", "app.py": CRLF})
-    assert call("hook", "--fix", "--root", str(root / "pkg"), environment=ENVIRONMENT, door=through_service).status == 1
-    assert (root / "pkg/sub/__init__.py").read_bytes() == CRLF.replace(', "gone"', "").encode()
-    assert fix(root).status == 1
     assert (root / "app.py").read_bytes() == CRLF.replace(', "gone"', "").encode()
-
-
-def test_attributes_that_would_make_git_wait_are_not_read(tmp_path: Path) -> None:
-
-    root = repository(tmp_path, "*.py text\n", LF)
-    (root / ".gitattributes").unlink()
-    os.mkfifo(root / ".gitattributes")
-    (root / "app.py").write_bytes(CRLF.encode())
-    assert "another version" in fix(root).out.decode()
+    assert not trace.exists()

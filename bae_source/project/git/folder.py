@@ -2,7 +2,7 @@
 
     place/config                    ours: no filter, hook, remote, alias, pager or other program is named anywhere
           index  sharedindex.…      copies of the repository's
-          info/exclude  info/attributes    copies
+          info/exclude              a copy
           objects/info/alternates   where the repository's objects lie
 
 Git never starts on the repository itself, so nothing in it, whichever file says so, can make git run a program, fetch
@@ -20,9 +20,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 
 from bae_source.errors import RequestError
@@ -46,7 +45,6 @@ _KNOWN = frozenset({"noop", "noop-v1", "partialclone", "preciousobjects", "workt
                     "objectformat", "compatobjectformat", "refstorage"})  # fmt: skip
 """The extensions of git's format with which an index and objects are read as ever."""
 
-_LINE_ENDS = r"^core\.(autocrlf|eol)$"
 _SAYS_MORE = re.compile(rb"extensions|worktree", re.IGNORECASE)
 _SHARED = re.compile(r"sharedindex\.([0-9a-f]{40}(?:[0-9a-f]{24})?)")
 _FOLDED = b"sdir"
@@ -80,7 +78,6 @@ class GitFolder:
         places = {"GIT_DIR": str(place), "GIT_WORK_TREE": str(repository.top), "GIT_INDEX_FILE": str(place / "index")}
         self._environment = {"PATH": path, **kept, **_OURS, **places}
         self.is_sha256 = False
-        self._settings: tuple[str, ...] = ("config",)
         self._make()
 
     def run(
@@ -128,41 +125,9 @@ class GitFolder:
 
     def settings_of_the_user(self, name: str) -> list[str]:
         """Return the values of a setting that names paths, as the user's own and the system's settings have it."""
-        return self._told_by_the_user("--type=path", "--get-all", name)
-
-    @cached_property
-    def attributes_of_the_user(self) -> list[str]:
-        """The user's own list of attributes in all repositories, as a setting."""
-        return [f"core.attributesFile={path}" for path in self.settings_of_the_user("core.attributesFile")[-1:]]
-
-    @cached_property
-    def line_ends(self) -> list[str]:
-        """The settings by which git changes line ends, of the user and of the repository; the last one counts."""
-        told = self._told_by_the_user("--show-scope", "--get-regexp", _LINE_ENDS)
-        pairs = [(scope, *each.partition("\n")) for scope, each in zip(told[::2], told[1::2], strict=False)]
-        users = [(scope, f"{name}={value if sep else 'true'}") for scope, name, sep, value in pairs]
-        own = [f"{name}={value}" for each in self._settings for name, value in self._own(each)]
-        first, last = ([each for scope, each in users if (scope == "command") is late] for late in (False, True))
-        return [*first, *own, *last]
-
-    def _own(self, name: str) -> Iterator[tuple[str, str]]:
-        """Yield the settings about line ends in a file of the repository's; nothing where it cannot be read."""
-        folder = self._repository.common if name == "config" else self._repository.folder
-        try:
-            said = whole(Path(os.path.realpath(folder / name)), _MOST_SETTINGS)
-        except OSError:
-            return
-        wanted = ("--file", "-", "--no-includes", "--null", "--get-regexp", _LINE_ENDS)
-        done = self.run("config", *wanted, given=said)
-        for each in os.fsdecode(done.stdout).split("\0")[:-1]:
-            name, sep, value = each.partition("\n")
-            yield name, value if sep else "true"
-
-    def _told_by_the_user(self, *asked: str) -> list[str]:
-        """Return what git says of the settings of the user and the system."""
         callers = {key: value for key, value in self._callers.items() if key.startswith("GIT_CONFIG")}
         around = {key: value for key, value in self._environment.items() if not key.startswith("GIT_CONFIG")}
-        command = self._command(["config", "--null", *asked])
+        command = self._command(["config", "--null", "--type=path", "--get-all", name])
         try:
             done = subprocess.run(
                 command, cwd=self._place, env={**around, **callers}, capture_output=True, timeout=SECONDS
@@ -183,9 +148,8 @@ class GitFolder:
         self._write("config", b"[core]\n\trepositoryformatversion = 0\n")
         self._write("objects/info/alternates", b'"%b"\n' % _quoted(os.fsencode(self._repository.objects)))
         self._heed_settings()
-        for name in ("info/exclude", "info/attributes"):
-            with suppress(OSError):
-                self._write(name, whole(self._repository.common / name, _MOST_SETTINGS))
+        with suppress(OSError):
+            self._write("info/exclude", whole(self._repository.common / "info/exclude", _MOST_SETTINGS))
         self._copy_index()
 
     def _write(self, name: str, content: bytes) -> None:
@@ -210,8 +174,6 @@ class GitFolder:
         extensions = {name.partition(".")[2]: settings[name] for name in settings if name.startswith("extensions.")}
         if unknown := sorted(extensions.keys() - _KNOWN):
             raise unreadable(f"it needs {unknown[0]!r} of git")
-        if "worktreeconfig" in extensions:
-            self._settings = ("config", "config.worktree")
         if extensions.get("objectformat", "sha1").lower() == "sha256":
             self.is_sha256 = True
             self._write("config", b"[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")

@@ -28,7 +28,6 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.project.git.folder import SECONDS, GitFolder, last_line, silent, unreadable
-from bae_source.project.git.line_ends import changed_by, object_of
 from bae_source.project.git.repository import last_commit, repository_of
 from bae_source.system.scratch import Scratch
 
@@ -36,7 +35,6 @@ _EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
                 "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
 """The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
 
-_ANOTHER = "The working tree has another version of the module"
 _LARGEST = 80_000_000
 _LARGEST_PATTERNS = 10_000_000
 _REGULAR = (0o100644, 0o100755)
@@ -159,22 +157,6 @@ class GitIndex:
             found += map(os.fsdecode, filter(None, done.stdout.split(b"\0")))
         return tuple(found)
 
-    def why_another(self, path: str, content: bytes | None, oid: str) -> str:
-        """Return why a file of the working tree is not what is staged, as git sees it; "" if it is.
-
-        Parameters:
-            content: of the file; None where there is none.
-            oid: the object that is staged.
-        """
-        if content == self.content(oid):
-            return ""
-        if content is None or not self._can_be_told(path, ".gitattributes"):
-            return _ANOTHER
-        attribute = changed_by(self._git, path)
-        if attribute:
-            return f"Git changes the file by its attribute {attribute}"
-        return "" if attribute == "" and object_of(self._git, path, content) == oid else _ANOTHER
-
     def content(self, oid: str) -> bytes:
         """Return the bytes of an object.
 
@@ -247,11 +229,11 @@ class GitIndex:
         """The user's own list of what is ignored in all repositories, as a setting."""
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
-    def _can_be_told(self, path: str, name: str = ".gitignore") -> bool:
-        """Say whether all lists of a name on the way to a path can be read; git would wait for a FIFO."""
+    def _can_be_told(self, path: str) -> bool:
+        """Say whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
-        return all(_is_readable(folder / name) for folder in folders)
+        return all(_is_readable(folder / ".gitignore") for folder in folders)
 
     def _is_safe(self) -> bool:
         """Say whether the user's settings trust the repository, by the rules of `safe.directory`."""

@@ -183,14 +183,13 @@ class StagedWorkspace(Workspace):
         """Return what a folder of the working tree holds."""
         return Disk(self.staged.index.root).names(folder)
 
-    def why_another_on_disk(self, path: str) -> str:
-        """Return why the working tree has not the file that is staged, as git sees it; "" if it has."""
-        index = self.staged.index
+    def is_same_on_disk(self, path: str) -> bool:
+        """Say whether the working tree has the file that is staged, but for line ends, which git may change."""
         try:
-            content = read_or_none(Disk(index.root), path)
+            content = read_or_none(Disk(self.staged.index.root), path)
         except ResourceError:
-            content = None
-        return index.why_another(path, content, self.staged.entries[path].oid)
+            return False
+        return content is not None and _lines(content) == _lines(self.bytes_of(path))
 
     def bytes_of(self, path: str) -> bytes:
         """Return the content of a file; nothing where there is none, or it cannot be had."""
@@ -254,6 +253,10 @@ class StagedWorkspace(Workspace):
                     break
                 folder = folder.rpartition("/")[0]
         return tuple(found[path] for path in sorted(found))
+
+
+def _lines(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")
 
 
 def may_be_python(path: str) -> bool:

@@ -3,31 +3,41 @@
 Invariants:
 - the files of git's index are judged, not those of the working tree;
 - nothing is written, a transaction that was cut short is not finished, and nothing of the project is run;
-- what cannot be decided is no finding.
+- what cannot be decided is no finding; code that is only too deep, or too large, is named as not looked at, and that
+  `__all__` leaves a name out may be meant;
+- a file whose content cannot be had is a finding, since it is about to be committed, and nobody has looked at it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
-from bae_source.errors import RequestError
-from bae_source.model.finding import Finding, on_one_line
+from bae_source.errors import Refused, RequestError, ResourceError, SourceError
+from bae_source.model.finding import UNFINISHED, Finding, on_one_line
 from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request, described
 from bae_source.model.text import listed
+from bae_source.project.files.census import STUB
 from bae_source.project.git.staged import StagedWorkspace, may_be_python
+from bae_source.project.importing.exports_findings import findings_of
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.names.uses import Uses
+from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
-from bae_source.verification.staged.exports import wrong_exports
 from bae_source.verification.staged.imports import Imports, unresolved_imports
-from bae_source.verification.staged.parsing import unparsed
 from bae_source.verification.staged.removed import Removed
-from bae_source.verification.staged.unfinished import unfinished_transaction
 
 FOUND = 1
 """The exit status that says there are findings."""
 _SHOWN = 10
+_EXPORTS = {"missing": "EXPORT_NOT_FOUND", "twice": "EXPORT_TWICE"}
+_ANOTHER = "The working tree has another version of the module, so it is not mended."
+_UNFINISHED = (
+    "A transaction of bae_source is being made, or was cut short; `bae-source history` finishes it or takes it "
+    "back, and says so."
+)
 
 
 class CheckStaged(Request, frozen=True, kw_only=True):
@@ -75,14 +85,14 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         with collector_off():
             modules = workspace.asked(self.files or (*paths, *workspace.staged.index.gone()))
             others, unknown = workspace.apart(paths)
-            wrong, untold = unparsed(workspace, modules, others)
+            wrong, untold = _unparsed(workspace, modules, others)
             imports = Imports(workspace)
             removed = Removed(imports, self.files)
             findings = [
-                *unfinished_transaction(workspace),
+                *([Finding(address="", line=0, code=UNFINISHED, message=_UNFINISHED)] if workspace.unfinished else []),
                 *_in_conflict(workspace, paths),
                 *wrong,
-                *wrong_exports(workspace, modules),
+                *_wrong_exports(workspace, modules),
                 *unresolved_imports(imports, modules),
                 *removed.findings(),
             ]
@@ -104,6 +114,81 @@ def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator
             module = layout.module_at(path)
             name = path if module is None else module.name
             yield Finding(address=name, line=1, code="UNMERGED", message=f"{name} is in conflict; merge it.")
+
+
+def _unparsed(
+    workspace: Workspace, modules: Sequence[ModuleFile], others: Sequence[str]
+) -> tuple[list[Finding], list[str]]:
+    """Return findings for files that do not parse or decode, and the names of those that nobody can tell of."""
+    findings: list[Finding] = []
+    untold: list[str] = []
+    names = {module.path: module.name for module in modules} | {path: path for path in others}
+    for path, found in workspace.index.uses_of(names):
+        if not isinstance(found, ResourceError):
+            continue
+        if isinstance(found, RequestError):
+            raise found
+        if isinstance(found, Refused):
+            message = f"{names[path]} was not looked at: {found.message}"
+            findings.append(Finding(address=names[path], line=1, code="UNREADABLE", message=message))
+        elif isinstance(found, SourceError) and (found.code != "not_lossless" or _is_not_decoded(workspace, path)):
+            findings.append(_wrong(names[path], found))
+        else:
+            untold.append(names[path])
+    return findings, untold
+
+
+def _wrong(name: str, error: SourceError) -> Finding:
+    line = error.details.get("line")
+    called = str(error.details.get("module", ""))
+    message = name + error.message.removeprefix(called) if error.message.startswith(called) else error.message
+    return Finding(address=name, line=line if isinstance(line, int) else 1, code=error.code.upper(), message=message)
+
+
+def _is_not_decoded(workspace: Workspace, path: str) -> bool:
+    """Say whether it is the decoding that a file does not come back from."""
+    try:
+        content = workspace.content(path) or b""
+    except ResourceError:
+        return False
+    try:
+        Source(content)
+    except SourceError as error:
+        return error.code == "not_lossless"
+    return False
+
+
+def _wrong_exports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
+    """Yield what is surely wrong about the exports of some modules; stubs, and what does not parse, are passed over."""
+    for module in modules:
+        if module.path.endswith(STUB):
+            continue
+        try:
+            uses = workspace.index.uses(module.path)
+            found = [] if _is_in_order(uses) else list(findings_of(workspace, module))
+        except ResourceError:
+            continue
+        bound = uses.scopes[0].names  # what is bound in any way is taken to be there
+        found = [each for each in found if each.code == "twice" or (each.code == "missing" and each.name not in bound)]
+        is_same = bool(found) and workspace.is_same_on_disk(module.path)
+        for each in found:
+            yield Finding(
+                address=module.name,
+                line=each.line,
+                code=_EXPORTS[each.code],
+                message=each.message if is_same else f"{each.message} {_ANOTHER}",
+                mend=each.name if is_same else "",
+            )
+
+
+def _is_in_order(uses: Uses) -> bool:
+    """Say whether there is nothing to find: no `__all__`, or one that lists what is bound, each name once."""
+    if "__all__" not in uses.scopes[0].names and "__all__" not in uses.mentions:
+        return True
+    listed = uses.exported
+    if listed is None or not uses.exports_known or len(set(listed)) < len(listed):
+        return False
+    return all(name in uses.scopes[0].names for name in listed)
 
 
 def _noticed(what: str, names: list[str]) -> Iterator[Notice]:
