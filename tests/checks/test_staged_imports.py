@@ -166,7 +166,7 @@ SETTING = {
     "what with opens": "with open('f') as state.x:\n    pass",
     "setattr over several lines": "setattr(\n    state, 'x', 3\n)",
     "setattr with a name that is not there": "for name in f():\n    setattr(state, name, 1)",
-    "setattr of one of several modules": "for each in (state, json):\n    setattr(each, f(), 1)",
+    "setattr in pieces": "partial(setattr, state)(f(), 1)",
     "the module's own method": "state.__setattr__(name, 1)",
     "the method of its type": "object.__setattr__(state, name, 1)",
     "its dict": "state.__dict__['x'] = 1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from bae_source.errors import SourceError
 from bae_source.model.outcome import Notice
@@ -12,9 +13,11 @@ from bae_source.project.facts.index import named
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.importing.adding import Added
-from bae_source.syntax.importing.imports import add_imports
+from bae_source.syntax.importing.meaning import Place
 from bae_source.syntax.outline.tree import Tree
+
+if TYPE_CHECKING:
+    from bae_source.syntax.importing.adding import Added
 
 
 def with_imports(
@@ -58,11 +61,7 @@ def added_imports(
     Raises:
         as `with_imports`.
     """
-    return add_imports(
-        tree,
-        import_name(module),
-        statements,
-        package=module.package,
-        splices=splices,
-        is_own=lambda top: bool(workspace.layout.prefixes((top,))),
-    )
+    from bae_source.syntax.importing.adding import add  # what changes without imports need not wait for
+
+    place = Place(module=import_name(module), package=module.package)
+    return add(tree, place, statements, splices=splices, is_own=lambda top: bool(workspace.layout.prefixes((top,))))

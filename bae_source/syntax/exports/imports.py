@@ -19,7 +19,8 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.syntax.exports.view import FromImport, View, view_of
-from bae_source.syntax.importing.imports import add_imports
+from bae_source.syntax.importing import meaning
+from bae_source.syntax.importing.adding import add
 from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.outline.tree import parse
 from bae_source.syntax.text.byte_edits import splice
@@ -152,7 +153,8 @@ def _added_first(view: View, package: str, place: Place) -> Splices:
     """Add an import where there is none of its form, the way that any import is added."""
     plain = Place(module=place.module, names=tuple((name, None) for name, _ in place.names), absolute=place.absolute)
     wanted = plain.head(package) + ", ".join(map(shown, plain.names))
-    found = add_imports(parse(Source.of_text(view.text)), package, [wanted], package=True, merge=False)
+    whole = parse(Source.of_text(view.text))
+    found = add(whole, meaning.Place(module=package, package=True), [wanted], merge=False)
     splices, missing = found.splices, found.statements
     if not missing:
         return []

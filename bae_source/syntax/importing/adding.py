@@ -28,11 +28,10 @@ from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.merging import merged
 from bae_source.syntax.importing.placing import INSTALLED, Line, Ranks, block, head, place_in, top_of
 from bae_source.syntax.importing.present import Present
-from bae_source.syntax.importing.typing_blocks import put_in_block
 from bae_source.syntax.importing.wanted import Wanted, source, wanted
 from bae_source.syntax.outline.definitions import ImportBinding
 from bae_source.syntax.outline.locate import unit_for
-from bae_source.syntax.outline.static_values import TYPE_CHECKING
+from bae_source.syntax.outline.static_values import TYPE_CHECKING, is_typing_test
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices
@@ -209,14 +208,10 @@ class _Adding:
             return
         present = self.present
         wants = [bound for alias in names for bound in bindings(each.node, alias, self._place)]
-        line = self._line(each.node)
+        line = _line(self._ranks, each.node)
         at = self._offset(line, wants)
         new = block(present.tree, self._ranks, at, line.rank, rows)
         self._apply([(Span(at, at), new)], shown)
-
-    def _line(self, node: ast.Import | ast.ImportFrom) -> Line:
-        module, level = (node.names[0].name, 0) if isinstance(node, ast.Import) else (node.module or "", node.level)
-        return Line(rank=self._ranks.of(module, level), plain=isinstance(node, ast.Import), level=level, module=module)
 
     def _offset(self, line: Line, wants: Sequence[Bound]) -> int:
         """Return where a new statement goes.
@@ -270,7 +265,7 @@ class _Adding:
 
     def _add_for_types(self, each: Wanted, rows: list[str], shown: str) -> None:
         present = self.present
-        splices = put_in_block(present, self._line(each.node), rows, self._ranks, newline=self._newline)
+        splices = _put_in_block(present, _line(self._ranks, each.node), rows, self._ranks, newline=self._newline)
         if splices is None:
             module, _, _ = each.typing.rpartition(".")
             needed = f"import {module}" if module else f"from typing import {TYPE_CHECKING}"
@@ -289,6 +284,36 @@ class _Adding:
         self._touched = [_moved(each, fitted) for each in self._touched]
         self.revision.apply(fitted)
         self.statements.append(shown)
+
+
+def _put_in_block(present: Present, new: Line, rows: Sequence[str], ranks: Ranks, *, newline: str) -> Splices | None:
+    """Return the splices that add the lines of an import to the `if TYPE_CHECKING` that is there; None without one."""
+    block = next((n for n in present.body or () if isinstance(n, ast.If) and is_typing_test(n.test)), None)
+    if block is None:
+        return None
+    lines, text = present.tree.source.lines, present.tree.text
+    first, last = block.body[0], block.body[-1]
+    if first.lineno == block.lineno:
+        end = lines.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        return [(Span(end, end), f"; {rows[-1]}")] if len(rows) == 1 and "#" not in rows[0] else None
+    start = lines.start(first.lineno)
+    indent = text[start : lines.offset(first.lineno, first.col_offset)]
+    imports = [each for each in block.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+    offset = lines.offset
+    known = [
+        _line(ranks, each, offset(each.lineno, each.col_offset), offset(each.end_lineno or 0, each.end_col_offset or 0))
+        for each in imports
+    ]
+    at = place_in(present.tree, known, new, otherwise=start)
+    ended = at == 0 or text[at - 1] in "\r\n"
+    written = newline.join(f"{indent}{row}" for row in rows)
+    return [(Span(at, at), f"{written}{newline}" if ended else f"{newline}{written}")]
+
+
+def _line(ranks: Ranks, node: ast.Import | ast.ImportFrom, start: int = 0, end: int = 0) -> Line:
+    module, level = (node.names[0].name, 0) if isinstance(node, ast.Import) else (node.module or "", node.level)
+    plain = isinstance(node, ast.Import)
+    return Line(rank=ranks.of(module, level), plain=plain, level=level, module=module, start=start, end=end)
 
 
 def _written(splices: Sequence[tuple[Span, str]]) -> list[Span]:

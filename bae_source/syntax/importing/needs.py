@@ -32,12 +32,6 @@ class Needs:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
         self._body = body
         self._loaded: dict[int, frozenset[str]] = {}
-        self._annotations = not any(
-            isinstance(each, ast.ImportFrom)
-            and each.module == "__future__"
-            and any(alias.name == "annotations" for alias in each.names)
-            for each in body
-        )
 
     def of(self, name: str, end: int, touched: Collection[int] | None = None) -> Iterator[int]:
         """Yield the numbers of the statements that read a name when they run.
@@ -73,32 +67,19 @@ class Needs:
 
     def _loaded_by(self, number: int) -> frozenset[str]:
         if number not in self._loaded:
-            self._loaded[number] = frozenset(_read_at_once(self._body[number], annotations=self._annotations))
+            self._loaded[number] = frozenset(_read_at_once(self._body[number]))
         return self._loaded[number]
 
 
-def _read_at_once(statement: ast.AST, *, annotations: bool) -> Iterator[str]:
-    """Yield the names that run with a statement; all of a lambda and of what is called in it."""
+def _read_at_once(statement: ast.AST) -> Iterator[str]:
+    """Yield the names that run with a statement; all of a lambda, of annotations, and of what is called in it."""
     waiting = [statement]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name):
             yield node.id
         if isinstance(node, _FUNCTIONS):
-            arguments = node.args
-            waiting += [*node.decorator_list, *arguments.defaults, *(each for each in arguments.kw_defaults if each)]
-            if annotations:
-                every = (
-                    *arguments.posonlyargs,
-                    *arguments.args,
-                    *arguments.kwonlyargs,
-                    arguments.vararg,
-                    arguments.kwarg,
-                )
-                waiting += [each.annotation for each in every if each and each.annotation]
-                waiting += [node.returns] if node.returns else []
-        elif isinstance(node, ast.AnnAssign) and not annotations:
-            waiting += [node.target, *([node.value] if node.value else [])]
+            waiting += [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
         else:
             waiting += ast.iter_child_nodes(node)
 

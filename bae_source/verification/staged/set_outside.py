@@ -18,12 +18,28 @@ from functools import cached_property
 from bae_source.errors import ResourceError
 from bae_source.project.git.staged import StagedWorkspace
 from bae_source.project.references.meaning.meaning import InModule, Meaning, Names, Symbol
-from bae_source.syntax.importing.attribute_setting import Chain, set_by_unknown_names
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.source import Source
 
 _OWN = ("self", "cls", "mcs", "klass")
 _SETTERS = ("setattr", "__setattr__", "vars", "__dict__")
 """What sets attributes by names that need not stand in the code."""
+
+_NAME = r"(?<![\w.])([^\W\d][\w.]*)"
+_CHANGED = r"\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b|\|=)"
+_BY_UNKNOWN_NAMES = tuple(
+    map(
+        re.compile,
+        (
+            rf"setattr(?:__)?\s*\(\s*{_NAME}\s*,(?!\s*[\"'])",
+            rf"{_NAME}\.__setattr__\s*\((?!\s*[\"'])",
+            rf"\bsetattr\s*,\s*{_NAME}",
+            rf"\bvars\s*\(\s*{_NAME}\s*\){_CHANGED}",
+            rf"{_NAME}\.__dict__{_CHANGED}",
+        ),
+    )
+)
+"""What sets attributes by names that do not stand there: `setattr(state, name, 1)`, `partial(setattr, state)` …"""
 
 _LOADERS = ("import_module", "__import__", "modules")
 _MADE_ANEW = ("raising", "create")
@@ -43,7 +59,7 @@ class SetOutside:
         self.names = names
         self._by_name: dict[str, bool] = {}
         self._by_any: dict[str, bool] = {}
-        self._chains: dict[str, frozenset[Chain]] = {}
+        self._chains: dict[str, frozenset[str]] = {}
 
     def may_set(self, files: Sequence[str], name: str) -> bool:
         """Say whether one of some modules may be given a name by code that stands elsewhere.
@@ -87,12 +103,13 @@ class SetOutside:
         """Say whether a file sets attributes of a module by names that do not stand there."""
         try:
             if path not in self._chains:
-                self._chains[path] = set_by_unknown_names(self.workspace.kept.trees.get(self._setting_files[path]).text)
+                text = Source(self._setting_files[path]).text
+                self._chains[path] = frozenset(name for each in _BY_UNKNOWN_NAMES for name in each.findall(text))
             chains = self._chains[path]
             return bool(chains) and (
                 self._loads(path, file) or any(self._may_mean(path, chain, file) for chain in chains)
             )
-        except (ResourceError, SyntaxError, RecursionError, MemoryError):
+        except ResourceError:
             return True
 
     def _loads(self, path: str, file: str) -> bool:
@@ -103,9 +120,9 @@ class SetOutside:
         said = uses.strings.get(module.name.rpartition(".")[2], ())
         return any(each.text == module.name for each in said)
 
-    def _may_mean(self, path: str, chain: Chain, file: str) -> bool:
+    def _may_mean(self, path: str, chain: str, file: str) -> bool:
         """Say whether a name with attributes behind it may be a module."""
-        first, *rest = chain
+        first, *rest = chain.split(".")
         scopes = self.names.uses(path).scopes
         meanings: set[Meaning] = set()
         for number, scope in enumerate(scopes):
