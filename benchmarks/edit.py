@@ -34,13 +34,13 @@ from bae_source.errors import ResourceError
 from bae_source.model.address import Address, Segment
 from bae_source.project.facts.kept import Trees
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.refactoring.edit import Edit
 from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline
 from bae_source.syntax.outline.tree import Tree
 from benchmarks import corpus
+from tests.memory import Memory
 
 FILES_OF_A_SIZE = 3
 FUNCTIONS_OF_A_FILE = 4

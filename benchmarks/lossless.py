@@ -38,7 +38,6 @@ from bae_source.errors import ResourceError
 from bae_source.model.address import Segment
 from bae_source.project.facts.kept import Trees
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.refactoring.edit import Edit
@@ -47,6 +46,7 @@ from bae_source.syntax.outline.locate import Group, find, group_span
 from bae_source.syntax.outline.tree import Tree, parse_text
 from bae_source.syntax.text.source import Lines
 from benchmarks import corpus
+from tests.memory import Memory
 
 MODULE = "m"
 PATH = "m.py"

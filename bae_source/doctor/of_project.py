@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, counted, quoted
 from bae_source.errors import ResourceError
 from bae_source.model.settings import TABLE, problems
-from bae_source.project.facts.unparsed import Unparsed, unparsed
+from bae_source.project.files.census import WINDOWED
 from bae_source.project.files.layout import as_setting, without_names
 from bae_source.project.files.settings import lets_in
+from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import python_version
 from bae_source.reloading.child.interpreter import Interpreter
 
 _AGAIN = "doctor"
+_NOWHERE = "(a file without a module's name)"
 _SHOWN_PROJECTS = 5
 _FEW = 3
 _SHOWN = 100
@@ -58,7 +62,7 @@ def modules(scene: Scene, limit: int) -> Part:
         limit: how many of those that do not parse are named.
     """
     try:
-        found = unparsed(scene.readable)
+        found = _unparsed(scene.readable)
     except ResourceError as error:
         return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
     line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
@@ -108,7 +112,7 @@ def _unfit(scene: Scene, version: str) -> Iterator[Trouble]:
         yield Trouble(code="interpreter_unfit", message=message, mend="python3 -m venv --clear .venv")
 
 
-def _unreadable(scene: Scene, found: Unparsed, limit: int) -> Iterator[Trouble]:
+def _unreadable(scene: Scene, found: _Unparsed, limit: int) -> Iterator[Trouble]:
     if found.failed:
         named = [_where(name, error) for name, error in found.failed]
         message = f"{counted(len(named), 'file')} cannot be read as code: {_some(named, limit)}."
@@ -133,3 +137,44 @@ def _where(name: str, error: ResourceError) -> str:
 def _some(names: Sequence[str], limit: int) -> str:
     rest = len(names) - limit
     return ", ".join(names[:limit]) + (f", and {rest:,} more" if rest > 0 else "")
+
+
+class _Unparsed(Struct, frozen=True, kw_only=True):
+    """What was found.
+
+    Parameters:
+        looked_at: how many Python files there are.
+        failed: those that have no definitions for us: the module's name, and why.
+        closed: folders that may not be listed; nobody knows what is in them.
+        outside: names of the modules that are there by links out of the project.
+        windowed: how many `.pyw` files there are, into which nobody looks.
+    """
+
+    looked_at: int
+    failed: tuple[tuple[str, ResourceError], ...]
+    closed: tuple[str, ...]
+    outside: tuple[str, ...]
+    windowed: int
+
+
+def _unparsed(workspace: Workspace) -> _Unparsed:
+    """Look at every Python file of a project, stubs included.
+
+    Raises:
+        SourceError: its settings do not say what belongs to it.
+    """
+    census = workspace.census
+    paths = [*census.paths, *census.stubs]
+    failed = [
+        (module.name if (module := census.module(path)) else _NOWHERE, found)
+        for path, found in workspace.index.summaries(paths)
+        if isinstance(found, ResourceError)
+    ]
+    beyond = [path for path in census.outside if not path.endswith(WINDOWED)]
+    return _Unparsed(
+        looked_at=len(paths),
+        failed=tuple(sorted(failed, key=lambda found: found[0])),
+        closed=census.closed,
+        outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),
+        windowed=len(census.outside) - len(beyond),
+    )

@@ -30,9 +30,10 @@ from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk
-from bae_source.project.files.root import find_root
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
+from bae_source.state.binding import owned
+from bae_source.state.folders import folders_upwards
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds, ticks
 
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request", "takes")
 
+_ROOT = "BAE_SOURCE_ROOT"
+_SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+"""What the folder that is a project has."""
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
 _READINGS = 3
@@ -439,3 +443,19 @@ def _by_name(workspace: Workspace, asked: Query) -> Query:
     from bae_source.project.naming.select import by_name  # 2 ms, for selectors alone
 
     return by_name(workspace, asked)  # type: ignore[type-var]  # a query is a request
+
+
+def find_root(start: Path, environment: Mapping[str, str]) -> Path:
+    """Return the folder that `BAE_SOURCE_ROOT` names; else the nearest one upwards that looks like a project's root.
+
+    Neither a folder of another user nor a sign that another user put somewhere makes a root; a folder that the caller
+    names is one, whomever it belongs to.
+
+    Parameters:
+        start: where to begin, which is returned where nothing looks like one.
+    """
+    if named := environment.get(_ROOT):
+        return start / named
+    start = Path(os.path.realpath(start))
+    found = (folder for folder in folders_upwards(start) if any(owned(folder / sign) for sign in _SIGNS))
+    return next(found, start)

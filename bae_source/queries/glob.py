@@ -111,8 +111,7 @@ class Glob(Request, frozen=True, kw_only=True):
 
 
 def _files(workspace: Workspace, pattern: str) -> "Iterator[DataFile]":
-    from bae_source.project.files.data_listing import data_files  # which names of code need not wait for
-    from bae_source.project.search.data_pattern import matching
+    from bae_source.project.files.data_listing import data_files, matching  # for data alone
 
     return matching(data_files(workspace), pattern)
 

@@ -144,14 +144,16 @@ class Child:
         """Whether everything has ended, as far as can be seen without waiting; in a fork it has."""
         return self.status < 0 or self._has_told(0)
 
-    def ask(self, what: bytes) -> None:
-        """Have it interrupted or killed: `supervisor.INTERRUPT`, `KILL`, or nothing for the end after its grace."""
+    def interrupt(self) -> None:
+        """Have it do what Ctrl-C has it do."""
         with suppress(OSError):
-            if what:
-                os.write(self._control, what)
-            elif self._control >= 0:
-                os.close(self._control)
-                self._control = -1
+            os.write(self._control, b"i")
+
+    def kill(self) -> None:
+        """Have everything ended, after its grace."""
+        if self._control >= 0:
+            os.close(self._control)
+            self._control = -1
 
     def end(self) -> int | None:
         """End it with all that it started, and return its wait status; None where that was not told.
@@ -161,7 +163,7 @@ class Child:
         """
         if self.status < 0:
             return None
-        self.ask(b"")
+        self.kill()
         self._has_told(_SECONDS)
         told = {line[:1]: int(line[1:]) for line in self._told.splitlines()}
         if b"s" not in told:  # what should end it was ended itself
@@ -188,7 +190,7 @@ class Child:
 
     def _let_go(self) -> None:
         """Hold no pipe any more."""
-        self.ask(b"")
+        self.kill()
         if self.status >= 0:
             os.close(self.status)
             self.status = -1

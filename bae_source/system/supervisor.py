@@ -6,7 +6,7 @@
 
 After kill -9 there is nobody left in our process who could end a child, and Linux's parent-death signal goes by the
 thread that started it. So a process waits at a pipe (CONTROL) of which we alone hold the other end: a byte asks it to
-interrupt the child, or to kill it, and the end of the pipe to end everything. A child is interrupted and has GRACE
+interrupt the child, and the end of the pipe to end everything. A child is interrupted and has GRACE
 seconds before it is killed, where it has any. When nothing is left alive, STATUS takes how the child ended.
 
 Invariants:
@@ -22,7 +22,6 @@ import select
 import sys
 import time
 
-INTERRUPT, KILL = b"i", b"k"
 _ADOPT = 36
 """PR_SET_CHILD_SUBREAPER, see prctl(2)."""
 _SECONDS = 10.0
@@ -98,9 +97,8 @@ def _watch(child: int, control: int, wake: int, grace: float) -> int:
                 continue
             if not asked:
                 waiting.unregister(control)
-            if not asked or KILL in asked:
-                deadline = time.monotonic() + (0 if asked else grace)
-            if grace:
+                deadline = time.monotonic() + grace
+            if asked or grace:
                 os.kill(child, signal.SIGINT)
     return ended
 

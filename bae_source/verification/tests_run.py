@@ -24,14 +24,13 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import PROBE as _IMPORTING
-from bae_source.reloading.child.import_check import Contents, Setting
-from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
+from bae_source.reloading.child.import_check import Contents, Setting, probe
+from bae_source.system.child import CannotStart, Finished
 from bae_source.system.scratch import Scratch
 
 PROBE = _IMPORTING.with_name("suite_probe.py")  # it takes from that one what both do
 _MOST_CHILDREN = 5
 _MOST_SHOWN = 10
-_NO_SAFE_PATH = b"nknown option"
 Others = Callable[[str, tuple[str, ...] | None], Iterable[tuple[str, ...]]]
 """The tests of a file, by its path, that may be concerned; of all its tests, or of one that is given."""
 
@@ -169,7 +168,10 @@ class TestsRun:
         request = scratch / "request.json"
         given = {**self._request(scratch, tests, skipped), "others": others and ran.aside is None}
         request.write_text(json.dumps(given), encoding="utf-8")
-        finished = self._started(request)
+        try:
+            finished = probe(PROBE, request, self._setting)
+        except CannotStart as error:
+            raise self._no_interpreter(str(error)) from None
         lines = list(_lines(finished.answer))
         told = {key for line in lines for key in line}
         if "missing" in told or not {"ready", "begun", "collected"} & told:
@@ -189,20 +191,6 @@ class TestsRun:
             "bytecode": str(scratch / "bytecode"),
             "cache": str(scratch / "cache"),
         }
-
-    def _started(self, request: Path) -> Finished:
-        environment = scrubbed(self._setting.environment)  # pytest itself may be loaded from its caches
-        finished: Finished | None = None
-        for flags in (["-P"], []):  # -P came with Python 3.11; without it the probe cleans sys.path itself
-            command = [self._setting.interpreter.path, *flags, str(PROBE), str(request), ANSWER]
-            try:
-                finished = run(command, folder=self._root, environment=environment, time_limit=self._setting.time_limit)
-            except CannotStart as error:
-                raise self._no_interpreter(str(error)) from None
-            if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
-                break
-        assert finished is not None
-        return finished
 
     def _read(self, lines: Sequence[Mapping[str, Any]], finished: Finished, ran: _Ran) -> None:
         """Take over what a child said."""

@@ -254,7 +254,7 @@ def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
 
 def test_a_transaction_that_another_process_left_is_shown_and_not_mended(project: Path) -> None:
     killer = project / "killer"
-    killer.write_text("#!/bin/sh\nkill -9 $PPID\nsleep 5\n")
+    killer.write_text("#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\nsleep 5\n")
     killer.chmod(0o755)
     whole = (project / "app/client.py").read_bytes()
     edit = ("edit", "app.client.Client.stop@body", "--code", "return None", "--reload", "off")

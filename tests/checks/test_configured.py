@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bae_source.errors import RequestError
-from bae_source.project.files.memory import Memory
 from bae_source.verification.configured import CHECKERS, mypy_has_targets, wanted_checkers
+from tests.memory import Memory
 
 
 def memory(**files: str) -> Memory:

@@ -12,11 +12,11 @@ from bae_source.model.address import Segment
 from bae_source.model.plan import Plan
 from bae_source.project.facts.kept import Trees
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Definition, Outline
 from bae_source.syntax.outline.locate import group_span
+from tests.memory import Memory
 
 TREES = Trees()
 

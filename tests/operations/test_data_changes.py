@@ -12,11 +12,11 @@ import pytest
 
 from bae_source import Source
 from bae_source.errors import Refused, ResourceError
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.data_changes import write_data
 from tests.adapters.support import run
+from tests.memory import Memory
 from tests.operations.trees import PACKAGE, codes, files, laid, picture, refused
 
 PAGE = "app.sub:page.html"

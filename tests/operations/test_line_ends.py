@@ -12,9 +12,9 @@ from bae_source.engine.applying import Apply
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import Request, parse
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.text.source import NEWLINE, newline_kinds
+from tests.memory import Memory
 from tests.operations.support import TREES
 
 MODULE = '''\

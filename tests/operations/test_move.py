@@ -10,10 +10,10 @@ import pytest
 
 from bae_source.errors import Refused
 from bae_source.model.changeset import Contents
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.move import Move
+from tests.memory import Memory
 from tests.operations.trees import PACKAGE, codes, files, laid, patched, picture, refused, told
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.importing.order import circle
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 
 
 def circle_told(before: Mapping[str, str], after: Mapping[str, str], folder: str = "p/") -> str | None:

@@ -11,9 +11,9 @@ import pytest
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.plan import Plan
 from bae_source.project.files import stamps
-from bae_source.project.files.memory import Memory
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 
 
 def workspace(files: Mapping[str, str | bytes]) -> Workspace:

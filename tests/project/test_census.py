@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from bae_source.project.files.census import Census
 from bae_source.project.files.layout import layout_of
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk, Folder
 from bae_source.project.files.stamps import Stamp, is_settled
 from bae_source.project.files.visits import load, save, shape_of
 from bae_source.project.files.walk import Walk, census_of
+from tests.memory import Memory
 from tests.project.support import settle
 
 LONG_AGO = 1_600_000_000

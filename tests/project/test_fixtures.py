@@ -20,13 +20,13 @@ import pytest
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Outline
 from bae_source.syntax.outline.locate import has_parts
+from tests.memory import Memory
 from tests.project.library import sample, shown
 from tests.project.support import address, refused, same
 

@@ -21,7 +21,6 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.project.facts import index, kinds
 from bae_source.project.facts.kept import Kept, Recent, Trees
 from bae_source.project.facts.kinds import SUMMARY, USES, FactKind
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
@@ -29,6 +28,7 @@ from bae_source.syntax.names.uses import Uses
 from bae_source.syntax.outline.summary import Summary, summarise
 from tests.another_user import AnotherUser
 from tests.architecture import read
+from tests.memory import Memory
 from tests.project.support import settle
 from tests.state_folders import state_folders
 

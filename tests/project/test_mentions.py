@@ -11,9 +11,9 @@ from bae_source.errors import Refused, SourceError
 from bae_source.project.facts import mentions
 from bae_source.project.facts.kept import Kept
 from bae_source.project.facts.mentions import Words
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 from tests.project.support import workspace
 
 HOLDS = {

@@ -16,10 +16,10 @@ from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.facts.occurrences import Occurrences
 from bae_source.project.files.census import Census
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
+from tests.memory import Memory
 from tests.state_folders import state_folders
 
 LATER = 10 * 10**9

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from bae_source.model.changeset import ChangeSet, between
 from bae_source.project.files.layout import layout_of
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.overlay import Planned
 from bae_source.project.files.port import Disk, FileKind, Files
 from bae_source.project.files.walk import census_of
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 
 PRESENT = {"pkg/__init__.py": b"", "pkg/a.py": b"x = 1\n", "pkg/data/t.html": b"<p>", "other/b.py": b"y = 2\n"}
 PATHS = ["pkg/a.py", "pkg/new.py", "pkg/data/t.html", "other/b.py", "other/sub/c.py", "top.py", "pkg/__init__.py"]

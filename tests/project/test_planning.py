@@ -11,9 +11,9 @@ from bae_source.errors import Refused, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.files.layout import Layout
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced, planned_files
+from tests.memory import Memory
 
 FILES = {
     "a.py": b"def f():\r\n    return 1\r\n",

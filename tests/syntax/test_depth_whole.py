@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.refactoring.delete import Delete
 from bae_source.refactoring.edit import Edit
 from bae_source.syntax.text.depth import shallow
 from bae_source.syntax.text.source import NEWLINE
+from tests.memory import Memory
 
 SUM = " + ".join(["1"] * 20_000)
 DOTS = "a" + ".b" * 5_000

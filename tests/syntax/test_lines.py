@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 
-from bae_source.project.files.memory import Memory
 from bae_source.project.workspace import Workspace
 from bae_source.queries.read import Read
 from bae_source.refactoring.edit import Edit
 from bae_source.syntax.text.source import Lines, SingleLines, Source
+from tests.memory import Memory
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 
 from bae_source import Source, functions
 from bae_source.errors import SourceError
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.settings import sections, settings_of
 from tests.adapters.mcp.support import raw
 from tests.adapters.support import run
+from tests.memory import Memory
 
 FILES = {
     "app/__init__.py": "from app.core import f\n",

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec.structs import astuple
 
@@ -28,15 +28,15 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.call import Call
 from bae_source.project.facts.kinds import SUMMARY, USES, WORDING, FactKind
 from bae_source.project.facts.mentions import Look, Mentioning, mentioning
-from bae_source.project.facts.windows import Window, joined
 from bae_source.project.files.port import Stamp
 from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
-    from bae_source.project.facts.pool import Pool
+    from bae_source.project.facts.pool import Batch, Pool
     from bae_source.project.workspace import Workspace
+    from bae_source.state.cache import Seen
     from bae_source.syntax.names.uses import Uses
     from bae_source.syntax.outline.summary import Summary
     from bae_source.syntax.outline.wording import Wording
@@ -64,7 +64,7 @@ class Index:
         self._pruned = False
         self._pool: Pool | None = None
         self._told: dict[str, str] = {}
-        self._early: dict[str, Window[Uses]] = {}
+        self._early: dict[str, _Window[Uses]] = {}
         self._is_new = False
         """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
 
@@ -198,11 +198,11 @@ class Index:
             for window in self._in_turn(kind, asked, pool):
                 yield from self._ended(window)
 
-    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[Window[T]]:
+    def _in_turn(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Iterator[_Window[T]]:
         """Yield windows whose files are being worked on, and the next ones' as well."""
-        ahead: deque[Window[T]] = deque()
+        ahead: deque[_Window[T]] = deque()
         if pool is self._pool and (early := {path: self._early.pop(path) for path in paths if path in self._early}):
-            ahead.append(joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
+            ahead.append(_joined(early.values()))  # type: ignore[arg-type]  # this pool's kind is that of the uses
             paths = [path for path in paths if path not in early]
         for part in self._windows(paths):
             with collector_off():
@@ -232,9 +232,9 @@ class Index:
         if start < len(paths):
             yield paths[start:]
 
-    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> Window[T]:
+    def _begun(self, kind: FactKind[T], paths: Sequence[str], pool: Pool) -> _Window[T]:
         """Find what is known of some files, and have the rest worked out."""
-        window = Window(kind, paths)
+        window = _Window(kind, paths)
         for path in paths:
             if known := self._known(path):
                 window.digests[path] = known
@@ -259,7 +259,7 @@ class Index:
             return None
         return seen.digest
 
-    def _look_up(self, window: Window[T], digests: Iterable[str]) -> None:
+    def _look_up(self, window: _Window[T], digests: Iterable[str]) -> None:
         """Take over what memory or the cache has of some contents."""
         kept, kind = self.workspace.kept, window.kind
         absent = []
@@ -273,7 +273,7 @@ class Index:
             for each, blob in kept.cache.facts(kind.name, absent).items():
                 self._take(window, each, blob)
 
-    def _take(self, window: Window[T], known: str, blob: bytes) -> None:
+    def _take(self, window: _Window[T], known: str, blob: bytes) -> None:
         try:
             value = window.kind.decode(blob)
         except ValueError:
@@ -281,7 +281,7 @@ class Index:
         window.found[known] = value
         self.workspace.kept.facts.put((window.kind.name, known), value, len(blob))
 
-    def _read(self, window: Window[T], path: str, contents: dict[str, bytes]) -> None:
+    def _read(self, window: _Window[T], path: str, contents: dict[str, bytes]) -> None:
         """Read a file of which nothing is known, or note why it cannot be."""
         try:
             content, stamp = self.workspace.stamped(path)
@@ -297,7 +297,7 @@ class Index:
             if self.workspace.kept.seen.get(path) != seen:
                 window.seen[path] = seen
 
-    def _ended(self, window: Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
+    def _ended(self, window: _Window[T]) -> Iterator[tuple[str, T | ResourceError]]:
         """Yield the facts of a window's files, once they are there, and keep them."""
         results = [result for batch in window.batches for result in batch.results()]
         fresh: list[tuple[str, str, bytes]] = []
@@ -319,7 +319,7 @@ class Index:
         module = self.workspace.census.module(path)
         return module.name if module else path.rpartition(".")[0].replace("/", ".")
 
-    def _keep(self, window: Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
+    def _keep(self, window: _Window[T], fresh: list[tuple[str, str, bytes]]) -> None:
         kept = self.workspace.kept
         kept.seen.update(window.seen)
         if kept.cache is None or not (fresh or window.seen):
@@ -342,3 +342,43 @@ def named(error: E, module: str) -> E:
 
 def _as_text(stamp: Stamp) -> str:
     return " ".join(map(str, astuple(stamp)))
+
+
+class _Window(Generic[T]):
+    """Some files that are looked up, read and parsed together.
+
+    Attributes:
+        digests: of the files' bytes, by path.
+        found: facts by digest.
+        errors: why files could not be read, by path.
+        seen: what is to be remembered of the paths that were read.
+        todo: digests of contents whose facts are being worked out.
+        batches: where that is done, in the same order.
+    """
+
+    def __init__(self, kind: FactKind[T], paths: Sequence[str]) -> None:
+        self.kind = kind
+        self.paths = paths
+        self.digests: dict[str, str] = {}
+        self.found: dict[str | None, T | SourceError] = {}
+        self.errors: dict[str, ResourceError] = {}
+        self.seen: dict[str, Seen] = {}
+        self.todo: list[str] = []
+        self.batches: list[Batch] = []
+
+    def sizes(self) -> list[int]:
+        """Return how many bytes each of the contents had that were worked out."""
+        return [size for batch in self.batches for size in batch.sizes]
+
+
+def _joined(windows: Collection[_Window[Uses]]) -> _Window[Uses]:
+    """Return several windows as one."""
+    one = _Window(USES, [path for window in windows for path in window.paths])
+    for window in windows:
+        one.digests |= window.digests
+        one.found |= window.found
+        one.errors |= window.errors
+        one.seen |= window.seen
+        one.todo += window.todo
+        one.batches += window.batches
+    return one

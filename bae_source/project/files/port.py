@@ -1,4 +1,4 @@
-"""The port through which a project's files are read, and the disk behind it; `memory` is its other form.
+"""The port through which a project's files are read, and the disk behind it.
 
 Paths are relative to the project's root, with forward slashes; "" is the root. Nothing outside the root is ever read:
 a link that leads out of it is named, and treated as absent; only regular files are opened.

@@ -278,25 +278,28 @@ def _ask(
         asked = _request(modules, setting, before, overlay)
         asked |= {"bytecode": str(scratch / "bytecode"), "spare": str(spare)}
         request.write_text(json.dumps(asked), encoding="utf-8")
-        finished = _run(request, setting)
+        finished = probe(PROBE, request, setting)
+        if not finished.answer and not finished.timed_out:
+            lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
+            raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
         return _answers(finished, spare.read_bytes() if spare.is_file() else b"")
 
 
-def _run(request: Path, setting: Setting) -> Finished:
-    finished: Finished | None = None
-    for flags in (["-P"], []):  # -P came with Python 3.11; without it the probe cleans sys.path itself
+def probe(script: Path, request: Path, setting: Setting) -> Finished:
+    """Have the project's interpreter run a script of ours on a request; compiled files of libraries are taken.
+
+    Raises:
+        CannotStart: it cannot be started.
+    """
+    for flags in (["-P"], []):  # -P came with Python 3.11; without it the script cleans sys.path itself
         finished = run(
-            [setting.interpreter.path, *flags, str(PROBE), str(request), ANSWER],
+            [setting.interpreter.path, *flags, str(script), str(request), ANSWER],
             folder=setting.root,
             environment=scrubbed(setting.environment),
             time_limit=setting.time_limit,
         )
         if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
             break
-    assert finished is not None
-    if not finished.answer and not finished.timed_out:
-        lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
-        raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
     return finished
 
 

@@ -11,7 +11,6 @@ import pytest
 from bae_source import Source
 from bae_source.errors import Refused
 from bae_source.project.facts.kept import Kept
-from bae_source.project.files.memory import Memory
 from bae_source.project.files.port import Disk, Stamp
 from bae_source.project.search import sieve as sieves
 from bae_source.project.search.expression import Expression, expression_of
@@ -19,6 +18,7 @@ from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
 from bae_source.project.search.text import search_text
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 from tests.queries.support import laid
 
 

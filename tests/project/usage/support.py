@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bae_source.project.files.memory import Memory
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.types.values import Class
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u
+from tests.memory import Memory
 
 
 def project(files: Mapping[str, str]) -> Project:

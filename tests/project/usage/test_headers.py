@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bae_source.project.facts.kept import Kept
-from bae_source.project.files.memory import Memory
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes.lineage import headed, subclasses
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.workspace import Workspace
+from tests.memory import Memory
 
 CORE = "import abc\nclass Base: ...\ndef made(base):\n    class Made(base): ...\n    return Made\n"
 USED = "def used(value):\n    if isinstance(value, Base):\n        print(Base, Base.name)\n    print(Base().name)\n"

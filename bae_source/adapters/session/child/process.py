@@ -23,7 +23,6 @@ from bae_source.adapters.session.child.messages import Message, Order, Received,
 from bae_source.system.child import Child
 from bae_source.system.frames import Channel, wait
 from bae_source.system.own_process import python
-from bae_source.system.supervisor import INTERRUPT, KILL
 
 _SERVE = "bae_source.adapters.session.child.worker:serve"
 _PIECE = 1 << 18
@@ -64,7 +63,6 @@ class Process:
 
     def __init__(self, root: Path, start: Start, environment: Mapping[str, str], room: int) -> None:
         self.output = Capture(room)
-        self._deaf_since: float | None = None
         self._is_silent = False
         with ExitStack() as failed, ExitStack() as its:
             orders, out = os.pipe()
@@ -130,19 +128,13 @@ class Process:
 
     def interrupt(self) -> None:
         """Have the block end as Ctrl-C does."""
-        self._deaf_since = time.monotonic()  # until it says something
-        self._child.ask(INTERRUPT)
+        self._child.interrupt()
 
     def end(self) -> str:
-        """End the worker with all it started, and return how it ended.
-
-        It is interrupted first, so that a change is taken back; one that was interrupted already, and went on, is not.
-        """
+        """End the worker with all it started, and return how it ended."""
         if self._child.status < 0:
             return "it stayed with the process that this one is a fork of"
-        if self._deaf_since is not None and time.monotonic() - self._deaf_since >= _GRACE:
-            self._child.ask(KILL)
-        self._child.ask(b"")
+        self._child.kill()
         self._channel.sending.clear()
         self._pipes[0].close()
         until = time.monotonic() + _SECONDS_TO_END
@@ -160,7 +152,6 @@ class Process:
         return reason
 
     def _taken(self) -> list[Message]:
-        self._deaf_since = None
         try:
             return list(self._channel.exchange())
         except EOFError:

@@ -22,6 +22,7 @@ from typing import Any, TextIO
 import msgspec
 
 from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins, untold
+from bae_source.adapters.session.calls import Tool
 from bae_source.adapters.session.child.messages import (
     Complete,
     Completed,
@@ -35,15 +36,20 @@ from bae_source.adapters.session.child.messages import (
 )
 from bae_source.adapters.session.completing import completions
 from bae_source.adapters.session.events import speakable
-from bae_source.adapters.session.helping import NOTHING, help_of
 from bae_source.adapters.session.namespace import Namespace
-from bae_source.adapters.session.trail import labels
+from bae_source.adapters.session.trail import START, labels
+from bae_source.adapters.session.ways import Way
+from bae_source.adapters.session.words import Word
+from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.outcome import to_json
 
 _PIECE = 1 << 16
 _OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
 """What our modules, and those that they need, begin with."""
+_NOTHING = "help(NAME) tells all of a tool, nav() where there is what."
+"""What `help` says where nothing is asked."""
+_INSIDE = 24
 _DEAF = 74
 """The exit status of a worker that cannot be spoken with any more."""
 
@@ -224,7 +230,7 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
     """Return what `help` is in a session: of what is ours it shows what we say, of anything else what Python says."""
 
     def show(*asked: Any) -> None:
-        said = help_of(asked[0], namespace) if asked else NOTHING
+        said = _help_of(asked[0], namespace) if asked else _NOTHING
         if said is not None:
             print(said)
             return
@@ -233,3 +239,29 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
         pydoc.doc(asked[0])
 
     return show
+
+
+def _help_of(asked: Any, namespace: Namespace) -> str | None:
+    """Return what there is to say of something; None if it is not ours."""
+    found = _named(asked, namespace) if type(asked) is str else asked
+    if type(found) is Tool:
+        return found.help
+    if type(found) is Word:
+        return repr(found)
+    return _of_place(found) if type(found) is Way else None
+
+
+def _named(name: str, namespace: Namespace) -> Any:
+    """Return the word, place or tool of a name, wherever the session is."""
+    if name in namespace.words:
+        return namespace.words[name]
+    return Tool(name, namespace.desk, START[0]) if name in REQUESTS.verbs else namespace.names.get(name)
+
+
+def _of_place(way: Way) -> str:
+    lines = [repr(way), f"Tools: {', '.join(way.supported_tools)}"]
+    if inner := way.children:
+        lines.append(
+            f"Inside: {', '.join(inner[:_INSIDE])}{f', +{len(inner) - _INSIDE:,} more' * (len(inner) > _INSIDE)}"
+        )
+    return "\n".join(lines)
