@@ -44,17 +44,10 @@ class Doctor(Request, frozen=True, kw_only=True):
 
 def examined(asked: Doctor, scene: Scene) -> Outcome:
     """Look at everything; `found` of the outcome has the findings as values (`doctor.health.Trouble`)."""
-    from bae_source.doctor import (
-        of_project,  # whose imports the request's help need not pay
-        of_state,
-        of_tools,
-    )
-
-    def root(scene: Scene) -> Part:
-        return Part(name="root", lines=(str(scene.root),))
+    from bae_source.doctor import of_project, of_state  # whose imports the request's help need not pay
 
     looks: tuple[Callable[[Scene], Part], ...] = (
-        root,
+        lambda scene: Part(name="root", lines=(str(scene.root),)),
         of_project.roots,
         of_project.interpreter,
         of_state.state,
@@ -64,8 +57,8 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         lambda scene: of_project.modules(scene, asked.limit),
         of_state.cache,  # behind the modules: looking at them fills it
         of_project.settings,
-        of_tools.packages,
-        of_tools.programs,
+        of_project.packages,
+        of_project.programs,
     )
     parts = [look(scene) for look in looks]
     troubles = tuple(trouble for part in parts for trouble in part.troubles)

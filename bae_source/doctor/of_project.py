@@ -1,23 +1,28 @@
-"""The doctor's look at the project itself: its roots, its interpreter, its settings, and what does not parse."""
+"""The doctor's look at the project and at what is installed: roots, interpreter, settings, what does not parse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, counted, quoted
 from bae_source.errors import ResourceError
+from bae_source.language_server.language_server import COMMANDS
 from bae_source.model.settings import TABLE, problems
 from bae_source.project.files.census import WINDOWED
 from bae_source.project.files.layout import as_setting, without_names
 from bae_source.project.files.settings import lets_in
 from bae_source.project.workspace import Workspace
-from bae_source.reloading.child.installed import python_version
+from bae_source.reloading.child.installed import Required, installed, own_requirements, python_version, version_of
 from bae_source.reloading.child.interpreter import Interpreter
 
 _AGAIN = "doctor"
+_TESTS = "pytest"
 _NOWHERE = "(a file without a module's name)"
 _SHOWN_PROJECTS = 5
 _FEW = 3
@@ -82,6 +87,36 @@ def settings(scene: Scene) -> Part:
         for each in problems(table)
     )
     return Part(name="settings", lines=(", ".join(map(str, names)) or "none",), troubles=troubles)
+
+
+def packages(scene: Scene) -> Part:  # noqa: ARG001  # one of several looks
+    """Look at what we need, and at what our extras bring."""
+    found = own_requirements()
+    if found is None:
+        return Part(name="packages", lines=("unknown, since this is no installed package",))
+    lines = [", ".join(_release(each) for each in found if not each.extra)]
+    for extra in dict.fromkeys(each.extra for each in found if each.extra):
+        inside = [each for each in found if each.extra == extra]
+        missing = "" if all(each.fits for each in inside) else f'  (pip install "bae-source[{extra}]")'
+        lines.append(f"[{extra}] {', '.join(map(_release, inside))}{missing}")
+    return Part(name="packages", lines=tuple(lines), troubles=tuple(_needed(found)))
+
+
+def programs(scene: Scene) -> Part:
+    """Look at the programs that are asked where they are there: git, language servers, and pytest for the project."""
+    asked = "not found" if scene.git is None else version_of(scene.git, root=scene.root, environment=scene.environment)
+    folders = os.pathsep.join([os.path.dirname(sys.executable), scene.search_path])  # noqa: PTH120  # as `which` wants it
+    servers = [name for name, command in COMMANDS.items() if shutil.which(command[0], path=folders)]
+    release, known = installed(_TESTS, scene.program) if scene.program else (None, False)
+    tests = release or ("not installed" if known else "unknown without running it")
+    return Part(
+        name="programs",
+        lines=(
+            f"git: {asked.removeprefix('git version ')}",
+            f"language servers: {', '.join(servers) or 'none'}",
+            f"{_TESTS}, for the project's interpreter: {tests}",
+        ),
+    )
 
 
 def _trouble(code: str, error: ResourceError) -> Trouble:
@@ -178,3 +213,19 @@ def _unparsed(workspace: Workspace) -> _Unparsed:
         outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),
         windowed=len(census.outside) - len(beyond),
     )
+
+
+def _release(required: Required) -> str:
+    if required.found is None:
+        return f"{required.name} not installed"
+    return f"{required.name} {required.found}" + ("" if required.fits else f" (wanted {required.wanted})")
+
+
+def _needed(found: Iterable[Required]) -> Iterable[Trouble]:
+    """Find what we cannot do without; an extra that is missing is a choice."""
+    for each in found:
+        if each.extra or each.fits:
+            continue
+        what = "is not installed" if each.found is None else f"is {each.found}, and {each.wanted} is wanted"
+        message = f"{each.name}, which bae_source needs, {what}."
+        yield Trouble(code="package_missing", message=message, mend=f'pip install "{each.name}{each.wanted}"')

@@ -14,6 +14,7 @@ from bae_source.errors import RequestError, SourceError
 from bae_source.project.git import index as git_index
 from bae_source.project.git.index import GitIndex
 from bae_source.state.journal_head import MAGIC
+from bae_source.verification.staged.request import CheckStaged
 from tests.checks.staging import ENVIRONMENT, check, findings, git, staged, write
 from tests.state_folders import state_folders
 
@@ -290,4 +291,4 @@ def test_the_api_asks_it_and_a_transaction_cannot(tmp_path: Path) -> None:
     assert text == WRONG
     assert [(each.address, each.line, each.code) for each in text.outcome.found] == [("app.core", 1, "SYNTAX_INVALID")]
     with source.transaction() as tx, pytest.raises(RequestError, match="nothing that is only planned can be"):
-        tx._ask("check_staged", {})
+        tx._call(CheckStaged, (), {})

@@ -19,6 +19,8 @@ _LARGEST = 8_000_000
 """Bytes of a binary file of which a patch is shown."""
 _MOST_PAIRS = 500_000
 """Pairs of equal lines, one before and one after, up to which every line of a window is compared with every other."""
+_NOTHING = "0" * 40
+_PATCH_LINE = 52
 _Opcode = tuple[str, int, int, int, int]
 _Window = tuple[int, int, int, int]
 """Lines before a change, from and to, and lines after it."""
@@ -126,9 +128,7 @@ def _content(left: str, right: str, before: bytes | None, after: bytes | None, e
     if any(b"\0" in content for content in (before, after) if content):  # which git takes for no text
         if max(len(before or b""), len(after or b"")) > _LARGEST:
             return f"Binary files {_quoted(left)} and {_quoted(right)} differ\n"
-        from bae_source.history.record.binary_patch import binary_patch  # hashing and packing, which text need not load
-
-        return binary_patch(before, after)
+        return _binary(before, after)
     old, new = _lines(before or b""), _lines(after or b"")
     codes = _opcodes(old, new, _touched(before or b"", after or b"", edits))
     hunks = "".join(_hunk(old, new, group) for group in _groups(codes))
@@ -269,3 +269,31 @@ def _range(start: int, end: int) -> str:
 def _line(mark: str, line: bytes) -> str:
     text = mark + line.decode("utf-8", "surrogateescape")
     return text if text.endswith("\n") else f"{text}\n\\ No newline at end of file\n"
+
+
+def _binary(before: bytes | None, after: bytes | None) -> str:
+    """Return what stands below the header of a file that is no text: whole contents, packed, forwards and backwards.
+
+    `git apply` takes it in a repository that names objects by SHA-1, and there `git apply --reverse` as well. The lines
+    are base85 as in RFC 1924, of 52 bytes, each with its length in front: A to Z for 1 to 26, a to z from there.
+    """
+    from base64 import b85encode  # which text need not load
+    from hashlib import sha1
+    from zlib import compress
+
+    def named(content: bytes | None) -> str:
+        if content is None:
+            return _NOTHING
+        return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+    def literal(content: bytes) -> str:
+        packed = compress(content)
+        lines = [f"literal {len(content)}\n"]
+        for start in range(0, len(packed), _PATCH_LINE):
+            piece = packed[start : start + _PATCH_LINE]
+            length = chr((64 if len(piece) <= 26 else 70) + len(piece))
+            lines.append(f"{length}{b85encode(piece, pad=True).decode('ascii')}\n")
+        return "".join(lines)
+
+    index = f"index {named(before)}..{named(after)}\n"
+    return f"{index}GIT binary patch\n{literal(after or b'')}\n{literal(before or b'')}\n"

@@ -1,20 +1,21 @@
-"""Which changes an undo or a redo means: the caller's last ones, or those of some ids.
+"""Which changes an undo or a redo means: the caller's last ones, those of some ids, or those later than some time.
 
-Invariant: "my last change" is never another caller's; that of another one is only meant where its id is given.
+Invariants:
+- "my last change" is never another caller's; that of another one is only meant where its id is given;
+- a time that names no zone is in UTC, as all times of the history are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from bae_source.errors import HistoryError, RequestError
 from bae_source.history.record.entry import Entry
 from bae_source.history.travel.commands import Redo, Undo
-from bae_source.history.travel.moments import moment
 from bae_source.history.travel.timeline import Timeline, about
 from bae_source.model.call import Call
 from bae_source.model.text import listed
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from bae_source.history.record.history import History
 
 _ID = re.compile(r"op_[0-9a-f]+")
+_AGE = re.compile(r"(\d{1,9})([smhdw])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 Word = tuple[Entry, Entry]
 """A change, and the last word on it: itself, or what undid it or made it again."""
 
@@ -41,6 +44,32 @@ def chosen(request: Undo | Redo, line: Timeline, history: History, who: str, now
     if isinstance(request, Undo) and request.to is not None:
         return _later(request, request.to, line, history, now)
     return _chosen(request, wanted, line, history) if wanted else _last(request, line, history, who)
+
+
+def moment(text: str, now: datetime, *, parameter: str) -> datetime:
+    """Return the point in time that a text means.
+
+    Parameters:
+        now: the time now, from which ages are counted.
+        parameter: what to call it in an error.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    if age := _AGE.fullmatch(text.strip()):
+        try:
+            return now - timedelta(seconds=int(age[1]) * _SECONDS[age[2]])
+        except OverflowError:
+            return datetime.min.replace(tzinfo=UTC)
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise RequestError(
+            "invalid_arguments",
+            f"{parameter}: {text!r} is no time.",
+            hints=["Give a date such as 2026-11-21, a time such as 2026-11-21T12:00, or an age such as 90m, 12h, 30d."],
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _ids(request: Undo | Redo) -> tuple[str, ...]:
@@ -77,10 +106,8 @@ def _later(request: Undo, to: str, line: Timeline, history: History, now: dateti
         later = {entry.id for entry in history.walk() if entry.when > since}
     words = [word for word in line.undoable() if word[1].id in later]
     if not words:
-        raise HistoryError(
-            "nothing_to_undo",
-            f"There is no change of yours in effect that came later than {to}.",
-            hints=["history lists what was done."],
+        raise _nothing_there(
+            f"There is no change of yours in effect that came later than {to}.", "history lists what was done."
         )
     return words
 
@@ -93,10 +120,9 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
         raise _nothing(request, history, who)
     if len(words) < count:
         there = "is only one change" if len(words) == 1 else f"are only {len(words)} changes"
-        raise HistoryError(
-            "nothing_to_undo",
+        raise _nothing_there(
             f"There {there} of yours to {request.verb}, not {count}; nothing was changed.",
-            hints=[Call(request.verb, count=len(words), then=f"takes {'it' if len(words) == 1 else 'those'}.")],
+            Call(request.verb, count=len(words), then=f"takes {'it' if len(words) == 1 else 'those'}."),
         )
     return words
 
@@ -105,21 +131,15 @@ def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
     if isinstance(request, Undo):
         other = next((entry for entry in history.walk() if entry.who != who and entry.kind == "change"), None)
         hint = f"The last change is {other.who}'s: undo {other.id} takes it back." if other else None
-        return HistoryError(
-            "nothing_to_undo",
-            "There is no change of yours to undo.",
-            hints=[hint or "history lists what was done."],
-        )
+        return _nothing_there("There is no change of yours to undo.", hint or "history lists what was done.")
     if (lost := _lost(history, who)) is not None:
-        return HistoryError(
-            "nothing_to_undo",
+        return _nothing_there(
             f"There is nothing to redo: what {lost.id} undid is no longer in the history.",
-            hints=["history lists what can be made again."],
+            "history lists what can be made again.",
         )
-    return HistoryError(
-        "nothing_to_undo",
+    return _nothing_there(
         "There is nothing to redo: no undo of yours came after your last change.",
-        hints=["redo ID makes an earlier change again; history tells which are undone."],
+        "redo ID makes an earlier change again; history tells which are undone.",
     )
 
 
@@ -142,11 +162,7 @@ def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: H
     words = list(line.chosen(wanted))
     found = {change.id for change, _ in words}
     if lost := [each for each in wanted if each not in found]:
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{listed(lost)} is no longer in the history.",
-            hints=["history lists the operations."],
-        )
+        raise _nothing_there(f"{listed(lost)} is no longer in the history.", "history lists the operations.")
     for change, word in words:
         _check_state(request, change, word)
     return words
@@ -154,14 +170,13 @@ def _chosen(request: Undo | Redo, ids: Iterable[str], line: Timeline, history: H
 
 def _check_state(request: Undo | Redo, change: Entry, word: Entry) -> None:
     if isinstance(request, Undo) and word.kind == "undo":
-        raise HistoryError(
-            "nothing_to_undo",
+        raise _nothing_there(
             f"{change.id} has been undone already, by {word.id}.",
-            hints=[Call("redo", operation_id=change.id, then="makes it again.")],
+            Call("redo", operation_id=change.id, then="makes it again."),
         )
     if isinstance(request, Redo) and word.kind != "undo":
-        raise HistoryError(
-            "nothing_to_undo",
-            f"{change.id} is in effect; there is nothing to redo.",
-            hints=["history lists what was undone."],
-        )
+        raise _nothing_there(f"{change.id} is in effect; there is nothing to redo.", "history lists what was undone.")
+
+
+def _nothing_there(message: str, hint: str) -> HistoryError:
+    return HistoryError("nothing_to_undo", message, hints=[hint])
