@@ -8,25 +8,22 @@ Invariants:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bae_source.errors import LookupFailed, ResourceError
+from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.packages import modules_below
-from bae_source.project.naming.resolve import resolve
-from bae_source.project.references.meaning.provided import Provided
+from bae_source.project.references.meaning.provided import MAKES_NAMES, Provided
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.exports.all_names import counting
 from bae_source.syntax.exports.imports import own_froms
 from bae_source.syntax.exports.lazy import is_lazy, tables
 from bae_source.syntax.exports.view import View
-from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.tree import Tree
 from bae_source.system.collecting import collector_off
-
-_ALWAYS = frozenset({"__doc__", "__file__", "__name__", "__package__", "__path__", "__spec__", "__loader__"})
 
 
 class ExportFinding(Struct, frozen=True, kw_only=True, order=True):
@@ -107,58 +104,19 @@ def _missing(
     known = tables(view, module.name, below)
     if is_lazy(view) and not known:
         return
-    outline = tree.outline
-    has = {*outline.names_in(MODULE), *_ALWAYS, *(name.partition(".")[0] for name in below)}
-    has |= {each.name for each in outline.imports if not each.typing_only}
-    has |= {name for table in known for name in table.entries.keys}
-    has |= {str(name) for table in known for names in table.lists for name in names.names}
-    if any(name not in has for name, _ in listed):
-        has |= _bound_elsewhere(workspace, module, tree)
-        if not known:  # else it is told how names are made
-            provided = Provided(workspace.census, workspace.index.uses, workspace.files.names)
-            has |= {name for name, _ in listed if name not in has and provided.name(module.path, name) is None}
+    # where tables are read it is known how names are made
+    lazily = {name for table in known for name in table.entries.keys}
+    lazily |= {str(name) for table in known for names in table.lists for name in names.names}
+    provided = Provided(workspace.census, workspace.index.uses, workspace.files.names)
+    for_types = Counter(each.name for each in tree.outline.imports if each.typing_only)
+    bound = workspace.index.uses(module.path).scopes[0].names if for_types else {}
     for name, line in listed:
-        if name not in has and not ("*" in has and _may_come(workspace, module, name)):
+        if name in lazily:
+            continue
+        is_for_types = name in for_types and len(bound.get(name, ())) <= for_types[name]
+        if is_for_types or provided.name(module.path, name, made=() if known else MAKES_NAMES) is False:
             message = f"__all__ of {module.name} names {name}, which {module.name} does not have."
             yield ExportFinding(address=module.name, line=line, name=name, code="missing", message=message)
-
-
-def _bound_elsewhere(workspace: Workspace, module: ModuleFile, tree: Tree) -> set[str]:
-    """Return the names of a module that loops, `with` and the like bind, and functions by `global`."""
-    typing_only = [each.name for each in tree.outline.imports if each.typing_only]
-    names = workspace.index.uses(module.path).scopes[0].names
-    return {name for name, bindings in names.items() if len(bindings) > typing_only.count(name)}
-
-
-def _may_come(workspace: Workspace, module: ModuleFile, name: str) -> bool:
-    """Say whether a star import may bring a name: it does, or what it brings cannot be told."""
-    if not name.isidentifier():
-        return False
-    try:
-        resolve(workspace, f"{module.name}.{name}")
-    except LookupFailed as error:
-        return error.code != "symbol_not_found" or _stars_outside(workspace, module)
-    except ResourceError:
-        return True
-    return True
-
-
-def _stars_outside(workspace: Workspace, module: ModuleFile) -> bool:
-    """Say whether a module imports everything from somewhere that cannot be read off."""
-    package = module.name if module.package else module.name.rpartition(".")[0]
-    for each in workspace.tree(module).outline.imports:
-        if each.name != "*":
-            continue
-        parts = package.split(".")[: len(package.split(".")) - each.level + 1] if each.level else []
-        parts += [part for part in each.module.split(".") if part]
-        files = [item.file for item in workspace.layout.prefixes(tuple(parts)) if item.length == len(parts)]
-        file = next((file for file in files if file is not None), None)
-        if file is None:
-            return True
-        outline = workspace.tree(file).outline
-        if not outline.exports_known or any(inner.name == "*" for inner in outline.imports):
-            return True
-    return False
 
 
 def _left_out(module: ModuleFile, view: View, listed: set[str]) -> Iterator[ExportFinding]:

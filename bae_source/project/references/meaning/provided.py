@@ -30,7 +30,7 @@ _ALWAYS = frozenset(
     {"__name__", "__doc__", "__file__", "__path__", "__spec__", "__loader__", "__package__", "__dict__", "__builtins__",
      "__annotations__", "__cached__", "__class__"}
 )  # fmt: skip
-_MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
+MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
 """What code mentions that gives a module names which do not stand in it."""
 
 _MAKES_NAMES_OUTSIDE = ("vars", "locals")
@@ -62,7 +62,7 @@ class Provided:
         self.others = others
 
     def name(
-        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = _MAKES_NAMES
+        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = MAKES_NAMES
     ) -> Verdict:
         """Say whether `from module import name` finds something.
 
@@ -143,7 +143,7 @@ class Provided:
             folder = inner
         return True
 
-    def _below(self, folder: str, name: str, made: Collection[str] = _MAKES_NAMES) -> Verdict:
+    def _below(self, folder: str, name: str, made: Collection[str] = MAKES_NAMES) -> Verdict:
         """Say whether a module or a package lies directly in a folder."""
         if self.census.beside(folder, name) or f"{folder}/{name}" in self.census.folders:
             return True
