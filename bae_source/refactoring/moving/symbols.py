@@ -33,6 +33,7 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.uses import Imported
 from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.outline.locate import Group, group_span, owned_comment
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.outline.tree import Tree
 
 _OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__"})
@@ -210,7 +211,7 @@ def _for_checkers(uses: u.Uses, text: str) -> frozenset[str]:
     except SyntaxError:
         body = []  # newer than the Python that runs here
     for node in body:
-        if isinstance(node, ast.If) and ast.unparse(node.test).rpartition(".")[2] == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and is_typing_test(node.test):
             lines.update(range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1))
     bound = uses.scopes[0].names.items() if lines else ()
     return frozenset(name for name, bindings in bound if all(binding[3] in lines for binding in bindings))

@@ -12,7 +12,6 @@ Invariants:
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
@@ -21,6 +20,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
+from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.outline.ast_walk import suites_of
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, said_of_all
@@ -28,8 +28,6 @@ from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
 from bae_source.syntax.text.source import Lines
-
-_IMPORT = re.compile(r"\bimport\b(?:[ \t\f]|\\(?:\r\n|\n|\r))*(\(?)")
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -193,20 +191,14 @@ class View:
     def _from_import(self, statement: Statement) -> FromImport:
         node = statement.node
         assert isinstance(node, ast.ImportFrom)
-        span, spans = statement.span(), [statement.span(alias) for alias in node.names]
-        opening = _IMPORT.search(self.text, span.start, span.end)
+        span = statement.span()
         names = tuple((alias.name, alias.asname) for alias in node.names)
-        items = None
-        if opening and names[0][0] != "*":
-            inside = Span(opening.end(), span.end - 1) if opening[1] else Span(spans[0].start, spans[-1].end)
-            keys = [name for name, _ in names]
-            items = items_of(self.text, spans, keys, inside, bracketed=bool(opening[1]))
         return FromImport(
             span=span,
             level=node.level,
             module=node.module or "",
             names=names,
-            items=items,
+            items=imported_items(self.text, span),
             typing_only=statement.typing_only,
         )
 

@@ -14,6 +14,7 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.class_suites import Lacking
 from bae_source.syntax.names.code_strings import names_in
 from bae_source.syntax.outline.exported import Exports
+from bae_source.syntax.outline.static_values import is_typing_test
 
 _NAME_LIKE = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _ENTRY_POINT = re.compile(r"\s*[\w.-]+\s*=\s*([^\W\d][\w.]*:[^\W\d][\w.]*)\s*(?:\[[^\]]*\]\s*)?")
@@ -242,9 +243,8 @@ class Gathering:
 
     def bound_for_types(self, place: Place, node: ast.If) -> None:
         """Note which names a class's suite binds under `if TYPE_CHECKING` alone, as far as it was visited."""
-        scope, test = self.scopes[place.scope], node.test
-        last = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
-        if last != "TYPE_CHECKING" or not self.is_class(place):
+        scope = self.scopes[place.scope]
+        if not is_typing_test(node.test) or not self.is_class(place):
             return
         end = node.body[-1].end_lineno or node.lineno
         for name, bindings in scope.names.items():

@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from bae_source.model.span import Span
 from bae_source.syntax.outline.exported import said_of_all
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.source import Lines
 
 _LINE_ENDS = "\r\n"
@@ -81,7 +82,7 @@ def _is_for_checkers(node: ast.stmt) -> TypeGuard[ast.If]:
     return (
         isinstance(node, ast.If)
         and not node.orelse
-        and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        and is_typing_test(node.test)
         and all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in node.body)
     )
 

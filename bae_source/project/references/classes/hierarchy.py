@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 from bae_source.project.references.meaning.meaning import Symbol
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned, Sought
+from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.meaning.stubs import with_stub
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
@@ -39,40 +40,29 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
 
 def sought_class(project: Project, of: Class) -> Sought:
     """Return what to look for to find a class."""
-    scopes = project.uses(of.path).scopes
-    address = project.address(of.path, scopes[of.scope].owner)
-    around = scopes[of.scope].parent
-    if scopes[around].kind == u.TYPE_SCOPE:
-        around = scopes[around].parent
-    around, name = next(
-        (number, name)
-        for number in (around, *range(len(scopes)))  # `global` lets a function bind a class elsewhere
-        for name, bindings in scopes[number].names.items()
-        if any(binding[:2] == (u.CLASS, of.scope) for binding in bindings)
-    )
-    module = project.workspace.census.module(of.path)
-    sought = Sought(
-        name=name,
-        word=address.rpartition(".")[2].partition("[")[0],
-        module=module.name if module else "",
-        dotted=address,
-        meanings=frozenset({Symbol(of.path, around, name)}),
-        classes=frozenset({Class(of.path, around)}) if scopes[around].kind == u.CLASS_SCOPE else frozenset(),
-    )
-    return with_stub(project, sought)
+    around, name, _ = _bound(project, of)
+    address = project.address(of.path, project.uses(of.path).scopes[of.scope].owner)
+    sought = sought_by(project.uses, project.address, Symbol(of.path, around, name))
+    return with_stub(project, replace(sought, dotted=address))
 
 
 def as_class(project: Project, subclass: Subclass) -> Reference:
     """Return a class below another as it is answered: its own address, where its class statement is."""
-    uses = project.uses(subclass.of.path)
-    scope = uses.scopes[subclass.of.scope]
-    name = sought_class(project, subclass.of).name
-    line = next(
-        binding[3]
-        for around in uses.scopes
-        for binding in around.names.get(name, ())
-        if binding[:2] == (u.CLASS, subclass.of.scope)
-    )
-    return project.definition(
-        subclass.of.path, scope.owner, line, "base", subclass.mentioned.certainty, subclass.mentioned.why
+    of, mentioned = subclass.of, subclass.mentioned
+    owner = project.uses(of.path).scopes[of.scope].owner
+    return project.definition(of.path, owner, _bound(project, of)[2], "base", mentioned.certainty, mentioned.why)
+
+
+def _bound(project: Project, of: Class) -> tuple[int, str, int]:
+    """Return the scope that binds a class, its name there, and the line of its statement."""
+    scopes = project.uses(of.path).scopes
+    around = scopes[of.scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    return next(
+        (number, name, binding[3])
+        for number in (around, *range(len(scopes)))  # `global` lets a function bind a class elsewhere
+        for name, bindings in scopes[number].names.items()
+        for binding in bindings
+        if binding[:2] == (u.CLASS, of.scope)
     )
