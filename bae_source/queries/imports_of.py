@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
-from bae_source.project.references.meaning.importing import imports_of, module_asked
+from bae_source.project.importing.importers import imports_of, module_asked
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.references.search.answering import answer_of, named
 from bae_source.project.references.search.narrowing import AboutPlaces

@@ -1,1 +1,1 @@
-"""Imports across modules: what a change brings, and circles that it would make."""
+"""Imports across modules: the graph of them, importers, what a change brings, and circles that it would make."""
