@@ -23,8 +23,8 @@ from pathlib import Path
 
 from bae_source.errors import Refused
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, HAS_LOCKS, SAFELY, WITHOUT_LINKS, NoLocks, lock, unlock
-from bae_source.system.holder_mark import holder_mark
 from bae_source.system.own_files import beginning_of
+from bae_source.system.strays import holder_mark
 
 _SHORTEST, _LONGEST = 0.0005, 0.01
 _WIDTH = 40

@@ -9,17 +9,33 @@ to somebody else meanwhile harms nobody.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 4 ms that its names take
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bae_source.system.holder_mark import holder_mark
-
 _NAME = "BAE_SOURCE_CHILD"
 _ROUNDS = 20
 _PROCESSES = Path("/proc")
+_mark = ""
+
+
+def holder_mark() -> str:
+    """Return what tells this process from every other one, living or dead, whatever its number; a fork has another."""
+    global _mark
+    if not _mark:
+        _mark = os.urandom(8).hex()
+    return _mark
+
+
+def _forget() -> None:
+    global _mark
+    _mark = ""
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_forget)
 
 
 def marked(environment: Mapping[str, str]) -> dict[str, str]:

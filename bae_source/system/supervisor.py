@@ -34,10 +34,7 @@ def main() -> None:
 
 
 def _supervise(control: int, status: int, grace: float, passed: list[int], command: list[str]) -> None:
-    if sys.platform == "linux":
-        import ctypes  # which only this takes
-
-        ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
+    _adopt()
     wake, woken = os.pipe()
     child = os.fork()
     if not child:
@@ -51,6 +48,17 @@ def _supervise(control: int, status: int, grace: float, passed: list[int], comma
         os.write(status, b"s%d\n" % ended)
     finally:
         os._exit(0)
+
+
+def _adopt() -> None:
+    """Be given what descendants leave behind, where the system does that."""
+    if sys.platform != "linux":
+        return
+    try:
+        import ctypes  # 2 ms
+    except ImportError:  # a Python without it
+        return
+    ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
 
 
 def _become(command: list[str], status: int) -> None:
