@@ -21,11 +21,12 @@ from threading import Lock
 from typing import Any
 
 from bae_source.adapters.cli.incoming import values_of
+from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.tools import Tool, Toolbox, answered, tools
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import as_mapping, failed
+from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import MAX_CHARACTERS
 
@@ -53,6 +54,14 @@ def definitions(style: str, names: Iterable[str] = (), read_only: bool = False) 
             "invalid_arguments", f"There is no style {style!r}.", hints=[f"There are {', '.join(_STYLES)}."]
         )
     return [_STYLES[style](tool) for tool in _offered(_several(names), read_only)]
+
+
+def printed(given: Mapping[str, Any], _: Streams) -> Outcome:
+    """Return the definitions as the command line prints them."""
+    import json  # 3 ms, for the command line alone
+
+    found = definitions(given["style"], given.get("tool", ()), bool(given.get("read_only")))
+    return Outcome(status="answer", text=json.dumps(found, indent=2))
 
 
 def dispatch(

@@ -18,7 +18,7 @@ from bae_source.model.request import Request, command_of, parameters, summary
 from bae_source.model.settings import settings
 from tests.adapters.support import REPOSITORY, call, run
 
-PAGE = reference.page(COMMANDS.values())
+PAGE = reference.page()
 
 
 def section(verb: str) -> str:

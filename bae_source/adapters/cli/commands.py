@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
@@ -20,66 +21,22 @@ class Command(Struct, frozen=True, kw_only=True):
 
     Parameters:
         about: its help, a summary line first.
-        run: gets what was given, by parameter.
+        carried_out_by: the function among the adapters that gets what was given, by parameter, and the streams; it is
+            loaded when it is called.
         examples: calls, as `Request.examples` has them.
     """
 
     verb: str
     about: str
     arguments: tuple[Argument, ...] = ()
-    run: Run
+    carried_out_by: str
     examples: tuple[str, ...] = ()
 
-
-def _demo(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.cli.demo import demo  # starts processes
-
-    return demo(streams, keep=bool(given.get("keep")))
-
-
-def _completion(given: Mapping[str, Any], _: Streams) -> Outcome:
-    from bae_source.adapters.cli.completion import script  # argcomplete is heavy
-
-    return Outcome(status="answer", text=script(given["shell"]))
-
-
-def _hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.hook import hook  # starts git
-
-    return hook(given, streams)
-
-
-def _functions(given: Mapping[str, Any], _: Streams) -> Outcome:
-    import json  # 3 ms, as all of this for this verb alone
-
-    from bae_source.adapters.functions import definitions
-
-    found = definitions(given["style"], given.get("tool", ()), bool(given.get("read_only")))
-    return Outcome(status="answer", text=json.dumps(found, indent=2))
-
-
-def _mcp(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.mcp.command import serve  # only for this verb
-
-    return serve(given, streams)
-
-
-def _adopt(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.cli.adopting import adopt  # only for this verb
-
-    return adopt(given, streams)
-
-
-def _docs(given: Mapping[str, Any], _: Streams) -> Outcome:
-    from bae_source.adapters.cli.reference import docs  # loads every request
-
-    return docs(COMMANDS.values(), check=bool(given.get("check")))
-
-
-def _shell(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    from bae_source.adapters.shell.shell import shell  # only for this verb
-
-    return shell(given, streams)
+    def run(self, given: Mapping[str, Any], streams: Streams) -> Outcome:
+        """Carry it out."""
+        module, _, name = self.carried_out_by.rpartition(".")
+        do: Run = getattr(import_module(f"bae_source.adapters.{module}"), name)
+        return do(given, streams)
 
 
 SHELLS = ("bash", "zsh", "fish")
@@ -105,7 +62,7 @@ COMMANDS: Mapping[str, Command] = {
             arguments=(
                 Argument(parameter="keep", flags=("--keep",), shape=Shape.FLAG, help="Keep the project to look at."),
             ),
-            run=_demo,
+            carried_out_by="cli.demo.demo",
             examples=("demo", "demo --keep"),
         ),
         Command(
@@ -136,7 +93,7 @@ COMMANDS: Mapping[str, Command] = {
                     help="Only those that change nothing.",
                 ),
             ),
-            run=_functions,
+            carried_out_by="functions.printed",
             examples=(
                 "functions --style openai --read-only",
                 "functions --style anthropic --tool read --tool edit",
@@ -156,7 +113,7 @@ COMMANDS: Mapping[str, Command] = {
                     help="Print nothing of it; say whether docs/reference.md is the same.",
                 ),
             ),
-            run=_docs,
+            carried_out_by="cli.reference.docs",
             examples=("docs > docs/reference.md", "docs --check"),
         ),
         Command(
@@ -167,7 +124,7 @@ COMMANDS: Mapping[str, Command] = {
             arguments=(
                 Argument(parameter="shell", shape=Shape.CHOICE, choices=SHELLS, required=True, help="Which shell."),
             ),
-            run=_completion,
+            carried_out_by="cli.completion.completion",
             examples=(
                 "completion bash >> ~/.bashrc",
                 'completion zsh > "${fpath[1]}/_bae-source"',
@@ -197,7 +154,7 @@ COMMANDS: Mapping[str, Command] = {
                 ),
                 ROOT,
             ),
-            run=_hook,
+            carried_out_by="hook.hook",
         ),
         Command(
             verb="adopt",
@@ -206,7 +163,7 @@ COMMANDS: Mapping[str, Command] = {
             State that came along is not believed: its history is not listed, and nothing in it is undone or finished.
             Adopt it only if it is your own. It asks at a terminal, and nothing else can ask for it.""",
             arguments=(ROOT,),
-            run=_adopt,
+            carried_out_by="cli.adopting.adopt",
         ),
         Command(
             verb="mcp",
@@ -253,7 +210,7 @@ COMMANDS: Mapping[str, Command] = {
                 _BUDGET,
                 ROOT,
             ),
-            run=_mcp,
+            carried_out_by="mcp.command.serve",
         ),
         Command(
             verb="shell",
@@ -276,7 +233,7 @@ COMMANDS: Mapping[str, Command] = {
                 ),
                 ROOT,
             ),
-            run=_shell,
+            carried_out_by="shell.shell.shell",
         ),
     )
 }

@@ -16,17 +16,19 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, Shape, of_context, of_output, of_request
+from bae_source.adapters.cli.streams import Streams
 from bae_source.engine.registry import REQUESTS
+from bae_source.model.outcome import Outcome
 from bae_source.model.request import command_of
 
 PROGRAM = "bae-source"
 Commands = Mapping[str, Sequence[Argument]]
 
 
-def script(shell: str) -> str:
-    """Return the script that makes `shell` (bash, zsh, fish) complete the console script."""
-    code: str = shellcode([PROGRAM], shell=shell, use_defaults=False)
-    return code.strip("\n") + "\n"
+def completion(given: Mapping[str, Any], _: Streams) -> Outcome:
+    """Return the script that makes a `shell` (bash, zsh, fish) complete the console script."""
+    code: str = shellcode([PROGRAM], shell=given["shell"], use_defaults=False)
+    return Outcome(status="answer", text=code.strip("\n") + "\n")
 
 
 def complete(commands: Commands) -> int:

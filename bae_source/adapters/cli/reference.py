@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bae_source.adapters.cli import manual
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
+from bae_source.adapters.cli.commands import COMMANDS, Command
+from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.python.methods import named, taken
 from bae_source.adapters.schema import schema_of
 from bae_source.adapters.session.places import PLACES, table
@@ -29,21 +31,14 @@ from bae_source.model.reasons import Reason
 from bae_source.model.request import Effect, Parameter, Request, choices_of, command_of, parameters
 from bae_source.model.settings import TABLE, settings
 
-if TYPE_CHECKING:
-    from bae_source.adapters.cli.commands import Command
-
 PROGRAM = "bae-source"
 CHECKED_IN = "docs/reference.md"
 _DRAW = f"python -m bae_source docs > {CHECKED_IN}"
 _FOUND = 1
 
 
-def page(commands: Iterable[Command]) -> str:
-    """Return the reference.
-
-    Parameters:
-        commands: the verbs that are no requests.
-    """
+def page() -> str:
+    """Return the reference."""
     offered = tools()
     blocks = [
         "# Reference",
@@ -61,7 +56,7 @@ def page(commands: Iterable[Command]) -> str:
         "## The requests, one by one",
         *(block for tool in offered for block in _request(tool)),
         "## Verbs of the command line alone",
-        *(block for command in commands for block in _command(command)),
+        *(block for command in COMMANDS.values() for block in _command(command)),
         "## Options of every request",
         _table(("option", "meaning"), [(_flags(each), each.help) for each in EVERYWHERE]),
         "## Errors",
@@ -80,18 +75,17 @@ def page(commands: Iterable[Command]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def docs(commands: Iterable[Command], *, check: bool) -> Outcome:
+def docs(given: Mapping[str, Any], _: Streams) -> Outcome:
     """Return the reference; or whether the one that is checked in is the same.
 
     Parameters:
-        commands: the verbs that are no requests.
-        check: compare, and end with status 1 if it is another one.
+        given: `check`: compare, and end with status 1 if it is another one.
 
     Raises:
         RequestError: `invalid_arguments`, if there is nothing to compare with.
     """
-    drawn = page(commands)
-    if not check:
+    drawn = page()
+    if not given.get("check"):
         return Outcome(status="answer", text=drawn)
     try:
         there = (Path(__file__).parents[3] / CHECKED_IN).read_text(encoding="utf-8")

@@ -11,7 +11,6 @@ import pytest
 
 from bae_source import Source
 from bae_source.adapters.cli import reference
-from bae_source.adapters.cli.commands import COMMANDS
 from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.project import references
@@ -167,5 +166,5 @@ def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Pa
 
 
 def test_the_reference_lists_every_reason() -> None:
-    page = reference.page(COMMANDS.values())
+    page = reference.page()
     assert all(f"| {each.certainty} | {_HOLE.sub('…', each.sentence)} |" in page for each in Reason)
