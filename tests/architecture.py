@@ -42,6 +42,17 @@ FLOORS: Mapping[str, set[str]] = {
     "__main__": {"adapters"},
 }
 
+#: The rooms of an area, the lowest first; a module imports from its own room and from lower ones. "" stands for the
+#: modules that lie in the area's own folder. Areas that are left out are one room, as is all that lies in a room.
+ROOMS: Mapping[str, tuple[str, ...]] = {
+    "syntax": ("text", "outline", "names", "importing", "exports", "patterns", "rewrite"),
+    "project": ("files", "facts", "", "naming", "interfaces", "git", "search", "references", "importing"),
+    "refactoring": ("planning", "renaming", "moving", ""),
+    "transaction": ("disk", "commit"),
+    "history": ("record", "travel"),
+    "verification": ("staged", ""),
+}
+
 #: Where a library lives: prefixes of paths below the package.
 HOMES: Mapping[str, tuple[str, ...]] = {
     "libcst": ("syntax/",),
@@ -99,7 +110,7 @@ def read(package: Path) -> dict[str, Module]:
 
 def check(modules: Mapping[str, Module]) -> list[Violation]:
     """Return every violation of every rule, sorted by place."""
-    rules = (check_floors, check_cycles, check_homes, check_docstrings, check_lengths, check_folders)
+    rules = (check_floors, check_rooms, check_cycles, check_homes, check_docstrings, check_lengths, check_folders)
     return sorted(violation for rule in rules for violation in rule(modules))
 
 
@@ -113,6 +124,17 @@ def check_floors(modules: Mapping[str, Module]) -> Iterator[Violation]:
         for found in module.imports:
             if _is_ours(found.target) and area_of(found.target) not in allowed:
                 yield Violation(module.path, found.line, f"{_shown(module.area)} may not import {found.target}")
+
+
+def check_rooms(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find imports from a room to a higher one of the same area."""
+    for module in modules.values():
+        order = ROOMS.get(module.area, ())
+        for found in module.imports:
+            if found.target in modules and area_of(found.target) == module.area and order:
+                here, there = _room(module), _room(modules[found.target])
+                if here in order and there in order and order.index(there) > order.index(here):
+                    yield Violation(module.path, found.line, f"{module.area}/{here} may not import {found.target}")
 
 
 def check_cycles(modules: Mapping[str, Module]) -> Iterator[Violation]:
@@ -170,6 +192,12 @@ def check_folders(modules: Mapping[str, Module]) -> Iterator[Violation]:
 def area_of(name: str) -> str:
     """Return the area of a module of the package."""
     return name.removeprefix(PACKAGE).removeprefix(".").split(".")[0]
+
+
+def _room(module: Module) -> str:
+    """Return the room of a module in its area; "" for the area's own folder."""
+    folders = module.path.split("/")[1:-1]
+    return folders[0] if folders else ""
 
 
 def _shown(area: str) -> str:

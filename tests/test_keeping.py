@@ -16,7 +16,7 @@ from bae_source import Session, Source
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
 from bae_source.engine.changing import Changing
-from bae_source.engine.drafts import LIFETIME, MOST
+from bae_source.engine.keeping import LIFETIME, MOST
 from bae_source.engine.service import Service, called
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.outcome import Outcome

@@ -12,7 +12,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.model.plan import ReloadMode
-from bae_source.reloading.child.bytecode import Replaced, remove_bytecode
+from bae_source.reloading.reload import Replaced, remove_bytecode
 from tests.runtime.support import Trial
 
 ONE, TWO = "def f(): return 1\n", "def f(): return 2\n"
@@ -218,7 +218,7 @@ def test_one_that_cannot_be_removed_and_passes_for_the_new_source_is_told_of(
         compiled = compiled.parent.rename(tmp_path / "elsewhere") / compiled.name
         (trial.root / "app/__pycache__").symlink_to(tmp_path / "elsewhere")
     else:
-        monkeypatch.setattr("bae_source.reloading.child.bytecode.Path.unlink", forbidden)
+        monkeypatch.setattr("bae_source.reloading.reload.Path.unlink", forbidden)
     was = compiled.read_bytes()
     (notice,) = source.edit("app.a.f", TWO, reload=reload).warnings
     assert notice.code == "stale_bytecode"

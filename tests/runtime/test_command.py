@@ -16,7 +16,7 @@ from bae_source import Source
 from bae_source.errors import RequestError, TransactionError
 from bae_source.model.outcome import Check, Notice, failed
 from bae_source.reloading.child.interpreter import Interpreter
-from bae_source.verification.all_of import AllOf
+from bae_source.verification.choosing import AllOf
 from bae_source.verification.command import Command
 from tests.runtime.judging import judge, refusal, setting_of, verified
 from tests.runtime.support import Trial

@@ -12,7 +12,7 @@ import pytest
 from bae_source.reloading.in_process.in_process import execute
 from bae_source.reloading.in_process.module_state import ProcessState
 from bae_source.reloading.patch.comparison import compare
-from bae_source.reloading.patch.patching import Patching
+from bae_source.reloading.patch.patch import Patching
 from tests.runtime.generated_modules import behaviour, shown, sources
 
 NAME = "generated_module"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import SourceError
-from bae_source.syntax.text.comments import comments_of
+from bae_source.syntax.outline.wording import comments_of
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import Source
 

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.transaction.disk import writeback
+from bae_source.transaction.disk import port
 
 
 @pytest.fixture(autouse=True)
 def _asked_anew() -> Iterator[None]:
-    writeback._library_call.cache_clear()
+    port._library_call.cache_clear()
     yield
-    writeback._library_call.cache_clear()
+    port._library_call.cache_clear()
 
 
 def test_a_file_that_is_on_its_way_holds_what_was_written(tmp_path: Path) -> None:
     file = os.open(tmp_path / "file", os.O_RDWR | os.O_CREAT)
     for content in (b"", b"first", b"second, and more"):
         os.pwrite(file, content, 0)
-        writeback.start(file)
+        port.start_writing(file)
         os.fdatasync(file)
         assert os.pread(file, 100, 0) == content
     os.close(file)
@@ -31,10 +31,10 @@ def test_a_file_that_is_on_its_way_holds_what_was_written(tmp_path: Path) -> Non
 
 def test_what_cannot_be_written_out_is_no_error(tmp_path: Path) -> None:
     reading, writing = os.pipe()
-    writeback.start(writing)
+    port.start_writing(writing)
     os.close(reading)
     os.close(writing)
-    writeback.start(writing)
+    port.start_writing(writing)
 
 
 @pytest.mark.parametrize("error", [AttributeError, OSError])
@@ -46,4 +46,4 @@ def test_a_system_without_the_call_is_asked_for_nothing(
             raise error(name)
 
     monkeypatch.setattr(ctypes, "CDLL", lambda _: Library())
-    writeback.start(-1)
+    port.start_writing(-1)

@@ -21,9 +21,14 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from bae_source.adapters.mcp.connections import MOST_CLIENTS, MOST_STRANGERS, SILENT_SECONDS, STRANGER_SECONDS
 from bae_source.adapters.mcp.gate import Gate
-from bae_source.adapters.mcp.http import MOST_SESSIONS
+from bae_source.adapters.mcp.http import (
+    MOST_CLIENTS,
+    MOST_SESSIONS,
+    MOST_STRANGERS,
+    SILENT_SECONDS,
+    STRANGER_SECONDS,
+)
 from bae_source.adapters.mcp.secret import Secret
 from bae_source.system.child import scrubbed
 from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, Raw, make_project, raw, until

@@ -12,10 +12,13 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
+import anyio
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -35,7 +38,6 @@ from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import Engine, Job
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.paging import page
-from bae_source.adapters.mcp.progress import progress
 from bae_source.adapters.mcp.transactions import TransactionBegin
 from bae_source.adapters.tools import answered, as_text, as_texts
 from bae_source.errors import RequestError, ResourceError
@@ -239,3 +241,30 @@ def _clean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_clean(each) for each in value]
     return value
+
+
+EVERY = 1.0
+"""Seconds between two signs."""
+
+
+@asynccontextmanager
+async def progress(context: ServerRequestContext[Any, Any], tell: Callable[[], str]) -> AsyncIterator[None]:
+    """Report progress while the block runs.
+
+    Parameters:
+        tell: says what is going on.
+    """
+    if not context.meta or context.meta.get("progress_token") is None:
+        yield
+        return
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report, context, tell)
+        yield
+        group.cancel_scope.cancel()
+
+
+async def _report(context: ServerRequestContext[Any, Any], tell: Callable[[], str]) -> None:
+    begun = time.monotonic()
+    while True:
+        await asyncio.sleep(EVERY)
+        await context.session.report_progress(round(time.monotonic() - begun, 1), message=tell())

@@ -33,16 +33,11 @@ T = TypeVar("T")
 Content = bytes | memoryview
 
 _FORMAT = 1
-_OF_FACTS = ("model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing")
-_OF_THE_WALK = (
-    "files/contents", "files/port", "files/ignored", "facts/mentions", "facts/occurrences",
-    "files/reading", "files/stamps", "references/classes/bases", "files/visits", "files/walk",
+_OURS = (
+    "model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing", "project",
+    "project/files", "project/facts", "project/interfaces", "project/naming", "project/references/classes",
 )  # fmt: skip
-_OF_LISTINGS = (
-    "interfaces/attributes", "naming/bound_names", "files/census", "data_files", "files/layout", "interfaces/listing",
-    "interfaces/listings", "files/nested", "files/packages", "naming/resolve", "files/data_listing",
-    "naming/listed_symbols", "files/settings", "files/unseen",
-)  # fmt: skip
+"""Folders of the code that works out what is kept."""
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
@@ -145,10 +140,8 @@ def key() -> str:
     Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
     """
     home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-    whole = [f"{folder}/{name}" for folder in _OF_FACTS for name in sorted(os.listdir(f"{home}/{folder}"))]
-    facts = [name for name in whole if name.endswith(".py")]
-    walk = [f"project/{name}.py" for name in (*_OF_THE_WALK, *_OF_LISTINGS)]
-    status = [(name, os.stat(f"{home}/{name}")) for name in (*facts, *walk)]
+    names = [f"{folder}/{name}" for folder in _OURS for name in sorted(os.listdir(f"{home}/{folder}"))]
+    status = [(name, os.stat(f"{home}/{name}")) for name in names if name.endswith(".py")]
     ours = [f"{name} {its.st_size} {its.st_mtime_ns}" for name, its in status]
     python = f"{sys.implementation.cache_tag} {'.'.join(map(str, sys.version_info[:3]))}"
     return "\n".join([str(_FORMAT), python, _newer_parser(), *ours])

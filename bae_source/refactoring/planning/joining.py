@@ -6,15 +6,20 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from bae_source.errors import ResourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.report import together
+from bae_source.project.naming.resolve import absolute_name
+from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.names.uses import Imported
 
 
 def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
@@ -86,15 +91,102 @@ def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes:
         return
     from bae_source.refactoring.planning import (
         left_behind,
-        moved_imports,  # names across files, which most changes need not
     )
 
     names.update(dict.fromkeys(plan.gone for plan in plans if plan.gone))
-    again = {*left_behind.TOLD, *moved_imports.TOLD}
+    again = {*left_behind.TOLD, *TOLD}
     for plan in plans:
         yield from (notice for notice in plan.warnings if not plan.gone or notice.code not in again)
-    yield from moved_imports.broken_at_last(first, last, changes)
+    yield from broken_at_last(first, last, changes)
     reported = {plan.gone for plan in plans if plan.report is not None}  # which says of all else where it is named
     for name in names:
         found = left_behind.left_at_last(last, name)
         yield from (each for each in found if name not in reported or each.code == "still_imported")
+
+
+# Relative imports that mean something else once several changes have given their module another name.
+#
+#     pkg/core.py     from .base import f      moved to pkg.net.core, and written with the same import once more there:
+#                                              it meant pkg.base, and means pkg.net.base
+#
+# Invariants:
+# - what leads into what is moved along means the same as before, and is not spoken of;
+# - a file that cannot be read is said.
+
+TOLD = ("relative_imports", "not_searched")
+"""The codes of what is said here."""
+
+_MOST_SHOWN = 10
+_RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
+
+
+def broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
+    """Return what to say of relative imports that several changes move and leave as they were.
+
+    Parameters:
+        first: the project as it is before all of them.
+        last: as all of them leave it.
+        changes: what they come to together.
+    """
+    paths = {file.origin: file.path for file in changes.files if file.origin and file.path.endswith((".py", ".pyi"))}
+    before = {path: first.layout.module_at(path) for path in paths}
+    after = {path: last.layout.module_at(new) for path, new in paths.items()}
+    names = {here.name: there.name for path, here in before.items() if here and (there := after[path])}
+    found: list[str] = []
+    unread: list[str] = []
+    for path, new in paths.items():
+        here, there = before[path], after[path]
+        if here is None or there is None or not _RELATIVE.search(_bytes(last, new)):
+            continue
+        try:
+            stood = {_words(each) for each in project_of(first).uses(path).imports}
+            imports = project_of(last).uses(new).imports
+        except ResourceError:
+            unread.append(there.name)
+            continue
+        for each in (each for each in imports if each.level and not each.begins and _words(each) in stood):
+            meant, means = _named(here, each), _named(there, each)
+            if meant is not None and means != _moved(meant, names):
+                found.append(_told(there, each, meant, means))
+    return tuple(_notices(list(dict.fromkeys(found)), unread))
+
+
+def _words(imported: Imported) -> tuple[int, str, str]:
+    return imported.level, imported.module, imported.attribute
+
+
+def _moved(name: str, names: Mapping[str, str]) -> str:
+    """Return what a module is called after the moves: by itself, or along with a package around it."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        new = names.get(".".join(parts[:length]))
+        if new is not None:
+            return ".".join((new, *parts[length:]))
+    return name
+
+
+def _named(module: ModuleFile, imported: Imported) -> str | None:
+    """Return the module that a relative import names: what it takes from a package alone counts as one."""
+    base = absolute_name(module, imported)
+    if base is None:
+        return None
+    bare = not imported.module and imported.attribute not in ("", "*")
+    return ".".join([*map(str, base), *([imported.attribute] if bare else [])])
+
+
+def _told(module: ModuleFile, imported: Imported, before: str, now: str | None) -> str:
+    means = f"means {now} now" if now else "leads out of the top package now"
+    return f"{module.name}:{imported.line} meant {before} and {means}"
+
+
+def _notices(found: list[str], unread: list[str]) -> Iterator[Notice]:
+    if found:
+        more = f"; and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
+        yield Notice("relative_imports", f"Relative imports to mend: {'; '.join(found[:_MOST_SHOWN])}{more}.")
+    if unread:
+        shown = ", ".join(unread[:_MOST_SHOWN]) + (" and more" if len(unread) > _MOST_SHOWN else "")
+        yield Notice("not_searched", f"Their relative imports could not be read: {shown}.")
+
+
+def _bytes(workspace: Workspace, path: str) -> bytes:
+    return workspace.content(path) or b""

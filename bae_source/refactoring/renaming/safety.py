@@ -20,16 +20,17 @@ from collections.abc import Iterable, Iterator
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import normalised
+from bae_source.project.facts.mentions import Words
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.keywords import MODELS
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meaning import Meaning, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.renaming.exported import Exported
 from bae_source.refactoring.renaming.fixtures import fixtures_in_reach
 from bae_source.refactoring.renaming.outside import are_fields
-from bae_source.refactoring.renaming.public import public_gone
-from bae_source.refactoring.renaming.throughout import Throughout
 from bae_source.syntax.names import uses as u
 
 _MOST_SHOWN = 5
@@ -241,3 +242,131 @@ def _same_builtin(meant: set[Meaning], means: set[Meaning], name: str, later: st
 def _place(project: Project, path: str, line: int) -> str:
     module = project.workspace.census.module(path)
     return f"{module.name if module else path}:{line}"
+
+
+# Names that others than the project may use, since it hands them out: in `__all__`, or in a package's `__init__`.
+#
+# app/__init__.py: from app.core import send      app.send, beside app.core.send
+# app/core.py: __all__ = ["Client"]               app.core.Client, and app.core.Client.send
+
+
+def public_gone(project: Project, family: Family) -> Iterator[Notice]:
+    """Yield that a name which others may use is no more."""
+    word = family.sought.word
+    names = (each for symbol in family.symbols for each in _names(project, family, symbol))
+    shortest = min(names, key=lambda name: (name.count("."), name), default="") if not word.startswith("_") else ""
+    if shortest:
+        yield Notice(
+            "public_name_gone", f"{shortest} was public: code outside this project that uses it has to change."
+        )
+
+
+def _names(project: Project, family: Family, symbol: Symbol) -> Iterator[str]:
+    """Yield the names under which a symbol is handed out."""
+    scope = project.uses(symbol.path).scopes[symbol.scope]
+    if scope.kind == u.MODULE_SCOPE:
+        exported = Exported(project, family.sought)
+        lazily = (name for path, name in _packages(project, symbol.path) if exported.offsets(path))
+        yield from (f"{name}.{symbol.name}" for name in (*_handing_out(project, symbol), *lazily))
+    elif scope.kind == u.CLASS_SCOPE:
+        owner = project.uses(symbol.path).owners[scope.owner]
+        if not owner.startswith("_") and owner.isidentifier():
+            for name in _handing_out(project, Symbol(symbol.path, 0, owner)):
+                yield f"{name}.{owner}.{family.sought.word}"
+
+
+def _handing_out(project: Project, symbol: Symbol) -> Iterator[str]:
+    """Yield the modules that hand a name out."""
+    module = project.workspace.census.module(symbol.path)
+    if module is not None and symbol.name in (project.uses(symbol.path).exported or ()):
+        yield import_name(module)
+    for path, name in _packages(project, symbol.path):
+        if symbol in project.names.attribute(path, symbol.name) - project.names.kept:
+            yield name
+
+
+def _packages(project: Project, path: str) -> Iterator[tuple[str, str]]:
+    """Yield path and name of the packages around a file."""
+    folder = path
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        module = project.workspace.census.module(f"{folder}/__init__.py")
+        if module is None:
+            return
+        yield module.path, import_name(module)
+
+
+# Files that a rename changes throughout: they have the new name nowhere before, and the old one nowhere after.
+#
+#     from m import send       every `send` here is what is renamed, and `m` is changed throughout, too:
+#     send(send)               so `post` means here on the planned text what `send` does now
+#
+# Invariants:
+# - of such a file nothing need be looked up on the planned text: each of its scopes binds and reads the new name where
+#   it bound and read the old one, and no other name has changed;
+# - what may come to a name otherwise, as by a star, a submodule or the built-in names, makes a file no such one.
+
+
+class Throughout:
+    """Tells the files that are changed throughout.
+
+    Parameters:
+        before: the project as it is.
+        after: the files as the rename leaves them.
+    """
+
+    def __init__(self, before: Project, after: Workspace, family: Family, new: str) -> None:
+        self._before = before
+        self._after = after
+        self._old, self._new = family.sought.name, new
+        self._symbols = frozenset(family.symbols)
+        self._can_be = family.sought.name == family.sought.word and not any(
+            hasattr(builtins, name) for name in (self._old, new)
+        )
+        self._known: dict[str, bool] = {}
+
+    def has(self, path: str) -> bool:
+        """Say whether a file, and what it imports the name from, are changed throughout."""
+        if path not in self._known:
+            self._known[path] = True  # files that import each other lead to nothing else
+            try:
+                self._known[path] = self._can_be and self._is_changed(path)
+            except ResourceError:
+                self._known[path] = False
+        return self._known[path]
+
+    def _is_changed(self, path: str) -> bool:
+        uses = self._before.uses(path)
+        return (
+            not uses.stars
+            and uses.whole
+            and not self._holds(self._before.workspace, path, self._new)
+            and not self._holds(self._after, path, self._old)
+            and not any(self._submodules(path))
+            and all(self._means_it(path, each) for each in uses.mentions.get(self._old, ()))
+            and all(self._comes_from_such(path, each) for each in uses.imports if each.attribute == self._old)
+        )
+
+    def _holds(self, workspace: Workspace, path: str, name: str) -> bool:
+        return Words([name], alone=True).occur_in(workspace.content(path) or b"")
+
+    def _submodules(self, path: str) -> Iterator[str]:
+        """Yield the modules that a package's own names may be, too."""
+        census = self._before.workspace.census
+        module = census.module(path)
+        if module is not None and module.package:
+            for name in (self._old, self._new):
+                yield from census.find(f"{import_name(module)}.{name}")
+
+    def _means_it(self, path: str, mention: u.Mention) -> bool:
+        """Say whether a name that stands alone is what is renamed, and nothing else."""
+        line, column, scope, kind, receiver, _ = mention
+        if receiver != u.PLAIN or kind in (u.EXPORT, u.STRING):
+            return True  # which no scope decides
+        binds = kind in (u.WRITE, u.DELETE)
+        found = self._before.names.named(path, scope, self._old, *((0, 0) if binds else (line, column)))
+        return bool(found) and found <= self._symbols
+
+    def _comes_from_such(self, path: str, imported: u.Imported) -> bool:
+        files = self._before.names.files(path, imported.module, imported.level)
+        return bool(files) and all(map(self.has, files))
