@@ -53,10 +53,10 @@ class Workspace:
         layout: Layout | None = None,
     ) -> None:
         self.files: Files = _planned(files, overlay) if overlay else files
-        self.overlay = dict(overlay or {})
+        self.overlay: Contents = dict(overlay or {})
         self._disk = files
         self.kept = kept or Kept(trees=trees)
-        self._begun = self.kept.clock()
+        self._begun = self.clock()
         self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
         self.lets_broken_through = False  # whether a change may leave such a file broken, for a later one to mend
         self.lets_used_go = False  # whether what is still used may go, for a later change to mend its users
@@ -116,6 +116,10 @@ class Workspace:
         from bae_source.project.facts.index import Index  # 1 ms, which reading one symbol need not pay
 
         return Index(self)
+
+    def clock(self) -> int:
+        """Return nanoseconds since the epoch, as the file system counts them."""
+        return self.kept.clock()
 
     def content(self, path: str) -> bytes | None:
         """Return a file's bytes as this snapshot has them; None where there is no such file."""

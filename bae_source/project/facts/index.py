@@ -34,8 +34,8 @@ from bae_source.system.collecting import collector_off
 from bae_source.system.hashing import sha256
 
 if TYPE_CHECKING:
+    from bae_source.project.facts.kept import FactSnapshot
     from bae_source.project.facts.pool import Batch, Pool
-    from bae_source.project.workspace import Workspace
     from bae_source.state.cache import Seen
     from bae_source.syntax.names.uses import Uses
     from bae_source.syntax.outline.summary import Summary
@@ -59,7 +59,7 @@ class Index:
         workspace: where the files are read.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: FactSnapshot) -> None:
         self.workspace = workspace
         self._pruned = False
         self._pool: Pool | None = None

@@ -14,12 +14,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
 from bae_source.project.files.layout import Layout
 from bae_source.project.files.port import Files
+from bae_source.project.files.snapshot import Snapshot
 from bae_source.project.files.stamps import is_settled
 from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
@@ -27,6 +28,8 @@ from bae_source.system.collecting import collector_off
 if TYPE_CHECKING:
     from bae_source.project.facts.occurrences import Occurrences
     from bae_source.project.files.census import Census
+    from bae_source.project.files.port import Stamp
+    from bae_source.project.files.programs import Programs
     from bae_source.project.files.walk import Walk
     from bae_source.state.cache import Cache, Seen
     from bae_source.syntax.outline.tree import Tree
@@ -385,3 +388,23 @@ class Kept:
         if cache is not None and (memory := self._walk.memory()) is not None:
             self.store({_WALK: memory})
         return census
+
+
+class FactSnapshot(Snapshot, Protocol):
+    """A snapshot as what works out facts needs it."""
+
+    kept: Kept
+
+    @property
+    def derived(self) -> Derived:
+        """What was worked out from all files together."""
+
+    @property
+    def programs(self) -> Programs:
+        """The notebooks and scripts that are no modules."""
+
+    def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
+        """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change."""
+
+    def digest(self, path: str) -> str | None:
+        """Return the digest of a file's bytes, if it is known."""

@@ -28,8 +28,8 @@ from bae_source.project.files.contents import Content, content_of, contents_of
 from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:
+    from bae_source.project.facts.kept import FactSnapshot
     from bae_source.project.files.port import Stamp
-    from bae_source.project.workspace import Workspace
 
 _ASCII = bytes(range(128))
 _MANY = 500
@@ -70,7 +70,7 @@ Met = Callable[[str], None]
 
 
 def mentioning(
-    workspace: Workspace,
+    workspace: FactSnapshot,
     words: Collection[str],
     *,
     alone: bool = False,
@@ -107,7 +107,7 @@ def mentioning(
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
 
 
-def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
+def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
     """Return the folders in which nobody could look for files, the files where nobody looks, and why.
 
     Parameters:
@@ -125,7 +125,7 @@ def unseen_in(workspace: Workspace, may_matter: Callable[[bytes], bool]) -> list
     return unseen
 
 
-def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: Workspace, path: str) -> bool:
+def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: FactSnapshot, path: str) -> bool:
     """Say whether a `.pyw` file cannot be read, or may matter."""
     try:
         stamp = workspace.files.stamp(path)
@@ -135,7 +135,7 @@ def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: Workspace, pat
         return True
 
 
-def _remembered(workspace: Workspace, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
+def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
     """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
 
     What was not known is known, and kept, from then on.
@@ -195,7 +195,7 @@ class Haystack:
         self._asked += 1
         return self._asked > read
 
-    def look(self, workspace: Workspace, sought: Words) -> tuple[list[str], list[str]]:
+    def look(self, workspace: FactSnapshot, sought: Words) -> tuple[list[str], list[str]]:
         """Return the files that hold one of the words, and the files that have to be looked into."""
         if not self.is_worth():
             return [], list(workspace.census.sources)
@@ -223,7 +223,7 @@ class _Pile(Struct, frozen=True):
             position = _position(self.text, word, alone, self.ends[number])
 
 
-def _piled(workspace: Workspace) -> _Pile:
+def _piled(workspace: FactSnapshot) -> _Pile:
     pieces: list[bytes] = []
     paths: list[str] = []
     ends: list[int] = []

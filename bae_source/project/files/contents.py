@@ -18,7 +18,7 @@ from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:
     from bae_source.project.files.port import Stamp
-    from bae_source.project.workspace import Workspace
+    from bae_source.project.files.snapshot import Snapshot
 
 _LARGE = 10_000_000
 """Bytes; whether a larger file may be read is asked."""
@@ -51,21 +51,21 @@ class Content(Struct):
         return self._source
 
 
-def contents_of(workspace: Workspace, paths: Collection[str]) -> Iterator[Content]:
+def contents_of(snapshot: Snapshot, paths: Collection[str]) -> Iterator[Content]:
     """Yield the content of each file of the census; it is not kept."""
-    stamps, glance, is_read = workspace.census.stamps, workspace.files.glance, workspace.is_read
+    stamps, glance, is_read = snapshot.census.stamps, snapshot.files.glance, snapshot.is_read
     if len(paths) > TOGETHER:
         stamps = whole(stamps)
-    now = workspace.kept.clock()
+    now = snapshot.clock()
     for path in paths:
         stamp = stamps[path]
         content: bytes | ResourceError
         kept: Stamp | None
         try:
             if stamp.size > _LARGE:
-                workspace.check_size(path)
+                snapshot.check_size(path)
             if is_read(path):
-                content, kept = content_of(workspace, path), workspace.stamp_of(path)
+                content, kept = content_of(snapshot, path), snapshot.stamp_of(path)
             else:
                 content, kept = glance(path, stamp.size), stamp
         except FileNotFoundError:
@@ -75,15 +75,15 @@ def contents_of(workspace: Workspace, paths: Collection[str]) -> Iterator[Conten
         yield Content(path, content, kept if kept is not None and is_settled(kept, now) else None)
 
 
-def content_of(workspace: Workspace, path: str) -> bytes:
-    """Return a file's bytes as the workspace has them; they are not kept.
+def content_of(snapshot: Snapshot, path: str) -> bytes:
+    """Return a file's bytes as the snapshot has them; they are not kept.
 
     Raises:
         SourceError: it has gone meanwhile, or is too large.
         Refused: `forbidden` if it may not be read.
     """
-    workspace.check_size(path)
-    content = workspace.glance(path)
+    snapshot.check_size(path)
+    content = snapshot.glance(path)
     if content is None:
         raise _gone()
     return content

@@ -27,7 +27,7 @@ from bae_source.model.address import parse_name
 from bae_source.project.files.census import PYTHON, STUB, Census
 from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.files.port import Folder
-from bae_source.project.workspace import Workspace
+from bae_source.project.files.snapshot import Snapshot
 
 NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
 """What the names of Python's own files end in."""
@@ -56,9 +56,9 @@ class DataFile(Struct, frozen=True, order=True):
         return f"{self.package}:{self.inner}"
 
 
-def data_files(workspace: Workspace) -> tuple[DataFile, ...]:
+def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
     """Return the data files of the project, sorted by path."""
-    census, files = workspace.census, workspace.files
+    census, files = snapshot.census, snapshot.files
     patterns = Patterns(files)
     owners: dict[str, tuple[str, str] | None] = {}
     found: dict[str, tuple[str, str]] = {}

@@ -21,7 +21,7 @@ from functools import cached_property
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.census import Census
 from bae_source.project.files.layout import import_name
-from bae_source.project.workspace import Workspace
+from bae_source.project.files.snapshot import Snapshot
 
 _COMPONENT = r"\w(?:[\w\-+ ]*[\w+])?"
 _NAME = re.compile(rf"{_COMPONENT}(?:\.{_COMPONENT})*")
@@ -119,10 +119,10 @@ class Packages:
                 waiting += [(inner, level + 1) for inner in reversed(self.members(member))]
 
 
-def modules_below(workspace: Workspace, package: ModuleFile) -> list[str]:
+def modules_below(snapshot: Snapshot, package: ModuleFile) -> list[str]:
     """Return the names of all modules below a package, without its own in front."""
     folder = f"{package.path.rpartition('/')[0]}/"
-    paths = [path for path in workspace.census.paths if path.startswith(folder) and path != package.path]
-    found = (workspace.layout.module_at(path) for path in paths)
+    paths = [path for path in snapshot.census.paths if path.startswith(folder) and path != package.path]
+    found = (snapshot.layout.module_at(path) for path in paths)
     lead = f"{import_name(package)}."
     return [each.name[len(lead) :] for each in found if each is not None and each.name.startswith(lead)]

@@ -26,7 +26,7 @@ from bae_source.project.files.stamps import is_settled
 
 if TYPE_CHECKING:
     from bae_source.project.files.port import Stamp
-    from bae_source.project.workspace import Workspace
+    from bae_source.project.files.snapshot import Snapshot
 
 _LARGEST = 100_000_000
 _RUN_BY_PYTHON = re.compile(rb"#![^\n]*(?:python|pypy|\buv run\b)")
@@ -46,12 +46,12 @@ class Programs:
     """The notebooks and scripts of a project, as one snapshot of it has them.
 
     Parameters:
-        workspace: the snapshot.
+        snapshot: the snapshot.
         begun: when it was begun, in nanoseconds since the epoch; 0 where that is not known.
     """
 
-    def __init__(self, workspace: Workspace, begun: int) -> None:
-        self._workspace = workspace
+    def __init__(self, snapshot: Snapshot, begun: int) -> None:
+        self._snapshot = snapshot
         self._begun = begun
         self._cells: dict[str, bytes] = {}
 
@@ -71,13 +71,13 @@ class Programs:
                     matters = may_matter(self._cells[path])
             except ResourceError:
                 matters = True  # nobody can tell what its text is
-            if matters and not is_ignored(self._workspace.files, path):
+            if matters and not is_ignored(self._snapshot.files, path):
                 yield path, _NOTEBOOK if is_notebook else _SCRIPT
 
     @cached_property
     def mark(self) -> tuple[tuple[str, Stamp], ...] | None:
         """What is equal as long as no such file changes; None where the next change might not show in it."""
-        stamps = self._workspace.files.stamps(self._workspace.census.programs)
+        stamps = self._snapshot.files.stamps(self._snapshot.census.programs)
         if not all(is_settled(stamp, self._begun) for stamp in stamps.values()):
             return None
         return tuple(stamps.items())
@@ -85,10 +85,10 @@ class Programs:
     @cached_property
     def _contents(self) -> dict[str, bytes]:
         """The content of each notebook, and of each script that Python runs, by path."""
-        workspace, found = self._workspace, dict[str, bytes]()
-        for path, stamp in workspace.files.stamps(workspace.census.programs).items():
+        snapshot, found = self._snapshot, dict[str, bytes]()
+        for path, stamp in snapshot.files.stamps(snapshot.census.programs).items():
             try:
-                content = workspace.glance(path) if stamp.size <= _LARGEST else None
+                content = snapshot.glance(path) if stamp.size <= _LARGEST else None
             except ResourceError:
                 content = None
             if content and (path.endswith((NOTEBOOK, SERVED)) or _RUN_BY_PYTHON.match(content)):

@@ -17,7 +17,7 @@ from bae_source.errors import LookupFailed
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
 from bae_source.project.files.census import PYTHON, STUB, WINDOWED, Census
-from bae_source.project.workspace import Workspace
+from bae_source.project.files.snapshot import Snapshot
 
 _INIT = "__init__"
 _ROOT = "(a source root)"
@@ -44,7 +44,7 @@ def name_at(census: Census, path: str) -> str:
 
 
 def unseen(
-    workspace: Workspace, name: str | None = None, *, left: str = "searched", data: bool = False
+    snapshot: Snapshot, name: str | None = None, *, left: str = "searched", data: bool = False
 ) -> tuple[Notice, ...]:
     """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
 
@@ -53,7 +53,7 @@ def unseen(
         left: what was not done with what lies there.
         data: whether that was done with the data files of packages, of which a `.pyw` file is one.
     """
-    census = workspace.census
+    census = snapshot.census
     told: list[Notice] = []
     if closed := _within(name, _closed(census)):
         told.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
@@ -67,7 +67,7 @@ def unseen(
 
 
 def behind_unseen(
-    workspace: Workspace, name: str, *, below: str | None = None, asked: str | None = None
+    snapshot: Snapshot, name: str, *, below: str | None = None, asked: str | None = None
 ) -> LookupFailed | None:
     """Return what to say of a name that may be where nobody can look; None where it cannot be.
 
@@ -76,7 +76,7 @@ def behind_unseen(
         below: the package in which it was looked up; only what is in that counts. None for the project.
         asked: how it was asked for, if not by that name.
     """
-    census = workspace.census
+    census = snapshot.census
     closed, outside = set(_closed(census)), set(_outside(census))
     windowed = {each for each in _windowed(census) if not census.find(each)}
     found = next((each for each in _outwards(name) if each in closed or each in outside or each in windowed), None)
