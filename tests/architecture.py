@@ -1,8 +1,7 @@
 """The house rules of the package as tables, and a checker that reads them against its own imports.
 
-Imports are read with `ast`, nothing is executed. An import inside a function counts like any other; one under
-`if TYPE_CHECKING` counts for floors and homes but not for cycles, since it never runs. `import_module("literal")` is
-an import too.
+Imports are read with `ast`, nothing is executed. An import inside a function counts like any other, and so does one
+under `if TYPE_CHECKING`: who reads a module has to know what it names. `import_module("literal")` is an import too.
 """
 
 from __future__ import annotations
@@ -53,6 +52,9 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "verification": ("staged", ""),
 }
 
+LONGEST_PATH = 48
+"""Modules on the longest way from import to import."""
+
 #: Where a library lives: prefixes of paths below the package.
 HOMES: Mapping[str, tuple[str, ...]] = {
     "libcst": ("syntax/",),
@@ -79,11 +81,10 @@ class Violation:
 
 @dataclass(frozen=True, kw_only=True)
 class Import:
-    """One imported module; `target` is dotted, and `typing_only` says that it stands under `if TYPE_CHECKING`."""
+    """One imported module; `target` is dotted."""
 
     target: str
     line: int
-    typing_only: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +111,16 @@ def read(package: Path) -> dict[str, Module]:
 
 def check(modules: Mapping[str, Module]) -> list[Violation]:
     """Return every violation of every rule, sorted by place."""
-    rules = (check_floors, check_rooms, check_cycles, check_homes, check_docstrings, check_lengths, check_folders)
+    rules = (
+        check_floors,
+        check_rooms,
+        check_cycles,
+        check_paths,
+        check_homes,
+        check_docstrings,
+        check_lengths,
+        check_folders,
+    )
     return sorted(violation for rule in rules for violation in rule(modules))
 
 
@@ -139,7 +149,7 @@ def check_rooms(modules: Mapping[str, Module]) -> Iterator[Violation]:
 
 def check_cycles(modules: Mapping[str, Module]) -> Iterator[Violation]:
     """Find the shortest cycle through each module that is on one; each is told once, with the line of every import."""
-    graph = {name: _runtime_imports(module, modules) for name, module in modules.items()}
+    graph = {name: _imported(module, modules) for name, module in modules.items()}
     seen: set[frozenset[str]] = set()
     for name in sorted(graph):
         cycle = _shortest_cycle(graph, name)
@@ -151,6 +161,18 @@ def check_cycles(modules: Mapping[str, Module]) -> Iterator[Violation]:
             for start, end in zip(cycle, [*cycle[1:], cycle[0]], strict=True)
         ]
         yield Violation(modules[name].path, graph[name][(cycle * 2)[1]], "import cycle: " + ", ".join(steps))
+
+
+def check_paths(modules: Mapping[str, Module]) -> Iterator[Violation]:
+    """Find the module from which the longest way of imports begins, where that is too long; none is on a cycle."""
+    graph = {name: _imported(module, modules) for name, module in modules.items()}
+    longest: dict[str, list[str]] = {}
+    for name in _lowest_first(graph):
+        longest[name] = [name, *max((longest[each] for each in graph[name]), key=len, default=[])]
+    path = max(longest.values(), key=len, default=[])
+    if len(path) > LONGEST_PATH:
+        message = f"{len(path)} modules on a way of imports, more than {LONGEST_PATH}: {', '.join(path)}"
+        yield Violation(modules[path[0]].path, 1, message)
 
 
 def check_homes(modules: Mapping[str, Module]) -> Iterator[Violation]:
@@ -222,10 +244,9 @@ def _module(package: Path, path: Path, name: str, known: Iterable[str]) -> Modul
 
 
 def _imports(tree: ast.Module, home: str, known: frozenset[str]) -> Iterator[Import]:
-    typing_only = _typing_only(tree)
     for node in ast.walk(tree):
         for target in _targets(node, home, known):
-            yield Import(target=target, line=node.lineno, typing_only=node in typing_only)
+            yield Import(target=target, line=node.lineno)
 
 
 def _targets(node: ast.AST, home: str, known: frozenset[str]) -> Iterator[str]:
@@ -250,20 +271,11 @@ def _absolute(home: str, module: str, level: int) -> str:
     return ".".join([*parts[: len(parts) - level + 1], *([module] if module else [])])
 
 
-def _typing_only(tree: ast.Module) -> set[ast.AST]:
-    found: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"), body=body):
-                found.update(inner for statement in body for inner in ast.walk(statement))
-    return found
-
-
-def _runtime_imports(module: Module, modules: Mapping[str, Module]) -> dict[str, int]:
-    """Modules of the package that `module` imports when it runs, with the first line that does."""
+def _imported(module: Module, modules: Mapping[str, Module]) -> dict[str, int]:
+    """Modules of the package that `module` imports, with the first line that does."""
     found: dict[str, int] = {}
     for each in sorted(module.imports, key=lambda each: each.line):
-        if each.target in modules and not each.typing_only:
+        if each.target in modules:
             found.setdefault(each.target, each.line)
     return found
 
@@ -280,6 +292,14 @@ def _shortest_cycle(graph: Mapping[str, Mapping[str, int]], start: str) -> list[
                 seen.add(following)
                 paths.append([*path, following])
     return []
+
+
+def _lowest_first(graph: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield modules, each behind all that it imports; those on a cycle, and above one, are left out."""
+    seen: set[str] = set()
+    while ready := [name for name, imports in graph.items() if name not in seen and seen.issuperset(imports)]:
+        seen.update(ready)
+        yield from ready
 
 
 def _prints(tree: ast.Module) -> Iterator[int]:

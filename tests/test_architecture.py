@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture import FLOORS, PACKAGE, check, read
+from tests.architecture import FLOORS, LONGEST_PATH, PACKAGE, check, read
 
 HOUSE = Path(__file__).parent.parent / PACKAGE
 
@@ -163,12 +163,32 @@ def test_a_module_that_imports_itself_is_a_cycle(tmp_path: Path) -> None:
     assert found == ["model/a.py:2: import cycle: model/a.py:2 imports bae_source.model.a"]
 
 
-def test_an_import_for_the_type_checker_makes_no_cycle_but_its_else_branch_does(tmp_path: Path) -> None:
+def test_an_import_for_the_type_checker_makes_a_cycle_like_any_other(tmp_path: Path) -> None:
     guarded = '"""Doc."""\nimport typing\nif typing.TYPE_CHECKING:\n    from bae_source.model import b\n'
     files = {"model/a.py": guarded, "model/b.py": '"""Doc."""\nfrom bae_source.model import a'}
-    assert _violations(tmp_path, files) == []
-    files["model/a.py"] += "else:\n    from bae_source.model import b\n"
     assert [text.split(": ")[1] for text in _violations(tmp_path, files)] == ["import cycle"]
+
+
+def test_a_way_of_imports_that_is_too_long_is_named(tmp_path: Path) -> None:
+    files = {f"model/m{n:02}.py": f'"""Doc."""\nfrom bae_source.model import m{n + 1:02}' for n in range(LONGEST_PATH)}
+    rooms = {f"model/m{LONGEST_PATH:02}.py": '"""Doc."""\n'}
+    found = [each for each in _violations(tmp_path, files | rooms) if "way of imports" in each]
+    assert len(found) == 1
+    assert found[0].startswith(
+        f"model/m00.py:1: {LONGEST_PATH + 1} modules on a way of imports, more than {LONGEST_PATH}"
+    )
+
+
+def test_an_import_from_a_room_to_a_higher_one_is_named(tmp_path: Path) -> None:
+    files = {
+        "syntax/text/__init__.py": '"""Doc."""\n',
+        "syntax/text/a.py": '"""Doc."""\nfrom bae_source.syntax.outline import tree',
+        "syntax/outline/b.py": '"""Doc."""\nfrom bae_source.syntax.text import c',
+        "syntax/text/c.py": '"""Doc."""\n',
+    }
+    assert _violations(tmp_path, files) == [
+        "syntax/text/a.py:2: syntax/text may not import bae_source.syntax.outline.tree"
+    ]
 
 
 def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
