@@ -290,5 +290,7 @@ def test_the_api_asks_it_and_a_transaction_cannot(tmp_path: Path) -> None:
     text = source.check_staged(["app/core.py"])
     assert text == WRONG
     assert [(each.address, each.line, each.code) for each in text.outcome.found] == [("app.core", 1, "SYNTAX_INVALID")]
-    with source.transaction() as tx, pytest.raises(RequestError, match="nothing that is only planned can be"):
-        tx._call(CheckStaged, (), {})
+    with source.transaction() as tx:
+        assert not hasattr(tx, "check_staged")
+        with pytest.raises(RequestError, match="nothing that is only planned can be"):
+            tx._call(CheckStaged, (), {})
