@@ -313,12 +313,6 @@ def split_without_its_base(root: Path) -> None:
         path.unlink()
 
 
-def folded_without_a_tree(root: Path) -> None:
-    git(root, "sparse-checkout", "set", "--cone", "--sparse-index", "app")
-    oid = git(root, "rev-parse", "HEAD:lib").decode().strip()
-    (root / ".git/objects" / oid[:2] / oid[2:]).unlink()
-
-
 def of_an_unknown_extension(root: Path) -> None:
     with (root / ".git/config").open("a") as file:
         file.write("[extensions]\n\tsomethingNew = true\n[core]\n\trepositoryformatversion = 1\n")
@@ -342,7 +336,6 @@ NOT_READ = {
     "a link to another": replaced(lambda path: path.symlink_to("../../other/.git/index")),
     "a socket": replaced(bind),
     "split": split_without_its_base,
-    "folded": folded_without_a_tree,
     "a format of the future": of_an_unknown_extension,
     "settings without end": replaced(lambda path: path.symlink_to("/dev/zero"), "config"),
     "settings that wait": replaced(os.mkfifo, "config"),

@@ -58,18 +58,13 @@ def folded(root: Path) -> Path:
     return root
 
 
-def folded_and_packed(root: Path) -> Path:
-    git(root, "gc", "-q")
-    return folded(root)
+def with_a_name_like_the_mark_of_a_folded_one(root: Path) -> Path:
+    write(root, {"sdir": "", "lib/sdir": ""})
+    git(root, "add", "sdir", "lib/sdir")
+    return root
 
 
-def folded_in_version_4(root: Path) -> Path:
-    git(root, "config", "index.version", "4")
-    return folded(root)
-
-
-def folded_with_something_intended(root: Path) -> Path:
-    folded(root)
+def with_something_intended(root: Path) -> Path:
     write(root, {"app/nowhere.py": FINE})
     git(root, "add", "--intent-to-add", "app/nowhere.py")
     return root
@@ -147,10 +142,6 @@ def longer_names(root: Path) -> Path:
     return top
 
 
-def folded_with_longer_names(root: Path) -> Path:
-    return folded(longer_names(root))
-
-
 def below_the_top(root: Path) -> Path:
     moved = root.parent / "moved"
     for path, text in FILES.items():
@@ -169,9 +160,9 @@ def without_rights_to_write(root: Path) -> Path:
 FORMS: dict[str, Callable[[Path], Path]] = {
     form.__name__: form
     for form in (
-        as_it_is, before_the_first_commit, detached, folded, folded_and_packed, folded_in_version_4,
-        folded_with_something_intended, sparse, split, split_in_a_linked_worktree, version_4, untracked_cache, watched,
-        packed, linked, with_objects_of_another, shallow, partial, longer_names, folded_with_longer_names,
+        as_it_is, before_the_first_commit, detached, with_something_intended,
+        with_a_name_like_the_mark_of_a_folded_one, sparse, split, split_in_a_linked_worktree,
+        version_4, untracked_cache, watched, packed, linked, with_objects_of_another, shallow, partial, longer_names,
         below_the_top, without_rights_to_write,
     )
 }  # fmt: skip
@@ -210,6 +201,16 @@ def test_a_git_folder_stays_as_it_is(template: Path, tmp_path: Path, form: str) 
         found = called.out.decode().replace("; it is in the working tree, and not staged", "")
         assert found.splitlines() == FOUND, called.said
     assert [photograph(folder) for folder in folders] == before
+
+
+def test_an_index_with_folders_in_it_is_refused_and_stays_as_it_is(template: Path, tmp_path: Path) -> None:
+    shutil.copytree(template, tmp_path / "repo", symlinks=True)
+    root = folded(tmp_path / "repo")
+    before = photograph(root / ".git")
+    called = call("hook", "--root", str(root), environment=ENVIRONMENT)
+    assert (called.status, called.out) == (2, b"")
+    assert "git sparse-checkout reapply --no-sparse-index" in called.said
+    assert photograph(root / ".git") == before
 
 
 def test_what_git_does_itself_would_show(template: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
           objects/info/alternates   where the repository's objects lie
 
 Git never starts on the repository itself, so nothing in it, whichever file says so, can make git run a program, fetch
-something, or look elsewhere. What git might write, such as the trees of an index that is folded, ends up here, too.
+something, or look elsewhere. What git might write ends up here, too.
 
 Invariants:
 - git is a program that PATH names absolutely, outside of the repository;
@@ -47,11 +47,10 @@ _KNOWN = frozenset({"noop", "noop-v1", "partialclone", "preciousobjects", "workt
 
 _SAYS_MORE = re.compile(rb"extensions|worktree", re.IGNORECASE)
 _SHARED = re.compile(r"sharedindex\.([0-9a-f]{40}(?:[0-9a-f]{24})?)")
-_FOLDED = b"sdir"
-_FOLDED_SETTINGS = ("core.sparseCheckout=true", "core.sparseCheckoutCone=true", "index.sparse=true")
-_ENTRY = re.compile(rb"([0-7]{6}) ([0-9a-f]+) ([0-3])\t([^\0]+)\0(?:  .*\n){4}  size: \d+\tflags: ([0-9a-f]+)\n")
-_INTENDED = 1 << 29
-_FOLDER_MODE = b"040000"
+_SIZES = (20, 32)
+"""Bytes of a checksum, by SHA-1 and by SHA-256."""
+_FOLDED = re.compile(rb"sdir\0{4}(?:EOIE.{28}|EOIE.{40})?\Z", re.DOTALL)
+"""The end of an index with folders in it; git would unfold it itself, and touch the trees that it names."""
 
 
 class GitFolder:
@@ -81,14 +80,13 @@ class GitFolder:
         self._make()
 
     def run(
-        self, *arguments: str, given: bytes = b"", settings: Sequence[str] = (), more: Mapping[str, str] | None = None
+        self, *arguments: str, given: bytes = b"", settings: Sequence[str] = ()
     ) -> subprocess.CompletedProcess[bytes]:
         """Run git to its end, in the root.
 
         Parameters:
             given: what it reads.
             settings: of git, such as `core.excludesFile=/x`.
-            more: what else the environment says.
 
         Raises:
             RequestError: `invalid_arguments` where it cannot be started, or does not end.
@@ -98,7 +96,7 @@ class GitFolder:
             return subprocess.run(
                 command,
                 cwd=self._root,
-                env={**self._environment, **(more or {})},
+                env=self._environment,
                 input=given,
                 capture_output=True,
                 timeout=SECONDS,
@@ -204,35 +202,12 @@ class GitFolder:
         if not _is_whole(index, is_sha256=self.is_sha256):
             raise unreadable("its index is damaged")
         self._write("index", index)
-        if _FOLDED in index:
-            self._unfold()
-
-    def _unfold(self) -> None:
-        """Write an index with folders in it anew, with their files; git itself would write trees to do so."""
-        self._write("info/sparse-checkout", b"/*\n!/*/\n")
-        top = ("-C", str(self._repository.top))
-        told = self.run(*top, "ls-files", "--sparse", "--stage", "--debug", "-z", settings=_FOLDED_SETTINGS)
-        entries = _ENTRY.findall(told.stdout)
-        if told.returncode or _ENTRY.sub(b"", told.stdout):
-            raise unreadable("its index")
-        lines: list[bytes] = []
-        for mode, oid, stage, path, flags in entries:
-            if mode == _FOLDER_MODE:
-                lines += self._files_below(oid, path)
-            elif not int(flags, 16) & _INTENDED:
-                lines.append(b"%b %b %b\t%b\0" % (mode, oid, stage, path))
-        full = {"GIT_INDEX_FILE": str(self._place / "full")}
-        if self.run("update-index", "-z", "--index-info", given=b"".join(lines), more=full).returncode:
-            raise unreadable("its index")
-        self._environment |= full
-
-    def _files_below(self, oid: bytes, folder: bytes) -> list[bytes]:
-        """Return the files of a tree as lines of an index."""
-        told = self.run("ls-tree", "-r", "-z", "--full-tree", oid.decode())
-        if told.returncode:
-            raise unreadable("its index: a folder that it names is missing")
-        found = [each.partition(b"\t") for each in told.stdout.split(b"\0") if each]
-        return [b"%b\t%b%b\0" % (head, folder, path) for head, _, path in found]
+        if _FOLDED.search(index[: -_SIZES[self.is_sha256]]):
+            raise RequestError(
+                "invalid_arguments",
+                "The index of this project has folders in the place of files, which are not looked into.",
+                hints=["Unfold it by `git sparse-checkout reapply --no-sparse-index`."],
+            )
 
 
 def silent() -> RequestError:
@@ -265,7 +240,7 @@ def last_line(said: bytes) -> str:
 
 def _is_whole(index: bytes, *, is_sha256: bool) -> bool:
     """Say whether an index has the checksum that it ends with, or none; git itself no longer looks."""
-    size, digest_of = (32, sha256) if is_sha256 else (20, sha1)
+    size, digest_of = _SIZES[is_sha256], sha256 if is_sha256 else sha1
     end = index[-size:]
     return not any(end) or digest_of(index[:-size]) == end.hex()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -31,8 +31,8 @@ from bae_source.project.git.folder import SECONDS, GitFolder, last_line, silent,
 from bae_source.project.git.repository import last_commit, repository_of
 from bae_source.system.scratch import Scratch
 
-_EMPTY_TREES = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-                "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
+_EMPTY = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+          "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
 """The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
 
 _LARGEST = 80_000_000
@@ -58,14 +58,6 @@ class Entry(Struct, frozen=True):
     def regular(self) -> bool:
         """Whether it is a file with one content: no link, no submodule, and in no conflict."""
         return self.merged and self.mode in _REGULAR
-
-
-class _Change(Struct, frozen=True):
-    """One path that differs from the last commit: mode and object as they were there, and git's letter for it."""
-
-    mode: int
-    oid: str
-    status: str
 
 
 class GitIndex:
@@ -111,9 +103,11 @@ class GitIndex:
         Raises:
             RequestError: `invalid_arguments` where it cannot be read.
         """
-        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
-                           "--ita-invisible-in-index", _EMPTY_TREES[self._git.is_sha256], "--")  # fmt: skip
-        return _entries(told)
+        found: dict[str, Entry] = {}
+        for path, (_, mode, _, oid, status) in self._compared("--ita-invisible-in-index", _EMPTY[self._git.is_sha256]):
+            merged = status != "U" and (path not in found or found[path].merged)
+            found[path] = Entry(_MODES.get(mode) or int(mode, 8), oid, merged)
+        return found
 
     def staged(self) -> tuple[str, ...]:
         """Return the paths whose content differs from that of the last commit; those that are gone are left out.
@@ -121,15 +115,15 @@ class GitIndex:
         Raises:
             RequestError: `invalid_arguments` where the last commit cannot be read.
         """
-        return tuple(path for path, each in self._changes.items() if each.status != "D")
+        return tuple(path for path, (_, _, _, _, status) in self._changes.items() if status != "D")
 
     def gone(self) -> frozenset[str]:
         """Return the paths that the last commit has, and the index has no more; raise as `staged` does."""
-        return frozenset(path for path, each in self._changes.items() if each.status == "D")
+        return frozenset(path for path, (_, _, _, _, status) in self._changes.items() if status == "D")
 
     def before(self) -> dict[str, str]:
         """Return the object that each file was in the last commit which differs or is gone; raise as `staged` does."""
-        return {path: each.oid for path, each in self._changes.items() if each.mode in _REGULAR}
+        return {path: oid for path, (mode, _, oid, _, _) in self._changes.items() if mode.removeprefix(":") in _MODES}
 
     def ignored(self, paths: Iterable[str]) -> frozenset[str]:
         """Return those of some paths that git would ignore; all of them where it cannot say."""
@@ -201,28 +195,22 @@ class GitIndex:
             )
 
     @cached_property
-    def _last(self) -> str | None:
-        return last_commit(self._repository)
-
-    @cached_property
-    def _changes(self) -> dict[str, _Change]:
+    def _changes(self) -> dict[str, list[str]]:
         """Differences from the last commit, by path; all of it is new before the first one."""
-        if not self._last:
-            return {path: _Change(0, "", "A") for path in self.entries()}
-        told = self._asked("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative",
-                           f"{self._last}^{{tree}}", "--")  # fmt: skip
-        fields = os.fsdecode(told).split("\0")[:-1]
-        heads = (head.split(" ") for head in fields[::2])
-        return {
-            path: _Change(int(mode.removeprefix(":"), 8), oid, status)
-            for (mode, _, oid, _, status), path in zip(heads, fields[1::2], strict=True)
-        }
+        last = last_commit(self._repository)
+        if last is None:
+            return {path: ["", "", "", "", "A"] for path in self.entries()}
+        return dict(self._compared(f"{last}^{{tree}}"))
 
-    def _asked(self, *arguments: str) -> bytes:
-        done = self._git.run("--literal-pathspecs", *arguments)
+    def _compared(self, *what: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield each path that differs from a tree: modes and objects, before and now, and git's letter."""
+        raw = ("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--relative")
+        done = self._git.run("--literal-pathspecs", *raw, *what, "--")
         if done.returncode:
             raise unreadable(last_line(done.stderr))
-        return done.stdout
+        fields = os.fsdecode(done.stdout).split("\0")[:-1]
+        for head, path in zip(fields[::2], fields[1::2], strict=True):
+            yield path, head.split(" ")
 
     @cached_property
     def _ignored_everywhere(self) -> list[str]:
@@ -252,17 +240,6 @@ class GitIndex:
                 if pipe is not None:
                     pipe.close()
         reader.wait()
-
-
-def _entries(told: bytes) -> dict[str, Entry]:
-    """Return the entries in the raw format of `git diff-index`: `:000000 MODE 0… OID A`, NUL, path, NUL."""
-    found: dict[str, Entry] = {}
-    fields = os.fsdecode(told).split("\0")[:-1]
-    for head, path in zip(fields[::2], fields[1::2], strict=True):
-        _, mode, _, oid, status = head.split(" ")
-        merged = status != "U" and (path not in found or found[path].merged)
-        found[path] = Entry(_MODES.get(mode) or int(mode, 8), oid, merged)
-    return found
 
 
 def _is_readable(patterns: Path) -> bool:

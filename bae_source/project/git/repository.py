@@ -16,8 +16,9 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -112,17 +113,14 @@ def last_commit(repository: GitRepository) -> str | None:
     if (repository.common / "reftable").is_dir():
         raise _wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")
     try:
-        told = _head(repository.folder)
+        told: str | None = _head(repository.folder)
         for _ in range(_LONGEST_CHAIN):
-            if _ID.fullmatch(told):
+            if told is None or _ID.fullmatch(told):
                 return told
             name = told.removeprefix("ref:").strip()
             if not told.startswith("ref:") or not name.startswith("refs/") or ".." in name or "\n" in name:
                 break
-            target = _ref(repository, name)
-            if target is None:
-                return None
-            told = target
+            told = _ref(repository, name)
     except OSError as error:
         raise _wrong(f"Which commit is the last cannot be read: {error.strerror}.", _SAYS_WHY) from None
     raise _wrong("Which commit is the last cannot be made out.", _SAYS_WHY)
@@ -145,23 +143,13 @@ def _wrong(message: str, hint: str) -> RequestError:
 
 def _found(root: Path, environment: Mapping[str, str]) -> tuple[Path, Path] | None:
     """Return the nearest folder upwards that has a repository, and that repository's git folder, as git finds them."""
-    for top in _upwards(root, environment):
+    named = environment.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
+    ceilings = {os.path.realpath(each) for each in named if Path(each).is_absolute()}
+    for top in (root, *takewhile(lambda each: str(each) not in ceilings, root.parents)):
         folder = _folder_at(top / ".git")
         if folder is not None:
             return top, folder
     return None
-
-
-def _upwards(root: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    named = environment.get("GIT_CEILING_DIRECTORIES", "").split(os.pathsep)
-    ceilings = {os.path.realpath(each) for each in named if Path(each).is_absolute()}
-    everywhere = environment.get("GIT_DISCOVERY_ACROSS_FILESYSTEM", "").lower() in ("1", "true", "yes", "on")
-    device = root.stat().st_dev
-    yield root
-    for folder in root.parents:
-        if str(folder) in ceilings or (folder.stat().st_dev != device and not everywhere):
-            return
-        yield folder
 
 
 def _folder_at(entry: Path) -> Path | None:
