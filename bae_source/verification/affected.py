@@ -38,6 +38,7 @@ from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Kind
+from bae_source.system.graphs import reached
 from bae_source.verification.data_named import changed_data, naming
 from bae_source.verification.suite import CONFTEST, Suite, Test
 
@@ -182,13 +183,7 @@ class _Search:
 
     def _reaching(self) -> set[str]:
         """Return all that leads to a test."""
-        waiting = list(self._arrived)
-        found = set(waiting)
-        while waiting:
-            further = self._from.get(waiting.pop(), set()) - found
-            found |= further
-            waiting += further
-        return found
+        return set(reached(self._arrived, lambda each: self._from.get(each, ())))
 
     def _follow(self) -> None:
         followed = 0

@@ -24,6 +24,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.references import requests_for
 from bae_source.project.references.types.values import in_order
 from bae_source.syntax.names import uses as u
+from bae_source.system.graphs import reached
 
 _INDIRECT = re.compile(r"parametrize\s*\(\s*(?:[\[(][^)\]]*)?\Z|indirect\s*=\s*[\[(][^)\]]*\Z")
 _MOST_TEXT = 2_000
@@ -88,14 +89,7 @@ def _overriding(
 ) -> set[Symbol]:
     """Return the fixtures of one name of which any may be given in the place of another."""
     every = _named(project, unreadable, word)
-    found, waiting = set(own), list(own)
-    while waiting:
-        one = waiting.pop()
-        for other in every - found:
-            if _are_near(one.path, other.path):
-                found.add(other)
-                waiting.append(other)
-    return found
+    return set(reached(own, lambda one: (other for other in every if _are_near(one.path, other.path))))
 
 
 def _named(project: Project, unreadable: dict[str, ResourceError], word: str) -> set[Symbol]:

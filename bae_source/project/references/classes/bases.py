@@ -24,6 +24,7 @@ from bae_source.project.facts.mentions import Mentioning, Words, unseen_in
 from bae_source.project.files.contents import Content, contents_of
 from bae_source.project.files.stamps import Mark, Stamp, Written, in_pieces, mark_of, marked, whole
 from bae_source.project.workspace import Workspace
+from bae_source.system.graphs import reached
 
 if TYPE_CHECKING:
     from bae_source.syntax.text.class_headers import Named
@@ -86,14 +87,7 @@ class Bases:
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a class's name and every name that imports may give it."""
-        found = {name: None}
-        waiting = [name]
-        while waiting:
-            for alias in sorted(self._table.aliases.get(waiting.pop(), ())):
-                if alias not in found:
-                    found[alias] = None
-                    waiting.append(alias)
-        return tuple(found)
+        return tuple(reached([name], lambda each: sorted(self._table.aliases.get(each, ()))))
 
     @property
     def aliases(self) -> set[str]:
