@@ -202,7 +202,7 @@ class Merge:
         self._check_readable()
         self._check_movable()
         same = frozenset(self._check_free())
-        public = tuple(name for name in self.names if self._is_public(name))
+        public = tuple(name for name in self.names if self.tree.outline.lets_out(name))
         paths = {self.origin.path: self.to.path}
         move = ModuleMove(self.project, self.origin.name, self.to.name, paths, self.origin.path, public)
         self.sought = move.sought
@@ -222,10 +222,6 @@ class Merge:
         report = replace(found.report, changed=changed)
         whole = Span(0, len(self.target.text))
         return (*others, Spliced(module=self.to, splices=tuple(here), targets=(whole,))), report
-
-    def _is_public(self, name: str) -> bool:
-        exported = self.tree.outline.exported
-        return name in exported if exported is not None else not name.startswith("_")
 
     def _check_readable(self) -> None:
         if self.tree.newer or self.target.newer:

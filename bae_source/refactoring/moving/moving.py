@@ -284,7 +284,7 @@ class Moving:
     def _passing_on(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the files that take what moves by a star for others to take from there, with the imports for it."""
         exported = self.tree.outline.exported
-        names = [old for old in self.names if (old in exported if exported is not None else not old.startswith("_"))]
+        names = [old for old in self.names if self.tree.outline.lets_out(old)]
         for path in self.workspace.index.naming([self.origin.name.rpartition(".")[2]]).paths if names else ():
             module = self.workspace.census.module(path)
             if module is None or path in (self.origin.path, self.to.path):

@@ -210,14 +210,11 @@ def _stub_notices(workspace: Workspace, init: ModuleFile, names: Sequence[str], 
 def _public(tree: Tree, module: ModuleFile) -> tuple[tuple[str, ...], list[Notice]]:
     """Return what a module has for the public, and what is to be said of that."""
     outline = tree.outline
-    if outline.exported is not None:
-        return tuple(dict.fromkeys(outline.exported)), []
-    names = tuple(name for name in outline.names_in(MODULE) if not name.startswith("_"))
-    notices = []
+    names, notices = outline.public, list[Notice]()
     if not outline.exports_known:
         text = f"__all__ of {module.name} is computed when the code runs; its public definitions are exported instead."
         notices.append(Notice("all_computed", text))
-    if not names:
+    if not names and outline.exported is None:
         notices.append(Notice("nothing_public", f"{module.name} defines nothing public, so nothing of it is exported."))
     return names, notices
 
@@ -244,9 +241,7 @@ def _starred(own: Tree, tree: Tree, package: ModuleFile, below: str) -> tuple[st
     """Return the names of a module that a star import exposes; None where there is no such import of it."""
     if not _is_starred(tree, package, below):
         return None
-    outline = own.outline
-    public = (name for name in outline.names_in(MODULE) if not name.startswith("_"))
-    return outline.exported if outline.exported is not None else tuple(public)
+    return own.outline.public
 
 
 def _is_starred(tree: Tree, package: ModuleFile, below: str) -> bool:

@@ -7,17 +7,22 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+import builtins
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 from bae_source.errors import Refused
 from bae_source.model.span import Span
 from bae_source.syntax.importing.flow import UNBOUND, Flow, State, Thing, bound_by
 from bae_source.syntax.importing.meaning import Bound, Place, bindings
-from bae_source.syntax.importing.needs import Needs
 from bae_source.syntax.importing.wanted import Import, Wanted, source
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Outline
 from bae_source.syntax.outline.tree import Tree, parse, parse_module
 from bae_source.syntax.text.source import Source
+from bae_source.system.graphs import reached
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef)
 
 
 class Present:
@@ -39,7 +44,7 @@ class Present:
             self.body = module.body
         except (SyntaxError, RecursionError, MemoryError):
             self.tree = parse(source_)
-        self.needs = Needs(self.body or [])
+        self.needs = _Needs(self.body or [])
         self.touched = [
             number
             for number in range(len(self.body or []))
@@ -148,6 +153,75 @@ class Present:
 
             return binds(self.tree.source, name)
         return any((name, False) in bound_by(each) for each in self.body)
+
+
+class _Needs:
+    """Finds the statements of a module that read a name while it is loaded; in doubt, because they may call it.
+
+    @json.register               reads json
+    def f(a=json.x): json.y      reads json for the default; the suite runs later
+    X = f()                      reads json, since f may be called
+
+    A statement that binds the name itself, as `try: import json` does, needs nobody else to.
+    """
+
+    def __init__(self, body: Sequence[ast.stmt]) -> None:
+        self._body = body
+        self._read = cache(lambda number: frozenset(_read_at_once(body[number])))
+        self._named = cache(lambda number: {each.id for each in ast.walk(body[number]) if isinstance(each, ast.Name)})
+
+    def of(self, name: str, end: int, touched: Collection[int] | None = None) -> Iterator[int]:
+        """Yield the numbers of the statements that read a name when they run.
+
+        Parameters:
+            end: number of the statement to end before.
+            touched: numbers of the statements whose own code counts; all if left out, but for names that Python has.
+        """
+        if touched is None and hasattr(builtins, name):
+            return
+        functions: dict[str, int] = {}
+        for number, statement in enumerate(self._body[:end]):
+            if isinstance(statement, _DEFINITIONS):
+                functions[statement.name] = number
+            reading = self._reading(number, name, functions)
+            if any(touched is None or each in touched for each in reading) and not _binds(statement, name):
+                yield number
+
+    def _reading(self, number: int, name: str, functions: dict[str, int]) -> Iterator[int]:
+        """Yield the statements whose code reads a name when one of them runs: itself, and the functions it may call."""
+        read = self._read(number)
+        called = reached(
+            read & functions.keys(),
+            lambda each: (inner for inner in self._named(functions[each]) if inner in functions),
+        )
+        yield from [number] if name in read else []
+        yield from (functions[each] for each in called if name in self._named(functions[each]))
+
+
+def _read_at_once(statement: ast.AST) -> Iterator[str]:
+    """Yield the names that run with a statement; all of a lambda, of annotations, and of what is called in it."""
+    waiting = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            yield node.id
+        if isinstance(node, _FUNCTIONS):
+            waiting += [*node.decorator_list, node.args, *([node.returns] if node.returns else [])]
+        else:
+            waiting += ast.iter_child_nodes(node)
+
+
+def _binds(statement: ast.stmt, name: str) -> bool:
+    """Say whether a compound statement binds a name itself, on one way at least."""
+    if isinstance(statement, _DEFINITIONS):
+        return False
+    imported = (
+        (alias.asname or alias.name).partition(".")[0]
+        for each in ast.walk(statement)
+        if isinstance(each, (ast.Import, ast.ImportFrom))
+        for alias in each.names
+    )
+    return name in imported or any(bound == name for bound, _ in bound_by(statement))
 
 
 def _outline(module: ast.Module, source_: Source) -> Outline:

@@ -170,6 +170,17 @@ class Outline:
                 members.setdefault((definition.parent, name), []).append(index)
         return members
 
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The names for the public: those in a static `__all__`, else what it defines without a leading underscore."""
+        if self.exported is not None:
+            return tuple(dict.fromkeys(self.exported))
+        return tuple(name for name in self.names_in(MODULE) if not name.startswith("_"))
+
+    def lets_out(self, name: str) -> bool:
+        """Say whether a star import takes a name of the module, as far as a static `__all__` says so."""
+        return name in self.exported if self.exported is not None else not name.startswith("_")
+
     def named(self, parent: int, name: str) -> list[int]:
         """Return the definitions that bind `name` directly in `parent`, as indices in source order."""
         return self._members.get((parent, name), [])
