@@ -37,7 +37,7 @@ MANY = pool.MANY + 1
 @pytest.fixture(params=["programs", "copies"])
 def ours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the processes are copies of this one."""
-    monkeypatch.setattr("bae_source.project.facts.child.can_be_copied", lambda: True)
+    monkeypatch.setattr("bae_source.system.own_process.can_be_copied", lambda: True)
     return bool(request.param == "copies")
 
 
@@ -360,7 +360,7 @@ def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.Mo
         while os.read(0, 1 << 20):
             os.write(1, bytes([0, 0, 0, 1, 0x90]))
 
-    monkeypatch.setattr("bae_source.project.facts.child.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.worker.serve", serve)
     monkeypatch.setattr(
         "bae_source.system.own_process._CODE",
         "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",

@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Self
 from bae_source.system.collecting import keep_memory
 
 if TYPE_CHECKING:
-    from bae_source.project.facts.child import Child
-    from bae_source.project.facts.worker import Result
+    from bae_source.project.facts.worker import Child, Result
 
 MANY = 100
 MUCH = 400_000
@@ -132,7 +131,7 @@ class Pool:
         self._waiting.clear()
 
     def _begin_one(self) -> None:
-        from bae_source.project.facts.child import Child  # what is known already needs no other process
+        from bae_source.project.facts.worker import Child  # what is known already needs no other process
 
         try:
             self._children.append(Child(self.name, process_is_ours=self.process_is_ours))
@@ -185,13 +184,11 @@ class Pool:
 
     def _alone(self, content: bytes) -> Result | None:
         """Have one file done by a process of its own; None if it ends or hangs again."""
-        from bae_source.project.facts.child import Child  # as above
+        from bae_source.project.facts.worker import Child, timed  # as above
 
         try:
             child = Child(self.name)  # a program: what may be wrong with a copy of ours is not the file's fault
         except OSError:
-            from bae_source.project.facts.worker import timed
-
             return timed(self.name, [content])[0]
         batch = Batch(self, [content])
         try:
