@@ -86,19 +86,6 @@ class FileChange(Struct, frozen=True, kw_only=True):
         pieces.append(content[position:])
         return b"".join(pieces)
 
-    def inverted(self, origin: str | None = None) -> FileChange:
-        """Return the change that takes the file back.
-
-        Parameters:
-            origin: where the file went to, if it was moved.
-        """
-        moved = 0
-        edits = []
-        for edit in self.edits:
-            edits.append(Edit(start=edit.start + moved, old=edit.new, new=edit.old))
-            moved += edit.growth
-        return FileChange(path=self.path, before=self.after, after=self.before, edits=tuple(edits), origin=origin)
-
 
 class ChangeSet(Struct, frozen=True):
     """All edits of one plan.
@@ -124,11 +111,6 @@ class ChangeSet(Struct, frozen=True):
     def digest(self) -> str:
         """The digest of what the files hold afterwards."""
         return digest(repr([(file.path, file.after) for file in self.files]).encode("utf-8", "surrogatepass"))
-
-    def inverted(self) -> ChangeSet:
-        """Return the changeset that takes every file back."""
-        went = {file.origin: file.path for file in self.files if file.origin is not None}
-        return ChangeSet(tuple(file.inverted(went.get(file.path)) for file in self.files))
 
 
 def file_change(path: str, before: bytes, edits: Iterable[Edit], *, known: str | None = None) -> FileChange:

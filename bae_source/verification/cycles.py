@@ -51,15 +51,6 @@ class Cycle(Struct, frozen=True, kw_only=True):
         return " -> ".join((*names, names[0]))
 
 
-def cycles_created(before: Workspace, changes: ChangeSet) -> tuple[Cycle, ...]:
-    """Return the cycles of imports that a change creates or, between modules on a cycle already, adds to.
-
-    Parameters:
-        before: the project, as the change was planned on it.
-    """
-    return tuple(_Comparison(before, changes).cycles())
-
-
 def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check, ...]:
     """See that a change creates no cycle of imports.
 

@@ -8,10 +8,17 @@ from collections.abc import Mapping
 import pytest
 
 from bae_source.errors import Refused
+from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Check, Notice
-from bae_source.verification.cycles import check_cycles, cycles_created
+from bae_source.project.workspace import Workspace
+from bae_source.verification.cycles import Cycle, _Comparison, check_cycles
 from tests.checks.support import Texts, changes
 from tests.project.support import workspace
+
+
+def cycles_created(before: Workspace, made: ChangeSet) -> tuple[Cycle, ...]:
+    return tuple(_Comparison(before, made).cycles())
+
 
 PLAIN = {"app/__init__.py": "", "app/a.py": "import app.b\n", "app/b.py": "x = 1\n", "app/c.py": "import app.a\n"}
 

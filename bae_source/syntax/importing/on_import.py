@@ -32,7 +32,6 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _PERHAPS = (ast.Lambda, ast.BoolOp, ast.IfExp, ast.stmt, ast.ExceptHandler, ast.match_case, *_COMPREHENSIONS)
 """What does not run for certain with the expression, or the statement, that it is a part of."""
 _BINDERS = frozenset({"globals", "vars", "locals", "setattr", "exec", "__dict__", "modules"})
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _WITHS = (ast.With, ast.AsyncWith)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 

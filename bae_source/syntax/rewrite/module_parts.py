@@ -44,7 +44,6 @@ _SHAPES = {
     Part.IMPORTS: "import statements, and what decides about them",
     Part.MAIN: 'one statement such as if __name__ == "__main__": main()',
 }
-_SHOWN = 10
 
 
 def module_part_span(tree: Tree, part: Part) -> Span | None:

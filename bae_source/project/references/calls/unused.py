@@ -47,8 +47,6 @@ from bae_source.syntax.outline.summary import Summary
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import Source
 
-_FEW = 100
-"""Words; of files that hold so few, functions without any of them need not be looked into."""
 _SURENESS: dict[Certainty, int] = {"sure": 2, "probable": 1, "unsure": 0}
 
 
