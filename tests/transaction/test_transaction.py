@@ -21,7 +21,6 @@ from bae_source.history.record.history import HistoryUnavailable
 from bae_source.model.changeset import Edit, FileChange, between, changeset, digest
 from bae_source.state.lock import project_lock
 from bae_source.transaction.commit import transaction
-from bae_source.transaction.commit.states import Progress
 from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture, plan
 
 A, B = b"A = 1\n", b"B = 1\n"
@@ -378,8 +377,7 @@ def test_state_that_cannot_be_written_is_refused_before_anything_happens(project
     assert project.content("a.py") == A
 
 
-def test_progress_starts_fresh_for_each_commit(project: Project) -> None:
-    assert Progress().phase is not None
+def test_an_interrupted_commit_leaves_nothing_to_the_next(project: Project) -> None:
     with pytest.raises(KeyboardInterrupt):
         project.commit(NEW, verifier=raising(KeyboardInterrupt()))
     project.commit(NEW)

@@ -50,7 +50,6 @@ from bae_source.transaction.commit.insisting import undisturbed, unfailing
 from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
-from bae_source.transaction.commit.states import Progress, Step
 from bae_source.transaction.commit.verifier import Verifier
 from bae_source.transaction.disk.folders import modes_to_give, to_make
 from bae_source.transaction.disk.names import speaker, speaker_of
@@ -74,13 +73,13 @@ class Run:
         walk: the folders that it reaches; they are looked for anew after anything was waited for.
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
         before, after: what the files hold, by path; known once it was prepared.
+        is_committed: whether the change stands, whatever comes; before that, who began to write takes back.
     """
 
     def __init__(
         self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, verifier: Verifier, holding: Holding
     ) -> None:
-        self.progress = Progress()
-        self.progress.advance(Step.LOCK)
+        self.is_committed = False
         speak = self._speak = speaker(plan.modules)
         self.walk = Walk(root, disk, speak)
         self.left: dict[str, int] = {}
@@ -101,7 +100,6 @@ class Run:
         """Read every target, and make sure that it is what the plan was made on."""
         contents = check(self._plan.changes, self.walk, self._disk, self._speak)
         self.left = folders_left(contents, self.walk, self._disk)
-        self.progress.advance(Step.CHECK)
         return contents
 
     def prepare(self, contents: Sequence[Content]) -> None:
@@ -113,7 +111,6 @@ class Run:
         self._single, self._is_kept_late = is_one and not judges, is_one and judges
         if waited:
             self.walk.forget_project()
-        self.progress.advance(Step.PREPARE)
 
     def begin(self, record: Record) -> None:
         """Write the journal, and new content in our own folder; when this returns, both are durable.
@@ -139,7 +136,6 @@ class Run:
             if isinstance(error, WriteFailed):
                 raise failures.explained(error, Restored(), ()) from error
             raise
-        self.progress.advance(Step.WRITE)
 
     def write(self) -> tuple[Notice | Check, ...]:
         """Write, have it verified, and commit; or take everything back and raise."""
@@ -147,16 +143,15 @@ class Run:
             self._writer.replace()
             if not self._is_kept_late:
                 self._writer.keep()
-            self.progress.advance(Step.VERIFY)
             warnings = self._verifier.verify()
             if not self._single:  # of which nothing is judged: who writes there does so after the change
                 self.walk.forget_project()
                 warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
             warnings = (*warnings, *failures.disowned(self._writer.disowned))
             self._commit()
-            self.progress.advance(Step.COMMIT)
+            self.is_committed = True
         except BaseException as error:
-            if self.progress.is_committed or not self._holding.is_ours():
+            if self.is_committed or not self._holding.is_ours():
                 raise
             raise self._take_back(error) from error
         return warnings
@@ -183,22 +178,18 @@ class Run:
 
     def _take_back(self, error: BaseException) -> BaseException:
         """Undo everything, and return the error to raise; it says what state the project is in."""
-        self.progress.advance(Step.FAIL)
         self.walk.forget()
         unfailing(self._journal.reopen)
         restorer = Restorer(self._record, self.walk, self._staging, self._disk)
         restored = undisturbed(lambda: restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()
         if restored.failed:
-            self.progress.advance(Step.STICK)
             return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
         try:
             kept = undisturbed(restorer.abandon)
         except OSError as failure:
-            self.progress.advance(Step.STICK)
             return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))
         unfailing(lambda: self._journal.close(durable=True))
-        self.progress.advance(Step.RESTORED)
         return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
 
     def _roll_back_verifier(self) -> tuple[str, ...]:
@@ -256,7 +247,7 @@ class Transactions:
         self._holder = Holder(root, folders, self._disk, history, wait=wait, end_strays=end_strays)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
-        self._last: tuple[Progress, str] | None = None
+        self._made: str | None = None
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
@@ -305,8 +296,8 @@ class Transactions:
 
     @property
     def made(self) -> str | None:
-        """The operation that the last `commit` made, known from its mark on; None if it made none."""
-        return self._last[1] if self._last is not None and self._last[0].is_committed else None
+        """The operation that the last `commit` made; None if it made none."""
+        return self._made
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -354,22 +345,17 @@ class Transactions:
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        run, told, checks = None, list[Notice](), list[Check]()
-        self._last = None
+        run, made, told, checks = None, None, list[Notice](), list[Check]()
         try:
             with self.held():
                 assert self._holding is not None
                 run = Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
                 with run.walk.keeping():
-                    try:
-                        contents = run.check()
-                        run.prepare(contents)
-                        entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
-                        self._last = run.progress, entry.id
-                        run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
-                    except BaseException:
-                        run.progress.advance(Step.FAIL)  # nothing was written
-                        raise
+                    contents = run.check()
+                    run.prepare(contents)
+                    entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                    made = entry.id
+                    run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
                     for found in run.write():
                         if isinstance(found, Check):
                             checks.append(found)
@@ -378,10 +364,12 @@ class Transactions:
                     told += self._finish(run, entry)
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
         except BaseException as error:
-            if run is None or not run.progress.is_committed:
+            if run is None or not run.is_committed:
                 raise
             told += failures.interrupted(error)
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
+        finally:
+            self._made = made if run is not None and run.is_committed else None
 
     def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error.
@@ -399,7 +387,6 @@ class Transactions:
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
             waits = self._put_off(entry, before, after)
             warnings = failures.interrupted(error, waits=waits)
-        run.progress.advance(Step.RECORD)
         if waits:
             undisturbed(run.finish)
         return warnings
