@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bae_source.syntax.importing.guards import may_swallow
 from bae_source.syntax.importing.meaning import Place, bindings
-from bae_source.syntax.outline.static_values import is_skipped
+from bae_source.syntax.outline.static_values import is_skipped, names_bound
 from bae_source.syntax.outline.tree import parse_module
 
 Thing = tuple[str, str]
@@ -28,7 +28,6 @@ OTHER: Thing = ("", "=")
 State = dict[str, frozenset[Thing]]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar, ast.ExceptHandler)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 _LEAVES = (ast.Raise, ast.Continue, ast.Break, ast.Return)
 _ENDS = ("exit", "_exit", "abort", "skip")
@@ -150,17 +149,17 @@ def perhaps_unbound(text: str, names: Iterable[str]) -> frozenset[str]:
     return frozenset(name for name in wanted if UNBOUND in states[-1].get(name, {UNBOUND}))
 
 
-def bound_by(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Yield the names that a node binds in its own scope but by imports, and whether it deletes them instead."""
+def bound_by(node: ast.AST, *, imports: bool = False) -> Iterator[tuple[str, bool]]:
+    """Yield the names that a node binds in its own scope, and whether it deletes them instead.
+
+    Parameters:
+        imports: whether those count which import statements bind.
+    """
     waiting = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
-            yield each.id, isinstance(each.ctx, ast.Del)
-        elif isinstance(each, _NAMED) and each.name:
-            yield each.name, False
-        elif isinstance(each, ast.MatchMapping) and each.rest:
-            yield each.rest, False
+        if imports or not isinstance(each, ast.alias):
+            yield from ((name, isinstance(getattr(each, "ctx", None), ast.Del)) for name in names_bound(each))
         if isinstance(each, ast.comprehension):
             waiting += [each.iter, *each.ifs]  # its targets are bound in a scope of their own
         elif not isinstance(each, _SCOPES):

@@ -79,12 +79,12 @@ def _suite(body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | No
         if not coped:
             yield from _read(_parts(node), hidden or frozenset())
         if isinstance(node, ast.ClassDef):
-            inner = (hidden or frozenset()) | {name for each in node.body for name in _bound(each)}
+            inner = (hidden or frozenset()) | {name for each in node.body for name, _ in bound_by(each, imports=True)}
             yield from _suite(node.body, coped=coped, hidden=inner)
         elif not isinstance(node, _FUNCTIONS):
             for suite, copes in _suites(node):
                 yield from _suite(suite, coped=coped or copes, hidden=hidden)
-        names = tuple(_bound(node)) if hidden is None else ()
+        names = tuple(name for name, _ in bound_by(node, imports=True)) if hidden is None else ()
         outside = tuple(_bound_outside(node)) if isinstance(node, (ast.Global, *_FUNCTIONS)) else ()
         if names or outside:
             yield Step(binds=(*names, *outside))
@@ -150,14 +150,6 @@ def _read(nodes: Iterable[ast.AST | None], hidden: frozenset[str]) -> Iterator[S
             yield Step(sets=("*",))
         elif chain[0] not in hidden and len(chain) > 1:
             yield Step(reads=chain) if isinstance(node.ctx, ast.Load) else Step(reads=chain[:-1], sets=chain)  # type: ignore[attr-defined]
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement may bind, whatever is inside of it."""
-    yield from (name for name, _ in bound_by(node))
-    if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-        inner = (each for each in ast.walk(node) if isinstance(each, (ast.Import, ast.ImportFrom)))
-        yield from (alias.asname or alias.name.partition(".")[0] for each in inner for alias in each.names)
 
 
 def _bound_outside(function: ast.AST) -> Iterator[str]:

@@ -213,15 +213,8 @@ def _read_at_once(statement: ast.AST) -> Iterator[str]:
 
 def _binds(statement: ast.stmt, name: str) -> bool:
     """Say whether a compound statement binds a name itself, on one way at least."""
-    if isinstance(statement, _DEFINITIONS):
-        return False
-    imported = (
-        (alias.asname or alias.name).partition(".")[0]
-        for each in ast.walk(statement)
-        if isinstance(each, (ast.Import, ast.ImportFrom))
-        for alias in each.names
-    )
-    return name in imported or any(bound == name for bound, _ in bound_by(statement))
+    binds = (bound for bound, _ in bound_by(statement, imports=True))
+    return not isinstance(statement, _DEFINITIONS) and name in binds
 
 
 def _outline(module: ast.Module, source_: Source) -> Outline:

@@ -20,9 +20,10 @@ from typing import get_args
 
 from msgspec import Struct
 
+from bae_source.syntax.outline.static_values import names_bound
+
 _Compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.With | ast.AsyncWith | ast.Match | ast.Try | ast.TryStar
 _COMPOUND = get_args(_Compound)
-_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOSENING = frozenset({*_COMPOUND, ast.Delete})
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVING = (ast.Raise, ast.Break, ast.Continue)
@@ -170,16 +171,8 @@ def _bound(node: ast.AST, inner: Callable[[ast.AST], Iterable[ast.AST]] = _in_sc
         each = waiting.pop()
         if isinstance(each, ast.AnnAssign) and each.value is None:
             continue
-        if isinstance(each, _DEFINING):
-            found.add(each.name)
-        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            found.add(each.id)
-        elif isinstance(each, (ast.Import, ast.ImportFrom)):
-            found.update(alias.asname or alias.name.partition(".")[0] for alias in each.names)
-        elif isinstance(each, (ast.MatchAs, ast.MatchStar, ast.ExceptHandler)) and each.name:
-            found.add(each.name)
-        elif isinstance(each, ast.MatchMapping) and each.rest:
-            found.add(each.rest)
+        if not isinstance(getattr(each, "ctx", None), ast.Del):
+            found.update(names_bound(each))
         waiting.extend(inner(each))
     return frozenset(found)
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 
 from bae_source.syntax.outline.import_calls import loaded_by
+from bae_source.syntax.outline.static_values import chain_of
 from bae_source.system.silence import unwarned
 
 _LONGEST = 20_000
@@ -45,7 +46,7 @@ def names_in(text: str) -> Iterator[tuple[str, bool]]:
         for node in ast.walk(whole):  # what is around comes first
             if isinstance(node, ast.Attribute):
                 inner.add(node.value)
-            parts = _chain(node) if node not in inner else []
+            parts = chain_of(node)[0] if node not in inner else ()
             if len(parts) > 1 or (parts and parts[0] in known):
                 found.setdefault(".".join([known.get(parts[0], parts[0]), *parts[1:]]), False)
     else:
@@ -89,12 +90,3 @@ def _imported(node: ast.AST, known: dict[str, str]) -> Iterator[str]:
             yield node.module if alias.name == "*" else f"{node.module}.{alias.name}"
     elif isinstance(node, ast.Call) and (loaded := loaded_by(node)) is not None and not loaded[1]:
         yield loaded[0]
-
-
-def _chain(node: ast.AST) -> list[str]:
-    """Return the names of a chain of attributes that begins with a name; nothing for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return [*parts, node.id][::-1] if isinstance(node, ast.Name) else []

@@ -17,6 +17,7 @@ import sys
 
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.gathering import Gathering
+from bae_source.syntax.outline.static_values import chain_of
 
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "getter"})
 _HARMLESS = frozenset(
@@ -59,9 +60,7 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
 
 def _is_from_elsewhere(decorator: ast.expr, gathering: Gathering, scope: int) -> bool:
     """Say whether a decorator is imported, and not from the standard library."""
-    while isinstance(decorator, ast.Attribute):
-        decorator = decorator.value
-    name = decorator.id if isinstance(decorator, ast.Name) else ""
+    name = next(iter(chain_of(decorator)[0]), "")
     while scope > 0 and name not in gathering.scopes[scope].names:
         scope = gathering.scopes[scope].parent
     bindings = gathering.scopes[max(scope, 0)].names.get(name, ())

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from bae_source.syntax.outline.definitions import MODULE
-from bae_source.syntax.outline.static_values import chain_of
+from bae_source.syntax.outline.static_values import chain_of, names_bound
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_header
 from bae_source.syntax.text.source import Lines
@@ -25,8 +25,6 @@ from bae_source.system.silence import unwarned
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_TYPE_PARAMETERS = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
-"""Nodes that only newer Pythons have."""
 _WRAPPER = "if 1:\n"
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -109,29 +107,10 @@ def _bound(node: _Definition, *, deep: bool = False) -> Iterator[str]:
     while stack:
         each = stack.pop()
         if each is not node:  # its own name is bound outside of it
-            yield from _bound_by(each)
+            yield from names_bound(each)
         own_level = not deep and isinstance(node, ast.ClassDef)
         if each is node or not (own_level and isinstance(each, (*_FUNCTIONS, ast.ClassDef))):
             stack += ast.iter_child_nodes(each)
-
-
-def _bound_by(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-            yield name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.alias(name=name, asname=asname):
-            yield asname or name.partition(".")[0]
-        case (
-            ast.ExceptHandler(name=str(name))
-            | ast.MatchAs(name=str(name))
-            | ast.MatchStar(name=str(name))
-            | ast.MatchMapping(rest=str(name))
-        ):
-            yield name
-        case _ if type(node).__name__ in _TYPE_PARAMETERS:
-            yield node.name  # type: ignore[attr-defined]
 
 
 def _parameters(node: _Definition) -> set[str]:
@@ -151,14 +130,10 @@ def _chains(nodes: list[ast.AST]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     stack = list(nodes)
     while stack:
         node = stack.pop()
-        names: list[str] = []
-        root = node
-        while isinstance(root, ast.Attribute):
-            names.append(root.attr)
-            root = root.value
-        if isinstance(root, ast.Name) and isinstance(node, (ast.Name, ast.Attribute)):
-            if names or isinstance(node.ctx, ast.Load):
-                yield _last_component(node, (root.id, *reversed(names)))
+        chain = chain_of(node)[0]
+        if chain and isinstance(node, (ast.Name, ast.Attribute)):
+            if len(chain) > 1 or isinstance(node.ctx, ast.Load):
+                yield _last_component(node, chain)
             continue
         stack += ast.iter_child_nodes(node)
 

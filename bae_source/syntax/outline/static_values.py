@@ -1,10 +1,13 @@
-"""Values that can be read off an expression without running it."""
+"""Facts that a node of CPython's tree tells by itself: chains of names, what it binds, which conditions hold."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 TYPE_CHECKING = "TYPE_CHECKING"
+_TYPE_PARAMETERS = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
+"""Nodes that only newer Pythons have."""
 
 
 def is_typing_test(test: ast.expr) -> bool:
@@ -46,3 +49,23 @@ def chain_of(node: ast.AST) -> tuple[tuple[str, ...], ast.AST | None]:
         pieces.append(node.attr)
         node = node.value
     return ((node.id, *reversed(pieces)), None) if isinstance(node, ast.Name) else ((), node)
+
+
+def names_bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node itself binds, or deletes; nothing of the nodes in it."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.alias(name=name, asname=asname):
+            yield asname or name.partition(".")[0]
+        case (
+            ast.ExceptHandler(name=str(name))
+            | ast.MatchAs(name=str(name))
+            | ast.MatchStar(name=str(name))
+            | ast.MatchMapping(rest=str(name))
+        ):
+            yield name
+        case _ if type(node).__name__ in _TYPE_PARAMETERS:
+            yield node.name  # type: ignore[attr-defined]
