@@ -30,7 +30,7 @@ from msgspec import Struct
 
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
 from bae_source.system.hashing import sha256
-from bae_source.system.own_files import beginning_of
+from bae_source.system.own_files import beginning_of, sync
 
 ID = "id"
 IGNORE = ".gitignore"
@@ -130,7 +130,7 @@ class UserState:
         """
         bound = self.make("bound")
         for path in (bound / state_id, bound, bound.parent):
-            _sync(path)
+            sync(path)
 
     def make(self, name: str = "") -> Path:
         """Create it, and a folder in it, for nobody else to look into; return that.
@@ -230,7 +230,7 @@ class Place:
         if self.id is not None:
             self._users.settle(self.id)
             for path in (self.folder / ID, self.folder, self.folder.parent):
-                _sync(path)
+                sync(path)
 
     def adopt(self, stamp: Callable[[str], None]) -> None:
         """Bind a foreign folder of this user's, with a new id.
@@ -364,13 +364,5 @@ def _create(path: Path, content: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | CLOSED_IN_CHILDREN | WITHOUT_LINKS, 0o600)
     try:
         os.write(descriptor, content)
-    finally:
-        os.close(descriptor)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | CLOSED_IN_CHILDREN)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Read a file of our own, whatever may have been put in its place.
+"""Read a file of our own, whatever may have been put in its place, and write one that is durable.
 
 Invariant: nothing is waited for, as opening a FIFO would, nothing is read without end, as a device would be, and no
 link is followed: what is no regular file is an error, like a file that cannot be read.
@@ -11,7 +11,7 @@ import stat
 from errno import EINVAL
 from typing import TYPE_CHECKING
 
-from bae_source.system.descriptors import SAFELY
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, SAFELY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +35,36 @@ def beginning_of(path: Path, size: int) -> bytes:
         OSError: as `content_of`.
     """
     return _read(path, size)
+
+
+def replace_durably(path: Path, draft: Path, content: bytes) -> None:
+    """Write a file anew, whole or not at all; the folder is not synced.
+
+    Raises:
+        OSError: it could not be written; the draft is gone then.
+    """
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Make a file, or what a folder lists, durable.
+
+    Raises:
+        OSError: it could not be done.
+    """
+    descriptor = os.open(path, os.O_RDONLY | CLOSED_IN_CHILDREN)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: Path, most: int | None) -> bytes:

@@ -53,13 +53,6 @@ def test_what_is_recorded_comes_back_newest_first(history: History) -> None:
     assert ids(history.entries(limit=2)) == ["op_02", "op_01"]
 
 
-def test_entries_of_one_caller_alone(history: History) -> None:
-    for number, who in enumerate(["me", "you", "me"]):
-        history.record(entry(number, {}, {"a.py": b""}, who), {}, {"a.py": b""})
-    assert ids(history.entries(who="you")) == ["op_01"]
-    assert ids(history.entries(limit=1, who="me")) == ["op_02"]
-
-
 @pytest.mark.parametrize("content", [b"", b"x", b"a\r\nb\n", bytes(range(256)), b"data 3\nabc"])
 def test_every_byte_of_every_path_comes_back(tmp_path: Path, content: bytes) -> None:
     paths = [

@@ -28,7 +28,7 @@ from bae_source.state.binding import Standing, user
 from bae_source.state.folders import HISTORY, StateFolders, foreign
 from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.state.lock import busy, is_held_now
-from bae_source.system.own_files import beginning_of, content_of
+from bae_source.system.own_files import beginning_of, content_of, replace_durably
 
 _ID = re.compile(rb"\bid = ([0-9a-f]{32})\n")
 _MOST = 4_096
@@ -115,10 +115,4 @@ def _stamp(folder: Path, state_id: str) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write a file anew, durable, and whole or not at all."""
-    draft = path.with_name(f"{path.name}.new")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_durably(path, path.with_name(f"{path.name}.new"), content)

@@ -119,23 +119,9 @@ class History:
         else:
             self._newest.check()
 
-    def entries(self, limit: int | None = None, who: str | None = None) -> tuple[Entry, ...]:
-        """Return the operations, newest first, without their requests.
-
-        Parameters:
-            limit: at most that many.
-            who: only those of this caller.
-
-        Raises:
-            HistoryError: `nothing_to_undo`, if the history cannot be read.
-        """
-        found: list[Entry] = []
-        for entry in self.walk():
-            if limit is not None and len(found) >= limit:
-                break
-            if who is None or entry.who == who:
-                found.append(entry)
-        return tuple(found)
+    def entries(self, limit: int | None = None) -> tuple[Entry, ...]:
+        """Return the operations, newest first, without their requests, at most so many; raise as `walk` does."""
+        return tuple(islice(self.walk(), limit))
 
     def walk(self) -> Iterator[Entry]:
         """Yield the operations, newest first, without their requests, reading no more of them than are taken.

@@ -25,8 +25,7 @@ from msgspec import Struct
 
 from bae_source.history.record.entry import Entry
 from bae_source.model.changeset import Contents
-from bae_source.system.descriptors import FOLDER
-from bae_source.system.own_files import content_of
+from bae_source.system.own_files import content_of, replace_durably, sync
 
 _DRAFT = ".new-"
 _MOST = 1_000
@@ -75,23 +74,12 @@ class Pending:
         if not any(name.partition("-")[2] == entry.id for name in names):
             made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
             last = int(names[-1].partition("-")[0]) if names else 0  # the clock may have been put back
-            self._add(f"{max(made, last + 1):020d}-{entry.id}", content)
+            name = f"{max(made, last + 1):020d}-{entry.id}"
+            replace_durably(self.folder / name, self.folder / f"{_DRAFT}{name}", content)
         for folder in (self.folder, self.folder.parent):
-            _sync(folder)
+            sync(folder)
         with suppress(OSError):  # they are dropped with the next one
             self.drop(self.names()[:-_MOST])
-
-    def _add(self, name: str, content: bytes) -> None:
-        draft = self.folder / f"{_DRAFT}{name}"
-        try:
-            with draft.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.folder / name)
-        except OSError:
-            draft.unlink(missing_ok=True)
-            raise
 
     def names(self) -> tuple[str, ...]:
         """Return what waits, the oldest first, by one look at the folder."""
@@ -117,14 +105,6 @@ class Pending:
         """Forget operations that are recorded now."""
         for name in names:
             (self.folder / name).unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, FOLDER)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 _ENCODER = msgspec.msgpack.Encoder(enc_hook=repr)

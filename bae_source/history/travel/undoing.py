@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -93,8 +92,9 @@ def plan(
     """
     line = Timeline(history, who)
     words = chosen(request, line, history, who, now or datetime.now(UTC))
-    trials = _Trials(history, line, read, bits, merge, users)
-    deed = _Deed(request.verb, history, line, read, bits, merge, trials)
+    ground = _Ground(history=history, line=line, read=read, bits=bits, merge=merge)
+    trials = _Trials(ground, users)
+    deed = _Deed(request.verb, ground, trials)
     for change, word in words:
         deed.do(change, word, [each for each, _ in words])
     changes = deed.changes()
@@ -131,6 +131,16 @@ def needed_later(verb: str, travel: Travel, later: Entry, used: Sequence[tuple[s
     )
 
 
+class _Ground(Struct, frozen=True, kw_only=True):
+    """What a plan is made on; as `plan` takes it, with the timeline of who calls."""
+
+    history: History
+    line: Timeline
+    read: Read
+    bits: Callable[[str], Bits]
+    merge: Merge
+
+
 class _Deed:
     """The files on the way, as each change leaves them.
 
@@ -139,25 +149,12 @@ class _Deed:
         merged: what the files are called that have changed since, each once.
     """
 
-    def __init__(
-        self,
-        name: str,
-        history: History,
-        line: Timeline,
-        read: Read,
-        bits: Callable[[str], Bits],
-        merge: Merge,
-        trials: _Trials | None = None,
-    ) -> None:
+    def __init__(self, name: str, ground: _Ground, trials: _Trials | None = None) -> None:
         self.name = name
-        self._trials = trials
         self.passed: dict[str, dict[str, Bits]] = {}
         self.merged: dict[str, None] = {}
-        self._merge = merge
-        self._history = history
-        self._line = line
-        self._read = read
-        self._bits_now = bits
+        self._ground = ground
+        self._trials = trials
         self._first: dict[str, bytes | None] = {}
         self._now: dict[str, bytes | None] = {}
         self._origins: dict[str, str] = {}
@@ -174,8 +171,8 @@ class _Deed:
         back = self.name == "undo"
         names = {file.path: file.name for file in change.files}
         for path in names.keys() - self._now.keys():
-            self._first[path] = self._now[path] = self._read(path, names)
-        before, after = self._history.contents(change)
+            self._first[path] = self._now[path] = self._ground.read(path, names)
+        before, after = self._ground.history.contents(change)
         left, aim = (after, before) if back else (before, after)
         wanted, obstacles = dict(aim), dict[str, Obstacle]()
         for file in change.files:
@@ -200,10 +197,10 @@ class _Deed:
             return Obstacle()
         last = next((each for each in word.files if each.path == file.path), None)
         if word.of == (change.id,) and last is not None and last.after == digest(now):
-            before, _ = self._history.contents(word)
+            before, _ = self._ground.history.contents(word)
             if (content := before[file.path]) is not None:
                 return content
-        found = self._merge(file.path, left, now, aim)
+        found = self._ground.merge(file.path, left, now, aim)
         if not isinstance(found, Obstacle):
             self.merged[file.name] = None
         return found
@@ -230,7 +227,7 @@ class _Deed:
 
     def _bits_of(self, path: str) -> Bits:
         """Return mode and owner of a file as it is by now."""
-        return self._bits[path] if path in self._bits else self._bits_now(path)
+        return self._bits[path] if path in self._bits else self._ground.bits(path)
 
     def changes(self) -> ChangeSet:
         """Return what all of it comes to."""
@@ -252,7 +249,7 @@ class _Deed:
         content = self._first[path]
         if content is None or content != self._now[path] or path == origin:
             return None
-        now, source = self._bits_now(path), _UNKNOWN if origin is None else self._bits_now(origin)
+        now, source = self._ground.bits(path), _UNKNOWN if origin is None else self._ground.bits(origin)
         mode, owner = self._bits[path] if source == _UNKNOWN else source
         if now == _UNKNOWN or mode is None or now == (mode, owner or now[1]):
             return None
@@ -298,7 +295,7 @@ class _Deed:
         asked = {each.id for each in together}
         later = [
             (each, last)
-            for each, last in self._line.since(change, word)
+            for each, last in self._ground.line.since(change, word)
             if each.id not in asked and any(file.path in obstacles for file in each.files)
         ]
         ways = obstacles.values()
@@ -309,14 +306,14 @@ class _Deed:
     def _neighbour(self, word: Entry, files: Sequence[TouchedFile]) -> Entry | None:
         """Return the operation of another project of the repository that left a file as it is now; None for none."""
         paths = {file.path for file in files}
-        for entry in self._history.neighbours(word):
+        for entry in self._ground.history.neighbours(word):
             for file in entry.files:
                 if file.path in paths:
                     return entry if file.after == _digest(self._now[file.path]) else None
         return None
 
     def _conflicts(self, change: Entry, files: Sequence[TouchedFile]) -> list[Conflict]:
-        before, after = self._history.contents(change)
+        before, after = self._ground.history.contents(change)
         left, aim = (after, before) if self.name == "undo" else (before, after)
         return [
             Conflict(path=file.path, name=file.name, left=left[file.path], now=self._now[file.path], aim=aim[file.path])
@@ -355,21 +352,12 @@ class _Trials:
     """Undoes changes for a trial, to tell which calls are possible.
 
     Parameters:
-        arguments: those of `plan`, with the timeline in the place of who calls.
         users: as `plan` takes it.
     """
 
-    def __init__(
-        self,
-        history: History,
-        line: Timeline,
-        read: Read,
-        bits: Callable[[str], Bits],
-        merge: Merge,
-        users: Users,
-    ) -> None:
-        self._deed = partial(_Deed, "undo", history, line, read, bits, merge)
-        self._line = line
+    def __init__(self, ground: _Ground, users: Users) -> None:
+        self._ground = ground
+        self._line = ground.line
         self._users = users
 
     def needed(self, ids: Sequence[str]) -> list[str] | None:
@@ -402,7 +390,7 @@ class _Trials:
     def _in_the_way(self, ids: Sequence[str]) -> list[Entry] | None:
         """Return the changes that stand in the way of undoing some together; None where it is something else."""
         words = list(self._line.chosen(ids))
-        deed, entries = self._deed(), tuple(change for change, _ in words)
+        deed, entries = _Deed("undo", self._ground), tuple(change for change, _ in words)
         try:
             for change, word in words:
                 deed.do(change, word, entries)

@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from stat import S_IMODE
 from threading import get_ident
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -46,7 +46,6 @@ from bae_source.transaction.commit.checking import (
     touched,
 )
 from bae_source.transaction.commit.holding import Holder, Holding
-from bae_source.transaction.commit.insisting import undisturbed, unfailing
 from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
@@ -64,6 +63,8 @@ from bae_source.transaction.disk.writer import WriteFailed, Writer
 # Invariants:
 # - what was written is taken back, whatever goes wrong before the mark; then what the verifier did;
 # - a process that was forked while a change is verified has no part in it.
+
+T = TypeVar("T")
 
 
 class Run:
@@ -129,8 +130,8 @@ class Run:
             self._writer.persist()
             self._journal.persist()
         except BaseException as error:
-            unfailing(self._writer.drop)
-            unfailing(lambda: self._journal.close(durable=False))
+            _unfailing(self._writer.drop)
+            _unfailing(lambda: self._journal.close(durable=False))
             if isinstance(error, OSError):
                 raise failures.no_state(error) from error
             if isinstance(error, WriteFailed):
@@ -158,8 +159,8 @@ class Run:
 
     def finish(self) -> None:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
-        unfailing(self._writer.clean)
-        unfailing(partial(self._journal.close, durable=False))
+        _unfailing(self._writer.clean)
+        _unfailing(partial(self._journal.close, durable=False))
 
     def _commit(self) -> None:
         if not self._holding.is_ours():
@@ -179,23 +180,23 @@ class Run:
     def _take_back(self, error: BaseException) -> BaseException:
         """Undo everything, and return the error to raise; it says what state the project is in."""
         self.walk.forget()
-        unfailing(self._journal.reopen)
+        _unfailing(self._journal.reopen)
         restorer = Restorer(self._record, self.walk, self._staging, self._disk)
-        restored = undisturbed(lambda: restorer.restore(self._writer.touched))
+        restored = _undisturbed(lambda: restorer.restore(self._writer.touched))
         trouble = self._roll_back_verifier()
         if restored.failed:
             return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
         try:
-            kept = undisturbed(restorer.abandon)
+            kept = _undisturbed(restorer.abandon)
         except OSError as failure:
             return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))
-        unfailing(lambda: self._journal.close(durable=True))
+        _unfailing(lambda: self._journal.close(durable=True))
         return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
 
     def _roll_back_verifier(self) -> tuple[str, ...]:
         """Take back what verification changed; its own failure must not hide the first one."""
         try:
-            undisturbed(self._verifier.roll_back)
+            _undisturbed(self._verifier.roll_back)
         except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
             return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
         return ()
@@ -388,13 +389,13 @@ class Transactions:
             waits = self._put_off(entry, before, after)
             warnings = failures.interrupted(error, waits=waits)
         if waits:
-            undisturbed(run.finish)
+            _undisturbed(run.finish)
         return warnings
 
     def _put_off(self, entry: Entry, before: Contents, after: Contents) -> bool:
         """Let a change wait for being recorded, lest undo take an older one for the last; say whether it does."""
         try:
-            undisturbed(lambda: put_off(self._folders, entry, before, after))
+            _undisturbed(lambda: put_off(self._folders, entry, before, after))
         except (OSError, TypeError, ValueError):
             return False
         return True
@@ -430,3 +431,21 @@ class Transactions:
             passed={change: dict(bits) for change, bits in plan.passed.items()},
             project=self._folders.project,
         )
+
+
+def _undisturbed(action: Callable[[], T]) -> T:
+    """Finish `action`, which may be repeated, though Ctrl-C is pressed meanwhile; three times are enough of it."""
+    for _ in range(3):
+        try:
+            return action()
+        except KeyboardInterrupt:
+            continue
+    return action()
+
+
+def _unfailing(action: Callable[[], None]) -> None:
+    """Do what need not succeed: a journal that says too much only has what is in order looked at once more."""
+    try:  # not `suppress`, which takes longer than most of what is done here
+        _undisturbed(action)
+    except OSError:
+        return
