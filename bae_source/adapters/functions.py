@@ -22,13 +22,14 @@ from typing import Any
 
 from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.cli.streams import Streams
-from bae_source.adapters.tools import Tool, Toolbox, answered, tools
+from bae_source.adapters.tools import Tool, Toolbox, tools
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import MAX_CHARACTERS
+from bae_source.model.selection import answered
 
 Json = dict[str, Any]
 

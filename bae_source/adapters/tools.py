@@ -21,7 +21,7 @@ from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service, called
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Outcome, as_mapping, failed
+from bae_source.model.outcome import Outcome, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import Effect, Request, signature, summary
 from bae_source.model.shortened import shortened_error
@@ -156,16 +156,6 @@ def as_called(name: str, failure: Outcome) -> Outcome:
     from bae_source.model.selection import KINDS, selected_failure  # 2 ms, for errors alone
 
     return selected_failure(failure, KINDS[name]) if name in KINDS else failure
-
-
-def answered(outcome: Outcome) -> Json:
-    """Return an answer as JSON: the outcome, or of `ast` the selection, or several of them as `answers`."""
-    from bae_source.model import selection  # 2 ms, for `ast` alone
-
-    if not isinstance(outcome, selection.Selected):
-        return as_mapping(outcome)
-    found = [selection.as_mapping(each) for each in outcome.selections]
-    return found[0] if len(found) == 1 else {"answers": found}
 
 
 def as_texts(outcome: Outcome) -> list[str]:

@@ -20,6 +20,7 @@ from msgspec import Struct
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.navigation import Question
 from bae_source.model.outcome import Failure, Outcome, failed
+from bae_source.model.outcome import as_mapping as outcome_as_mapping
 
 SelectionKind = Literal["skeleton", "snippet", "hover"]
 
@@ -102,6 +103,14 @@ class Selected(Outcome, frozen=True, kw_only=True):
 def line_of(selection: Selection) -> str:
     """Return a selection as one line of JSON, in plain ASCII."""
     return json.dumps(msgspec.to_builtins(selection))
+
+
+def answered(outcome: Outcome) -> dict[str, Any]:
+    """Return an answer as JSON: the outcome, or of `ast` the selection, or several of them as `answers`."""
+    if not isinstance(outcome, Selected):
+        return outcome_as_mapping(outcome)
+    found = [as_mapping(each) for each in outcome.selections]
+    return found[0] if len(found) == 1 else {"answers": found}
 
 
 def as_mapping(selection: Selection) -> dict[str, Any]:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bae_source.adapters.tools import Toolbox, answered, as_text, as_texts, tools
+from bae_source.adapters.tools import Toolbox, as_text, as_texts, tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice
 from bae_source.model.request import MAX_CHARACTERS, Effect
+from bae_source.model.selection import answered
 from bae_source.refactoring.edit import Edit
 
 LONGEST_DESCRIPTION = 250

@@ -11,11 +11,12 @@ import pytest
 
 from bae_source import Source
 from bae_source.adapters.schema import input_schema, output_schema
-from bae_source.adapters.tools import Toolbox, answered, tools
+from bae_source.adapters.tools import Toolbox, tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.context import steering
 from bae_source.model.request import Request, parameters
+from bae_source.model.selection import answered
 
 KINDS = list(REQUESTS)
 

@@ -39,9 +39,10 @@ from bae_source.adapters.mcp.engine import Engine, Job
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.paging import page
 from bae_source.adapters.mcp.transactions import TransactionBegin
-from bae_source.adapters.tools import answered, as_text, as_texts
+from bae_source.adapters.tools import as_text, as_texts
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome, failed
+from bae_source.model.selection import answered
 from bae_source.model.shortened import shortened_error
 
 T = TypeVar("T")

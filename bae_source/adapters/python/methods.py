@@ -16,12 +16,12 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from bae_source.adapters.tools import answered
 from bae_source.engine.registry import REQUESTS
 from bae_source.model import reference
 from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Effect, Parameter, Request, parameters
+from bae_source.model.selection import answered
 
 CODE = ("queries.", "refactoring.")
 """How the names begin under which the registry has requests that read and change code."""

@@ -14,10 +14,10 @@ import json
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.adapters.tools import answered
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Failure, Notice, Outcome, as_mapping, failed
 from bae_source.model.page import cut_to, size_of
+from bae_source.model.selection import answered
 from bae_source.model.shortened import shortened, shortened_error
 
 _LONGEST_ID = 1_000

@@ -18,11 +18,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, ResourceError, SourceError
-from bae_source.model.address import Address, DottedName, Marker, Part, Segment, parse_name
+from bae_source.errors import LookupFailed, RequestError, ResourceError, SourceError
+from bae_source.model.address import (
+    Address,
+    DottedName,
+    Marker,
+    Part,
+    Segment,
+    file_given,
+    is_plainly_no_python,
+    parse_name,
+    path_given,
+)
 from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import STUB, Found, import_name
+from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Kind
 from bae_source.syntax.outline.locate import Group, find
@@ -76,8 +87,6 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     try:
         found = resolver.resolve(name)
     except LookupFailed as error:
-        from bae_source.project.naming.paths_given import meant_by  # only once a name has failed
-
         raise meant_by(workspace, text, error) from None
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
@@ -486,3 +495,49 @@ def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
             yield outer[:length]
         index = definitions[index].parent
     yield ()
+
+
+def meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceError:
+    """Return what to say of a name that failed: that it is a path, if it is one, else the error."""
+    if error.code != "symbol_not_found":
+        return error
+    if text.endswith((".py", ".pyi")):
+        return path_given(text, text)
+    if address := _file(workspace, text):
+        return file_given(text, address)
+    first = text.partition(".")[0]
+    if is_plainly_no_python(text) and "@" not in text and not workspace.layout.prefixes((first,)):
+        return file_given(text, f":{text}")
+    return error
+
+
+def check_no_path(workspace: Workspace, parts: Sequence[str]) -> None:
+    """Refuse the name of a new module that is rather the name of a file.
+
+    Raises:
+        RequestError: `invalid_name`, with the address that is meant.
+    """
+    text = ".".join(parts)
+    if address := _file(workspace, text):
+        raise file_given(text, address)
+    outer = tuple(parts[:-1])
+    inside = bool(outer) and any(item.length == len(outer) and item.folder for item in workspace.layout.prefixes(outer))
+    if is_plainly_no_python(text) and not inside:
+        raise file_given(text, f":{text}")
+
+
+def _file(workspace: Workspace, text: str) -> str | None:
+    """Return the address of a file that a text is the path of, with slashes or with dots in their place."""
+    if any(sign in text for sign in "@[:"):
+        return None
+    stem, dot, ending = text.rpartition(".")
+    for path in dict.fromkeys((text, f"{stem.replace('.', '/')}{dot}{ending}")):
+        if workspace.files.kind(path) is not FileKind.FILE:
+            continue
+        from bae_source.project.data_files import find_data  # only once a name has failed
+
+        try:
+            return str(find_data(workspace, parse_name(f":{path}")))
+        except (LookupFailed, RequestError):
+            continue
+    return None

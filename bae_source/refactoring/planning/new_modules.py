@@ -27,7 +27,7 @@ from bae_source.project.files.ignored import is_ignored
 from bae_source.project.files.layout import Found
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.naming import not_found
-from bae_source.project.naming.paths_given import check_no_path
+from bae_source.project.naming.resolve import check_no_path
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding
 
