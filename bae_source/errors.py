@@ -8,9 +8,10 @@
     |- TransactionError   exit 6  writing began; the message names the state
     `- HistoryError       exit 7  the history cannot do it
 
-An error's message is one sentence that says what is wrong; its hints say what to do next; its candidates are
-addresses that can be used as they stand. Errors are data: they pickle, compare by their fields, and never hold
-an open resource. Foreign exceptions are translated in the one module that owns their library.
+An error's message is one sentence that says what is wrong, put together here and nowhere else: of its subject, its
+reason, and whether nothing was changed. Its hints say what to do next; its candidates are addresses that can be used as
+they stand. Errors are data: they pickle, compare by their fields, and never hold an open resource. Foreign exceptions
+are translated in the one module that owns their library.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ class ResourceError(Exception):
 
     Parameters:
         code: one of the class's `codes`, lower-case.
-        message: one sentence saying what is wrong.
+        reason: one sentence saying what is wrong; without the subject, where that is given.
+        subject: what it is about as far as its origin knows, such as "The code"; others put the name of a module there.
+        unchanged: whether nothing was changed, which the message says; None where it does not tell. The reason may lack
+            its full stop where it does.
         hints: what the caller can do next, each a sentence or a command.
         candidates: ready addresses of what may have been meant; never chosen for the caller.
         details: JSON-like data for programs, such as `{"line": 3, "column": 5}`; under `warnings` what else the caller
@@ -37,28 +41,57 @@ class ResourceError(Exception):
     def __init__(
         self,
         code: str,
-        message: str,
+        reason: str,
         *,
+        subject: str = "",
+        unchanged: bool | None = None,
         hints: Iterable[str] = (),
         candidates: Iterable[str] = (),
         details: Mapping[str, Any] | None = None,
     ) -> None:
         if code not in self.codes:
             raise ValueError(f"{type(self).__name__} has no code {code!r}")
-        super().__init__(message)
         self.code = code
-        self.message = message
+        self.reason = reason
+        self.subject = subject
+        self.unchanged = unchanged
         self.hints = tuple(hints)
         self.candidates = tuple(candidates)
         self.details = dict(details or {})
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence."""
+        if not self.unchanged:
+            return self._said if self.unchanged is None else f"{self.clause}."
+        return f"{self._said}{' N' if self._said.endswith('.') else '; n'}othing was changed."
+
+    @property
+    def clause(self) -> str:
+        """What is wrong as a part of another sentence."""
+        return self._said.rstrip(".")
+
+    def clause_about(self, name: str) -> str:
+        """What is wrong with something of a name, likewise."""
+        return f"{name} {self.reason}".rstrip(".") if self.subject else f"{name}: {self.clause}"
+
+    @property
+    def _said(self) -> str:
+        return f"{self.subject} {self.reason}" if self.subject else self.reason
 
     def altered(self, **fields: Any) -> Self:
-        """Return the same error with other fields: message, hints, candidates or details."""
-        whole = {name: getattr(self, name) for name in ("message", "hints", "candidates", "details")}
-        return type(self)(self.code, **{**whole, **fields})
+        """Return the same error with other fields; its traceback still leads to where it was raised first."""
+        other = type(self)(self.code, **{**self._fields(), **fields}).with_traceback(self.__traceback__)
+        other.__cause__ = self.__cause__
+        return other
+
+    def _fields(self) -> dict[str, Any]:
+        names = ("reason", "subject", "unchanged", "hints", "candidates", "details")
+        return {name: getattr(self, name) for name in names}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.code, self.message, self.hints, self.candidates, self.details)
+        return _rebuild, (type(self), self.code, self._fields())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ResourceError) and self.__reduce__() == other.__reduce__()
@@ -115,12 +148,5 @@ class HistoryError(ResourceError):
     codes = frozenset({"nothing_to_undo", "undo_conflict", "handle_expired", "proposal_closed"})
 
 
-def _rebuild(
-    kind: type[ResourceError],
-    code: str,
-    message: str,
-    hints: tuple[str, ...],
-    candidates: tuple[str, ...],
-    details: dict[str, Any],
-) -> ResourceError:
-    return kind(code, message, hints=hints, candidates=candidates, details=details)
+def _rebuild(kind: type[ResourceError], code: str, fields: dict[str, Any]) -> ResourceError:
+    return kind(code, **fields)

@@ -222,8 +222,8 @@ def _at(error: ResourceError, number: int, count: int, verb: str) -> ResourceErr
     """Return the error with the request in front that it is about."""
     if count == 1:
         return error
-    message = f"Request {number} of {count}, {verb}: {error.message}"
-    return error.altered(message=message, details={**error.details, "request": number})
+    subject = f"Request {number} of {count}, {verb}: {error.subject}".rstrip()
+    return error.altered(subject=subject, details={**error.details, "request": number})
 
 
 def _malformed(errors: Sequence[tuple[int, ResourceError]], count: int) -> ResourceError:

@@ -197,12 +197,11 @@ class Changing:
         Parameters:
             less: the same without what it exports.
         """
-        behind = asked.export_behind() if _TOO_EARLY in error.message else None
+        behind = asked.export_behind() if _TOO_EARLY in error.details.get("problem", "") else None
         if behind is not None:
             return self.change(behind, context, first)
         outcome = self.change(less, context, first)
-        reason = error.message.removesuffix("; nothing was changed.").rstrip(".")
-        notice = Notice("export_left_out", f"The export was left out, since with it this happened: {reason}.")
+        notice = Notice("export_left_out", f"The export was left out, since with it this happened: {error.clause}.")
         return replace(outcome, warnings=(*outcome.warnings, notice))
 
     def commit(
@@ -371,18 +370,11 @@ def _unread(plan: Plan) -> list[Notice]:
     """Return what to say of files that a refactoring could not look into."""
     unparsed = plan.report.unparsed if plan.report is not None else ()
     if len(unparsed) > _MOST_NAMED:
-        named = listed([each.partition(": ")[0] for each in unparsed], _MOST_NAMED)
+        named = listed([name for name, _ in unparsed], _MOST_NAMED)
         message = f"{len(unparsed)} files could not be looked into, so there may be more places in them: {named}."
         return [Notice("not_searched", message)]
-    return [Notice("not_searched", f"{_once(each)}, so there may be more places in it.") for each in unparsed]
-
-
-def _once(unparsed: str) -> str:
-    """Return why a file could not be looked into, with its name once."""
-    name, _, reason = unparsed.rstrip(".").partition(": ")
-    if reason.startswith("The code "):
-        return f"{name} {reason.removeprefix('The code ')}"
-    return reason if reason.startswith(f"{name} ") else f"{name}: {reason}"
+    reasons = (error.clause_about(name) for name, error in unparsed)
+    return [Notice("not_searched", f"{reason}, so there may be more places in it.") for reason in reasons]
 
 
 def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:

@@ -189,7 +189,7 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
     if not found:
         return Outcome(status="answer", text="Nothing to adopt: all state here is yours, or there is none.")
     if not agrees(found):
-        raise Refused("forbidden", "It was not adopted, as it was not agreed to; nothing was changed.")
+        raise Refused("forbidden", "It was not adopted, as it was not agreed to", unchanged=True)
     try:
         places = adopt(folders)
     except OSError as error:
@@ -248,8 +248,7 @@ def _commit(
     except TransactionError as error:
         if error.code != "reload_failed":
             raise
-        reason = error.message.removesuffix("; nothing was changed.")
-        notice = Notice("import_failed", f"{reason}; it stands all the same.")
+        notice = Notice("import_failed", f"{error.clause}; it stands all the same.")
         plan, context = replace(plan, warnings=(*plan.warnings, notice)), replace(context, reload="off")
         return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
 

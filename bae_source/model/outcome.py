@@ -16,10 +16,15 @@ Result = Literal["passed", "failed", "failed_before", "not_run"]
 
 
 class Notice(Struct, frozen=True):
-    """Something the caller should know though the request succeeded, such as `decorators_dropped`."""
+    """Something the caller should know though the request succeeded, such as `decorators_dropped`.
+
+    Parameters:
+        about: what it says, for our own code; no part of an answer.
+    """
 
     code: str
     message: str
+    about: tuple[str, ...] = ()
 
 
 class Check(Struct, frozen=True, kw_only=True):
@@ -148,9 +153,10 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return (
-        {name: _plain(getattr(value, name)) for name in value.__struct_fields__} if isinstance(value, Struct) else value
-    )
+    if not isinstance(value, Struct):
+        return value
+    names = ("code", "message") if isinstance(value, Notice) else value.__struct_fields__
+    return {name: _plain(getattr(value, name)) for name in names}
 
 
 def verdict(checks: Iterable[Check]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
 
 
@@ -18,7 +19,7 @@ class Report(Struct, frozen=True, kw_only=True):
         probable: places that are changed as well, though what stands before the dot is not known.
         unsure: places that may refer to it and stay as they are.
         mentions: strings, comments, docstrings and text files that speak of it and stay as they are.
-        unparsed: files that could not be looked into, each with the reason.
+        unparsed: names of files that could not be looked into, each with the reason.
         complete: whether everything was looked into.
     """
 
@@ -26,7 +27,7 @@ class Report(Struct, frozen=True, kw_only=True):
     probable: tuple[Reference, ...] = ()
     unsure: tuple[Reference, ...] = ()
     mentions: tuple[Reference, ...] = ()
-    unparsed: tuple[str, ...] = ()
+    unparsed: tuple[tuple[str, ResourceError], ...] = ()
     complete: bool = True
 
     @property
@@ -46,7 +47,7 @@ class Report(Struct, frozen=True, kw_only=True):
             "probable": [each.as_data() for each in self.probable],
             "unsure": [each.as_data() for each in self.unsure],
             "mentions": [each.as_data() for each in self.mentions],
-            "unparsed": list(self.unparsed),
+            "unparsed": [f"{name}: {error.message}" for name, error in self.unparsed],
             "complete": self.complete,
         }
 

@@ -96,7 +96,10 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     if not left_out:
         return error  # likewise
     hints.append(f"Shown, within {budget:,} bytes: {', '.join(left_out)}. A larger budget shows more.")
-    return telling(error.altered(message=message, hints=hints, candidates=candidates, details=details), kept)
+    less: dict[str, Any] = {"hints": hints, "candidates": candidates, "details": details}
+    if message != error.message:
+        less |= {"reason": message, "subject": "", "unchanged": None}
+    return telling(error.altered(**less), kept)
 
 
 def _said(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:

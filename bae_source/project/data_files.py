@@ -25,6 +25,7 @@ from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
 from bae_source.project.facts.index import named
 from bae_source.project.files.data_listing import DataFile, data_files, owner_of
+from bae_source.project.files.reading import gone
 from bae_source.project.files.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 
@@ -209,8 +210,7 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
         full: whether a large text is shown too.
 
     Raises:
-        LookupFailed: `symbol_not_found` if it has gone meanwhile.
-        Refused: `forbidden` if it may not be read.
+        Refused: `stale` if it has gone meanwhile, `forbidden` if it may not be read.
     """
     limit = LARGEST_FULL if full else LARGEST_SHOWN
     from hashlib import sha256  # 4 ms, which reading code need not pay
@@ -224,7 +224,7 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
             if size <= limit:
                 kept.append(piece)
     except FileNotFoundError:
-        raise LookupFailed("symbol_not_found", f"{data} has gone while it was read.", hints=["Ask again."]) from None
+        raise gone().altered(subject=str(data)) from None
     except Refused as error:
         raise named(error, str(data)) from None
     text = _decoded(b"".join(kept)) if size <= limit else None

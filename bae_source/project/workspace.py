@@ -16,6 +16,7 @@ from bae_source.model.span import Span
 from bae_source.project.facts.kept import Derived, Kept, Trees
 from bae_source.project.files.layout import Layout, layout_of
 from bae_source.project.files.port import Files, Stamp, read_or_none
+from bae_source.project.files.reading import gone
 from bae_source.project.files.settings import oldest_python
 from bae_source.project.files.stamps import is_settled
 from bae_source.syntax.text.source import Source, parsable
@@ -174,7 +175,8 @@ class Workspace:
         if stamp and stamp.size > _LARGEST and not self.is_read(path):
             raise SourceError(
                 "not_lossless",
-                f"The file has {stamp.size:,} bytes, more than {_LARGEST:,}.",
+                f"has {stamp.size:,} bytes, more than {_LARGEST:,}.",
+                subject="The file",
                 hints=["Split the file by hand."],
             )
 
@@ -182,13 +184,13 @@ class Workspace:
         """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change.
 
         Raises:
-            SourceError: it has gone meanwhile, or is too large.
-            Refused: `forbidden` if it may not be read.
+            SourceError: it is too large.
+            Refused: `forbidden` if it may not be read, `stale` if it has gone meanwhile.
         """
         self.check_size(path)
         content, stamp = (self.content(path), self.stamp_of(path)) if self.is_read(path) else self._stamped(path)
         if content is None:
-            raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
+            raise gone()
         return content, stamp
 
     def stamp_of(self, path: str) -> Stamp | None:
@@ -222,35 +224,35 @@ class Workspace:
         """Return the definitions of a file of the census.
 
         Raises:
-            SourceError: its code does not parse or cannot be decoded, or it has gone meanwhile.
+            SourceError: its code does not parse or cannot be decoded.
+            Refused: `stale` if it has gone meanwhile.
         """
         module = self.census.module(path)
         if module is None:
-            raise SourceError("syntax_invalid", "The file has gone while the project was read.", hints=["Ask again."])
+            raise gone()
         return self._tree(path, module.name)
 
     def source(self, module: ModuleFile) -> Source:
         """Return a module's text, for what needs none of its definitions.
 
         Raises:
-            SourceError: it cannot be decoded, or has gone meanwhile; the message names the module.
-            Refused: `forbidden` if it may not be read.
+            SourceError: it cannot be decoded; the message names the module.
+            Refused: `forbidden` if it may not be read, `stale` if it has gone meanwhile.
         """
         path = module.path
         if path in self._trees:
             return self._trees[path].source
         if path not in self._sources:
             try:
-                self._sources[path] = parsable(self._present(path, module.name))
+                self._sources[path] = parsable(self._present(path))
             except (SourceError, Refused) as error:
                 raise _named(error, module.name) from None
         return self._sources[path]
 
-    def _present(self, path: str, name: str) -> bytes:
+    def _present(self, path: str) -> bytes:
         content = self.content(path)
         if content is None:
-            message = f"{name} has gone while the project was read."
-            raise SourceError("syntax_invalid", message, hints=["Ask again."])
+            raise gone()
         return content
 
     def digest(self, path: str) -> str | None:
@@ -262,7 +264,7 @@ class Workspace:
         if path not in self._trees:
             try:
                 keeping = "index" in vars(self) and self.index.expects_many
-                self._trees[path] = self.kept.tree(self._present(path, name), keeping=keeping)
+                self._trees[path] = self.kept.tree(self._present(path), keeping=keeping)
             except (SourceError, Refused) as error:
                 tree = self._broken(path) if error.code == "syntax_invalid" else None
                 if tree is None:

@@ -197,7 +197,7 @@ class Delete(Request, frozen=True, kw_only=True):
         """
         from bae_source.refactoring.planning.left_behind import importing  # which symbols need not wait for
 
-        places = importing(notices, extent.name)
+        places = importing(notices)
         if places and not self.with_imports and not (self.force or workspace.lets_used_go):
             raise self._still_used(extent.address, places, with_imports=True)
         if places and self.with_imports:

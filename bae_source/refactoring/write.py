@@ -197,8 +197,7 @@ class Write(Request, frozen=True, kw_only=True):
         try:
             plan = self._exported(workspace, alone, module, notices)
         except ResourceError as error:
-            reason = error.message.replace("; nothing was changed", "")
-            return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {reason}"))
+            return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {error.clause}."))
         if plan.changes == alone.changes:
             left_out = [each for each in plan.warnings if each.code == "export_left_out"]
             return replace(alone, warnings=(*alone.warnings, *left_out))

@@ -296,7 +296,8 @@ class Reload:
         if self._mode == "child":
             raise TransactionError(
                 "verify_failed",
-                f"The change could not be checked: {message}; nothing was changed.",
+                f"The change could not be checked: {message}",
+                unchanged=True,
                 hints=["Set [tool.bae-source] python to the project's interpreter.", 'reload="off" skips this check.'],
                 details={"interpreter": self._setting.interpreter.path},
             )

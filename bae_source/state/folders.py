@@ -185,8 +185,8 @@ def foreign(standing: Standing, place: Path) -> Refused:
             "forget --foreign removes it, and then the change can be made.",
             "If you copied or moved the project yourself, type `bae-source adopt` at a terminal to keep its history.",
         ]
-    message = f"The change was refused: {whose_state(place)}, and it stands where ours belongs; nothing was changed."
-    return Refused("forbidden", message, hints=hints, details={"place": str(place)})
+    reason = f"The change was refused: {whose_state(place)}, and it stands where ours belongs"
+    return Refused("forbidden", reason, unchanged=True, hints=hints, details={"place": str(place)})
 
 
 def _unused(places: Sequence[Path]) -> Notice:

@@ -218,7 +218,8 @@ def busy(path: Path | None, wait: float) -> Refused:
     holder = "unknown" if pid is None else pid
     return Refused(
         "busy",
-        f"Process {holder} has been changing this project for more than {wait:g} seconds; nothing was changed.",
+        f"Process {holder} has been changing this project for more than {wait:g} seconds",
+        unchanged=True,
         hints=["Try again in a moment.", f"If process {holder} hangs, end it: its lock goes with it."],
         details={"pid": pid},
     )

@@ -104,7 +104,8 @@ class Command:
         said = f": {last[0]}" if last else ""
         return TransactionError(
             "verify_failed",
-            f"`{self._text}` {what} with the change{said}; nothing was changed.",
+            f"`{self._text}` {what} with the change{said}",
+            unchanged=True,
             hints=[f"It said at last:\n{output}" if output else "It said nothing."],
             details={"command": self._words, "output": output},
         )
@@ -115,7 +116,8 @@ class Command:
         limit = f"{self._setting.time_limit:g} seconds"
         return TransactionError(
             "timed_out",
-            f"`{self._text}` took longer than {limit} and was stopped; nothing was changed.",
+            f"`{self._text}` took longer than {limit} and was stopped",
+            unchanged=True,
             hints=["[tool.bae-source] verify-seconds sets the limit.", *said],
             details={"command": self._words, "output": output},
         )

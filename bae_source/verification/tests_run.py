@@ -253,7 +253,8 @@ class TestsRun:
         stuck = ran.stuck and all("took longer" in failed.said for failed in blamed.values())
         return TransactionError(
             "timed_out" if stuck else "verify_failed",
-            f"{told} with the change: {rows[0]}; nothing was changed.",
+            f"{told} with the change: {rows[0]}",
+            unchanged=True,
             hints=["\n  ".join(["What failed:", *rows[:_MOST_SHOWN], *more]), "Mend the change, or the tests with it."],
             candidates=tests,
             details={
@@ -288,8 +289,7 @@ class TestsRun:
         try:
             return self._beyond(self._run((), frozenset(), others=True))
         except TransactionError as error:
-            reason = error.message.removesuffix("; nothing was changed.")
-            text = f"complete: false; tests may be concerned, and which there are is not known: {reason}."
+            text = f"complete: false; tests may be concerned, and which there are is not known: {error.clause}."
             return (Notice("tests_left_out", text),)
 
     def _beyond(self, ran: _Ran) -> tuple[Notice, ...]:
@@ -348,7 +348,8 @@ class TestsRun:
         problem = self._addresses.convert(problem).rstrip(".")
         return TransactionError(
             "verify_failed",
-            f"The tests cannot be run: the project's Python ({origin}) does not start: {problem}; nothing was changed.",
+            f"The tests cannot be run: the project's Python ({origin}) does not start: {problem}",
+            unchanged=True,
             hints=["Set [tool.bae-source] python to the project's interpreter."],
         )
 

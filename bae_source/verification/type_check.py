@@ -217,7 +217,8 @@ class TypeCheck:
         count = f" (and {len(rows) - 1} more)" if len(rows) > 1 else ""
         return TransactionError(
             "verify_failed",
-            f"{self._checker.name} finds a new error with the change: {rows[0]}{count}; nothing was changed.",
+            f"{self._checker.name} finds a new error with the change: {rows[0]}{count}",
+            unchanged=True,
             hints=["\n  ".join(["New errors:", *rows[:_MOST_SHOWN], *more]), "Mend them within the same change."],
             candidates=list(dict.fromkeys(each.address for each in new)),
             details={
@@ -233,14 +234,16 @@ class TypeCheck:
         limit = f"{self._setting.time_limit:g} seconds"
         return TransactionError(
             "timed_out",
-            f"{self._checker.name} took longer than {limit} and was stopped; nothing was changed.",
+            f"{self._checker.name} took longer than {limit} and was stopped",
+            unchanged=True,
             hints=["[tool.bae-source] verify-seconds sets the limit."],
         )
 
     def _unable(self, problem: str) -> TransactionError:
         return TransactionError(
             "verify_failed",
-            f"{self._checker.name} cannot check the project: {self._addresses.convert(problem)}; nothing was changed.",
+            f"{self._checker.name} cannot check the project: {self._addresses.convert(problem)}",
+            unchanged=True,
             hints=["Install it for the project's Python, or name another by [tool.bae-source] types."],
         )
 

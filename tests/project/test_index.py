@@ -77,7 +77,7 @@ def test_facts_come_in_the_order_asked_and_errors_with_them(root: Path) -> None:
     found = list(Engine(root).workspace().index.summaries(["m4.py", "m1.py", "m3.py", "m0.py", "none.py", "m4.py"]))
     assert [path for path, _ in found] == ["m4.py", "m1.py", "m3.py", "m0.py", "none.py", "m4.py"]
     codes = [error.code if isinstance(error, ResourceError) else "" for _, error in found]
-    assert codes == ["", "syntax_invalid", "encoding_invalid", "", "syntax_invalid", ""]
+    assert codes == ["", "syntax_invalid", "encoding_invalid", "", "stale", ""]
     error = found[1][1]
     assert isinstance(error, SourceError)
     assert error.message.startswith("m1 does not parse: line 1")
@@ -341,8 +341,8 @@ def test_a_file_that_vanishes_between_the_census_and_the_reading_is_an_error(roo
     assert len(space.census.paths) == 5
     (root / "m0.py").unlink()
     found = dict(space.index.summaries(space.census.paths))["m0.py"]
-    assert isinstance(found, SourceError)
-    assert "gone" in found.message
+    assert isinstance(found, Refused)
+    assert (found.code, found.message) == ("stale", "m0 has gone while the project was read.")
 
 
 def test_a_file_that_changes_after_its_facts_were_told_is_not_read_as_if_they_fitted(root: Path) -> None:

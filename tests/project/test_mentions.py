@@ -102,7 +102,7 @@ def test_a_file_without_leave_and_one_that_vanishes_are_named(tmp_path: Path) ->
     mentioning = found.index.mentioning({"send"})
     assert mentioning.paths == ("a.py",)
     assert [(path, error.code) for path, error in mentioning.unreadable] == [
-        ("gone.py", "syntax_invalid"), ("shut.py", "forbidden"),
+        ("gone.py", "stale"), ("shut.py", "forbidden"),
     ]  # fmt: skip
 
 

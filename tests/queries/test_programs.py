@@ -121,5 +121,5 @@ def test_a_change_of_what_one_may_use_names_it(tmp_path: Path) -> None:
     source = laid(tmp_path, {**MODULES, "other.py": "", "serve": "#!/usr/bin/python\n" + RUN})
     (notice,) = source.move("pkg", "pkb", reload="off").warnings
     assert notice.code == "not_searched"
-    assert notice.message.startswith(":serve: The file is a script")
+    assert notice.message.startswith(":serve is a script")
     assert notice.message.endswith("so there may be more places in it.")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import traceback
 from pathlib import Path
 
 import pytest
 
 from bae_source import LookupFailed, RequestError, Source, SourceError
-from bae_source.errors import ResourceError
+from bae_source.errors import Refused
 from bae_source.project.files.port import Disk
 from tests.adapters.support import run
 from tests.queries.support import laid
@@ -291,7 +292,7 @@ def test_a_data_file_that_vanishes_or_may_not_be_read_is_told(app: Source, monke
         raise FileNotFoundError(path)
 
     monkeypatch.setattr(Disk, "pieces", vanished)
-    with pytest.raises(LookupFailed, match="gone"):
+    with pytest.raises(Refused, match=r"app:logo\.png has gone"):
         app.read("app:logo.png")
 
 
@@ -305,9 +306,11 @@ def test_a_module_that_vanishes_while_it_is_read_is_told(tmp_path: Path, monkeyp
         return real(self, path)
 
     monkeypatch.setattr(Disk, "read", vanishing)
-    with pytest.raises(ResourceError) as caught:
+    with pytest.raises(Refused) as caught:
         source.read("p.a.x")
-    assert "p.a" in caught.value.message
+    assert (caught.value.code, caught.value.message) == ("stale", "p.a has gone while the project was read.")
+    frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert "resolve" in frames, "however often it was raised anew with more fields"
 
 
 def test_the_command_line_reads_as_the_api_does(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple
 @pytest.mark.parametrize(
     "error",
     [
-        TransactionError("reload_failed", "a does not import; nothing was changed."),
+        TransactionError("reload_failed", "a does not import", unchanged=True),
         KeyboardInterrupt(),
         SystemExit(3),
         MemoryError(),
@@ -133,7 +133,7 @@ def test_an_error_of_prepare_writes_nothing_and_rolls_nothing_back(project: Proj
 def test_newer_bytes_of_somebody_else_are_never_overwritten_by_a_rollback(project: Project) -> None:
     def verify() -> None:
         project.write("b.py", b"B = 'theirs'\n")
-        raise TransactionError("reload_failed", "a does not import; nothing was changed.")
+        raise TransactionError("reload_failed", "a does not import", unchanged=True)
 
     with pytest.raises(TransactionError) as caught:
         project.commit(NEW, verifier=Judge(on_verify=verify))

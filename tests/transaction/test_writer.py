@@ -286,7 +286,7 @@ def test_whatever_fails_the_file_is_named_that_it_was_about(tmp_path: Path, call
 def test_a_rollback_that_fails_never_says_that_nothing_was_changed(tmp_path: Path) -> None:
     def refuse() -> None:
         disk.at = len(disk.calls) + 1
-        raise Refused("unsafe_change", "A check failed; nothing was changed.", hints=["Mend it."])
+        raise Refused("unsafe_change", "A check failed", unchanged=True, hints=["Mend it."])
 
     disk = FaultyDisk(1_000_000, errno.EIO, forever=True, only=RENAMES)
     project = filled(tmp_path / "p", disk=disk)

@@ -26,7 +26,8 @@ def adopt(given: Mapping[str, Any], streams: Streams) -> Outcome:
     if not (streams.stdin_terminal and streams.stderr.terminal):
         raise Refused(
             "forbidden",
-            "Only a person may adopt the state of a project, at a terminal; nothing was changed.",
+            "Only a person may adopt the state of a project, at a terminal",
+            unchanged=True,
             hints=["Ask the user to type `bae-source adopt`, or remove the state: forget --foreign."],
         )
     root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), streams.environment)

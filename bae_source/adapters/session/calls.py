@@ -131,7 +131,7 @@ class Tool:
             values_of(self._kind, declared(self.__name__), arguments, wrong=problems)
         except RequestError as error:
             hint = f"{signature(self.__name__)}: {summary(self._kind)}"
-            return RequestError(error.code, error.message, hints=[hint], details=error.details)
+            return error.altered(hints=[hint])
         raise AssertionError("arguments that were found wrong are")
 
 

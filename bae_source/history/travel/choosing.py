@@ -120,10 +120,9 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
         raise _nothing(request, history, who)
     if len(words) < count:
         there = "is only one change" if len(words) == 1 else f"are only {len(words)} changes"
-        raise _nothing_there(
-            f"There {there} of yours to {request.verb}, not {count}; nothing was changed.",
-            Call(request.verb, count=len(words), then=f"takes {'it' if len(words) == 1 else 'those'}."),
-        )
+        hint = Call(request.verb, count=len(words), then=f"takes {'it' if len(words) == 1 else 'those'}.")
+        reason = f"There {there} of yours to {request.verb}, not {count}"
+        raise HistoryError("nothing_to_undo", reason, unchanged=True, hints=[hint])
     return words
 
 

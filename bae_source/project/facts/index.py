@@ -48,7 +48,10 @@ _WINDOW_FILES = 256
 _WINDOW_BYTES = 4_000_000
 _WINDOWS_AHEAD = 2
 _CRASHED = SourceError(
-    "not_lossless", "The code makes the parser crash or hang.", hints=["Split the file, or make its code less deep."]
+    "not_lossless",
+    "makes the parser crash or hang.",
+    subject="The code",
+    hints=["Split the file, or make its code less deep."],
 )
 
 
@@ -331,13 +334,11 @@ class Index:
 
 def named(error: E, module: str) -> E:
     """Return the error of a file, of its code, or of a folder, with the name of the module."""
-    message = error.message
-    for subject in ("The code", "The file", "The folder"):
-        message = message.replace(subject, module, 1)
     hints = error.hints or (
         Call("read", target=module, full=True, then=f"shows it; edit {module} with old and new can mend it."),
     )
-    return error.altered(message=message, hints=hints, details={**error.details, "module": module})
+    subject = (module or error.subject) if error.subject else ""
+    return error.altered(subject=subject, hints=hints, details={**error.details, "module": module})
 
 
 def _as_text(stamp: Stamp) -> str:

@@ -40,7 +40,7 @@ _OURS = (
 """Folders of the code that works out what is kept."""
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
-_FAILED = msgspec.msgpack.Decoder(tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
+_FAILED = msgspec.msgpack.Decoder(tuple[str, str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])
 
 
 class FactKind(Generic[T]):
@@ -75,7 +75,8 @@ class FactKind(Generic[T]):
         try:
             return _FACTS + _ENCODE(self._extracted(parsable(content)))
         except SourceError as error:
-            return _FAILURE + _ENCODE((error.code, error.message, error.hints, error.candidates, error.details))
+            fields = error.code, error.subject, error.reason, error.hints, error.candidates, error.details
+            return _FAILURE + _ENCODE(fields)
 
     def decode(self, kept: bytes) -> T | SourceError:
         """Return what `extract` came to.
@@ -86,8 +87,8 @@ class FactKind(Generic[T]):
         inner = memoryview(kept)[1:]
         if kept.startswith(_FACTS):
             return self._decoded(inner)
-        code, message, hints, candidates, details = _FAILED.decode(inner)
-        return SourceError(code, message, hints=hints, candidates=candidates, details=details)
+        code, subject, reason, hints, candidates, details = _FAILED.decode(inner)
+        return SourceError(code, reason, subject=subject, hints=hints, candidates=candidates, details=details)
 
 
 def _summaries() -> Callable[[Content], Summary]:

@@ -43,12 +43,15 @@ _LONGEST_ESCAPE = len("\\U0000002e")
 _LARGEST_HAYSTACK = 64_000_000
 _LARGEST_WINDOWED = 10_000_000
 _OUTSIDE = Refused(
-    "outside_project", "The file is a link that leads out of the project.", hints=["Take a root that holds both."]
+    "outside_project",
+    "is a link that leads out of the project.",
+    subject="The file",
+    hints=["Take a root that holds both."],
 )
 _WINDOWED = Refused(
-    "forbidden", "The file ends in .pyw and is a module on Windows alone.", hints=["Let it end in .py."]
+    "forbidden", "ends in .pyw and is a module on Windows alone.", subject="The file", hints=["Let it end in .py."]
 )
-_CLOSED = Refused("forbidden", "The folder may not be listed.", hints=["Check its permissions."])
+_CLOSED = Refused("forbidden", "may not be listed.", subject="The folder", hints=["Check its permissions."])
 
 
 class Mentioning(Struct, frozen=True):

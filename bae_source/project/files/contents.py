@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, UnsetType
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import ResourceError
+from bae_source.project.files.reading import gone
 from bae_source.project.files.stamps import TOGETHER, is_settled, whole
 from bae_source.syntax.text.source import Source, source_of
 
@@ -69,7 +70,7 @@ def contents_of(snapshot: Snapshot, paths: Collection[str]) -> Iterator[Content]
             else:
                 content, kept = glance(path, stamp.size), stamp
         except FileNotFoundError:
-            content, kept = _gone(), None
+            content, kept = gone(), None
         except ResourceError as error:
             content, kept = error, None
         yield Content(path, content, kept if kept is not None and is_settled(kept, now) else None)
@@ -79,15 +80,11 @@ def content_of(snapshot: Snapshot, path: str) -> bytes:
     """Return a file's bytes as the snapshot has them; they are not kept.
 
     Raises:
-        SourceError: it has gone meanwhile, or is too large.
-        Refused: `forbidden` if it may not be read.
+        SourceError: it is too large.
+        Refused: `forbidden` if it may not be read, `stale` if it has gone meanwhile.
     """
     snapshot.check_size(path)
     content = snapshot.glance(path)
     if content is None:
-        raise _gone()
+        raise gone()
     return content
-
-
-def _gone() -> SourceError:
-    return SourceError("syntax_invalid", "The file has gone while it was read.", hints=["Ask again."])

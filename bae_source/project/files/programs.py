@@ -33,11 +33,15 @@ _RUN_BY_PYTHON = re.compile(rb"#![^\n]*(?:python|pypy|\buv run\b)")
 _ESCAPED = re.compile(rb"\\u(?!00[01])")
 """A letter outside ASCII as JSON may write it; colours of a terminal are none."""
 _NOTEBOOK = Refused(
-    "forbidden", "The file is a notebook, whose cells nobody looks into.", hints=["Put its code into a module."]
+    "forbidden",
+    "is a notebook, whose cells nobody looks into.",
+    subject="The file",
+    hints=["Put its code into a module."],
 )
 _SCRIPT = Refused(
     "forbidden",
-    "The file is a script whose name does not end in .py, and nobody looks into it.",
+    "is a script whose name does not end in .py, and nobody looks into it.",
+    subject="The file",
     hints=["Let it end in .py."],
 )
 

@@ -103,13 +103,18 @@ def glanced(full: str, size: int) -> bytes | None:
     return content if len(content) == size else None
 
 
+def gone() -> Refused:
+    """Return the refusal of a file that is there no more, though it was when the project was looked at."""
+    return Refused("stale", "has gone while the project was read.", subject="The file", hints=["Ask again."])
+
+
 def told(error: OSError) -> Exception:
     """Return what the system says of a file that cannot be read in our words."""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return FileNotFoundError(*error.args)
     if isinstance(error, PermissionError):
-        return Refused("forbidden", "The file may not be read.", hints=["Check its permissions."])
+        return Refused("forbidden", "may not be read.", subject="The file", hints=["Check its permissions."])
     if error.errno == EFBIG:
-        return SourceError("not_lossless", f"The file has more than {LARGEST:,} bytes.")
-    message = f"The file cannot be read: {error.strerror or 'the disk refuses'}."
-    return Refused("forbidden", message, hints=["Check the disk."])
+        return SourceError("not_lossless", f"has more than {LARGEST:,} bytes.", subject="The file")
+    reason = f"cannot be read: {error.strerror or 'the disk refuses'}."
+    return Refused("forbidden", reason, subject="The file", hints=["Check the disk."])

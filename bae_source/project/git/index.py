@@ -179,7 +179,7 @@ class GitIndex:
         size = int(kind[5:])
         if size > _LARGEST:
             self._stop()  # what it is about to write need not be read
-            raise SourceError("not_lossless", f"The file has {size:,} bytes, more than {_LARGEST:,}.")
+            raise SourceError("not_lossless", f"has {size:,} bytes, more than {_LARGEST:,}.", subject="The file")
         found = reader.stdout.read(size + 1)
         if len(found) != size + 1:
             self._stop()

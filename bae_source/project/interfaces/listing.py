@@ -122,7 +122,7 @@ def list_packages(workspace: Workspace, name: str, style: Style, data: Sequence[
                 lines.append(indent + _head(packages, member, None, None))
             elif isinstance(summary, ResourceError):
                 problems.append((module.name, summary))
-                lines.append(indent + _told(_head(packages, member, module, None), module.name, summary))
+                lines.append(indent + f"{_head(packages, member, module, None)}: {summary.reason}")
             else:
                 lines.append(indent + _head(packages, member, module, summary))
                 inside = module_lines(module, summary, style, level=level - outermost + 1, above=level)
@@ -290,11 +290,6 @@ def _contents(summary: Summary) -> str:
 
 def _described(name: str, doc: str) -> str:
     return f"{name} — {doc}" if doc else name
-
-
-def _told(line: str, name: str, error: ResourceError) -> str:
-    """Return the line of a module that cannot be read: what is known of it, and why there is no more."""
-    return f"{line}: {error.message.removeprefix(name).strip()}"
 
 
 def _filled(label: str, names: Iterable[str], margin: str) -> Iterator[str]:

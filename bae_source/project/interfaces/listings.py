@@ -33,10 +33,10 @@ _MANY = 200
 """Files; an outline of fewer is drawn as fast as it is looked up."""
 _LARGEST = 50_000_000
 """Characters."""
-_Problem = tuple[str, str, str, tuple[str, ...]]
+_Problem = tuple[str, str, str, str, tuple[str, ...]]
 _Kept = tuple[bytes, str, str, int, tuple[_Problem, ...]]
-"""The question with the stamps, text, etag, number of files without a name, and module, code, message and hints of each
-problem."""
+"""The question with the stamps, text, etag, number of files without a name, and of each problem module, code, subject,
+reason and hints."""
 
 
 def project_overview(workspace: Workspace, style: Style) -> Outcome:
@@ -61,7 +61,7 @@ def package_listing(workspace: Workspace, name: str, style: Style, data: Sequenc
 def answer_of(listing: Listing, address: str | None, *actions: str) -> Outcome:
     """Return a listing as an answer; it is complete only if everything could be read and listed."""
     warnings = [*listing.unseen]
-    warnings += [Notice(error.code, _named(module, error.message)) for module, error in listing.problems]
+    warnings += [Notice(error.code, f"{error.clause_about(module)}.") for module, error in listing.problems]
     if listing.unnamed:
         warnings.append(not_listed(listing.unnamed))
     return Outcome(
@@ -112,7 +112,10 @@ def _recalled(saved: bytes, key: bytes) -> Listing | None:
         return None
     if kept != key:
         return None
-    told = tuple((module, SourceError(code, message, hints=hints)) for module, code, message, hints in problems)
+    told = tuple(
+        (module, SourceError(code, reason, subject=subject, hints=hints))
+        for module, code, subject, reason, hints in problems
+    )
     return Listing(text=text, etag=etag, problems=told, unnamed=unnamed)
 
 
@@ -124,7 +127,7 @@ def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
     for module, error in listing.problems:
         if not isinstance(error, SourceError):
             return {}
-        problems.append((module, error.code, error.message, tuple(map(str, error.hints))))
+        problems.append((module, error.code, error.subject, error.reason, tuple(map(str, error.hints))))
     try:
         return {_KIND: msgspec.msgpack.encode((key, listing.text, listing.etag, listing.unnamed, problems))}
     except UnicodeEncodeError:
@@ -140,7 +143,3 @@ def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:
         return listed(("(no Python modules)",), listing.problems, listing.unnamed, listing.unseen)
     counted = f"{packages} package{'' if packages == 1 else 's'}, {modules} module{'' if modules == 1 else 's'}"
     return listed((f"({counted})",), listing.problems, listing.unnamed, listing.unseen)
-
-
-def _named(module: str, message: str) -> str:
-    return message if module in message else f"{module}: {message}"

@@ -37,12 +37,13 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
             from bae_source.project.naming.bound_names import not_to_be_changed  # only once a name has failed
 
             raise (not_to_be_changed(workspace, target) or error) from None
-        raise LookupFailed(error.code, error.message, hints=calls, candidates=error.candidates) from None
+        raise error.altered(hints=calls) from None
     if found.through is None or (verb != "delete" and _is_re_export(workspace, found, target)):
         return found
     raise Refused(
         "unsafe_change",
-        f"{target} is only imported by {found.through.name}; it is {found.address}. Nothing was changed.",
+        f"{target} is only imported by {found.through.name}; it is {found.address}.",
+        unchanged=True,
         hints=[f"{verb} {found.address} means the definition itself.", *_calls(workspace, target)],
         candidates=[str(found.address), target],
     )

@@ -144,7 +144,7 @@ def in_package(
     hints = error.hints if candidates else ("Read the module to see what it defines.",)
     if any(item.name == name and item.folder and item.file is None for item in layout.prefixes((*name.split("."),))):
         hints = (f"{name} is a folder of data files: read {package.name}:{rest[0].name} lists them.",)
-    return LookupFailed(error.code, error.message, hints=hints, candidates=candidates)
+    return error.altered(hints=hints, candidates=candidates)
 
 
 def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFailed:
@@ -155,9 +155,9 @@ def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFail
     """
     if above[0].rpartition(".")[2].partition("@")[0].partition("[")[0] != name:
         candidates = [*error.candidates, *above]
-        return LookupFailed(error.code, error.message, hints=["Name one of the candidates."], candidates=candidates)
-    message = f"{error.message.removesuffix('.')} itself; it inherits it."
-    return LookupFailed(error.code, message, hints=["Name it where it is defined."], candidates=above)
+        return error.altered(hints=["Name one of the candidates."], candidates=candidates)
+    reason = f"{error.clause} itself; it inherits it."
+    return error.altered(reason=reason, hints=["Name it where it is defined."], candidates=above)
 
 
 def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFailed | None:

@@ -221,7 +221,7 @@ class _Selection:
         ]
         return self._error(
             "ambiguous_symbol",
-            f"{error.message.rstrip('.')}, which no selector tells apart; use their dotted names.",
+            f"{error.clause}, which no selector tells apart; use their dotted names.",
             candidates,
             [f"read {candidate.name}" for candidate in candidates if candidate.name],
         )
@@ -266,7 +266,7 @@ class _Selection:
         whole = self._candidate(module, ()).call("ast symbols" if self._of_ast else self.verb)
         return self._error(
             "symbol_not_found",
-            f"{error.message.rstrip('.')}{' but imports it' if imported else ''}.",
+            f"{error.clause}{' but imports it' if imported else ''}.",
             [*([imported] if imported else []), *candidates],
             [*([imported.call(self.verb)] if imported else []), *calls, whole],
         )

@@ -44,10 +44,7 @@ def answer_of(
 
 def not_searched(name: str, error: ResourceError) -> Notice:
     """Return what is to be said of a file that could not be searched."""
-    reason = error.message
-    for subject in (name, "The file", "The code"):
-        if reason.startswith(f"{subject} "):
-            reason = f"it{reason[len(subject) :]}"
+    reason = f"it {error.reason}" if error.subject else error.message
     return Notice(error.code, f"{name} was not searched: {reason}")
 
 

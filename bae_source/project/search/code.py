@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.facts.mentions import Words
+from bae_source.project.files.reading import gone
 from bae_source.project.naming.listed_symbols import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.scope import Scope, Searched
@@ -75,7 +76,7 @@ def _candidate(workspace: Workspace, file: Searched, words: list[Words]) -> Sour
     """Return a file that may hold a match; None for any other."""
     content = workspace.glance(file.path)
     if content is None:
-        raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
+        raise gone()
     return parsable(content) if all(word.occur_in(content) for word in words) else None
 
 

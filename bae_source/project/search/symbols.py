@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
+from bae_source.project.files.reading import gone
 from bae_source.project.naming.listed_symbols import address_in, is_method, symbols_of
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.ranking import Document, Ranked, ranked
@@ -65,7 +66,7 @@ def _candidates(workspace: Workspace, scope: Scope, words: Sequence[str], notice
         try:
             content = workspace.glance(file.path)
             if content is None:
-                raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
+                raise gone()
         except ResourceError as error:
             notices.append(not_searched(file.name, error))
             continue

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError, SourceError
+from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
+from bae_source.project.files.reading import gone
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
@@ -223,7 +224,7 @@ def _texts(
             if content is None:
                 content = workspace.glance(file.path)
             if content is None:
-                raise SourceError("syntax_invalid", "The file has gone while the project was searched.")
+                raise gone()
             if not expression.may_match(content, python=file.python):
                 continue
             if not file.python and b"\0" in content[:_BINARY]:

@@ -107,7 +107,7 @@ def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:
         found = resolve(workspace, to)
     except LookupFailed as error:
         hint = f"move {extent.address} {to} without --merge gives it that name."
-        raise LookupFailed(error.code, error.message, hints=[hint], candidates=error.candidates) from None
+        raise error.altered(hints=[hint]) from None
     check_importable(found.module)
     if found.group is not None or found.address.part is not None or found.module.package:
         what = "a package" if found.group is None and found.module.package else "no module"
@@ -148,7 +148,8 @@ def _check_captured(project: Project, origin: ModuleFile, to: ModuleFile) -> Non
                 raise Refused(
                     "name_collision",
                     f"{name} in {module.name}:{found[0]} would mean another thing, since {other.name} gives that name"
-                    " to something else; nothing was changed.",
+                    " to something else",
+                    unchanged=True,
                     hints=[f"rename {other.name}.{name} NAME gives it another name first."],
                 )
 
@@ -227,7 +228,8 @@ class Merge:
         if self.tree.newer or self.target.newer:
             raise Refused(
                 "unsafe_change",
-                f"{self.origin.name} or {self.to.name} is newer than the Python that runs here; nothing was changed.",
+                f"{self.origin.name} or {self.to.name} is newer than the Python that runs here",
+                unchanged=True,
                 hints=["Run this with a newer Python, or move definitions by their names."],
             )
 
@@ -236,7 +238,8 @@ class Merge:
         if blocked := apart(self.tree.text).blocked:
             raise Refused(
                 "unsafe_change",
-                f"{self.origin.name} cannot be merged into {self.to.name}: {blocked}. Nothing was changed.",
+                f"{self.origin.name} cannot be merged into {self.to.name}: {blocked}.",
+                unchanged=True,
                 hints=[f"Take that out of {self.origin.name} first, or move its definitions by their names."],
             )
 
@@ -259,7 +262,8 @@ class Merge:
             verb = "are names" if len(taken) > 1 else "is a name"
             raise Refused(
                 "name_collision",
-                f"{listed(taken)} {verb} of {self.origin.name} and of {self.to.name}; nothing was changed.",
+                f"{listed(taken)} {verb} of {self.origin.name} and of {self.to.name}",
+                unchanged=True,
                 hints=[f"rename {self.origin.name}.{taken[0]} NAME gives one of them another name first."],
                 candidates=[f"{module.name}.{taken[0]}" for module in (self.origin, self.to)],
             )
@@ -310,7 +314,8 @@ class Merge:
         if used is not None:
             raise Refused(
                 "unsafe_change",
-                f"{self.to.name} uses {self.origin.name} as a value, by the name {used.id}; nothing was changed.",
+                f"{self.to.name} uses {self.origin.name} as a value, by the name {used.id}",
+                unchanged=True,
                 hints=[f"Edit {self.to.name} so that it takes from {self.origin.name} what it needs, then repeat it."],
             )
 
@@ -334,7 +339,8 @@ class Merge:
         if any(self.to.path in self.project.names.files(self.origin.path, *each) for each in self._taken()):
             raise Refused(
                 "unsafe_change",
-                f"{self.to.name} uses {self.origin.name} as it loads, which imports it; nothing was changed.",
+                f"{self.to.name} uses {self.origin.name} as it loads, which imports it",
+                unchanged=True,
                 hints=["Move what both of them need by its name first."],
             )
         return Position.FIRST

@@ -132,9 +132,7 @@ class Method:
             changed=self._changed,
             unsure=tuple(each for each in self._left if each.certainty != "mention"),
             mentions=tuple(each for each in self._left if each.certainty == "mention"),
-            unparsed=tuple(
-                f"{name_at(self.workspace.census, path)}: {error.message}" for path, error in looked.unreadable
-            ),
+            unparsed=tuple((name_at(self.workspace.census, path), error) for path, error in looked.unreadable),
             complete=not looked.unreadable,
         )
         return tuple(spliced), report
@@ -142,7 +140,8 @@ class Method:
     def _refused(self, why: str, hint: str = "Make a function of it by hand.") -> Refused:
         return Refused(
             "unsafe_change",
-            f"{self.resolved.address} cannot be a function of a module: {why}; nothing was changed.",
+            f"{self.resolved.address} cannot be a function of a module: {why}",
+            unchanged=True,
             hints=[hint],
         )
 

@@ -126,7 +126,7 @@ class ModuleMove:
         mentions = dict(looked.files)
         stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
         self.following = Following(self.project, self.sought, self.new, mentions, stays_around=stays)
-        unread = {path: error.message for path, error in looked.unreadable}
+        unread = dict(looked.unreadable)
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
@@ -140,7 +140,7 @@ class ModuleMove:
                 source = self.workspace.source(module)
                 nodes = self._imports(module, source)
             except SourceError as error:
-                unread.setdefault(path, error.message)
+                unread.setdefault(path, error)
                 spliced += self._whole_imports(module)
                 continue
             splices = list(self._file(module, source, nodes, mentions.get(path, ())))
@@ -159,7 +159,7 @@ class ModuleMove:
             changed=self._changed,
             unsure=tuple(each for each in left if each.certainty == "unsure"),
             mentions=tuple(each for each in left if each.certainty == "mention"),
-            unparsed=tuple(f"{self._at(path)}: {message}" for path, message in sorted(unread.items())),
+            unparsed=tuple((self._at(path), unread[path]) for path in sorted(unread)),
             complete=not unread,
         )
         notices, code = tuple(self.following.public_gone()), code_of(looked.files)

@@ -158,9 +158,7 @@ class Moving:
             changed=self._changed,
             unsure=tuple(each for each in left if each.certainty != "mention"),
             mentions=tuple(each for each in left if each.certainty == "mention"),
-            unparsed=tuple(
-                f"{name_at(self.workspace.census, path)}: {message}" for path, message in sorted(unreadable.items())
-            ),
+            unparsed=tuple((name_at(self.workspace.census, path), unreadable[path]) for path in sorted(unreadable)),
             complete=not unreadable,
         )
         return Moved(
@@ -245,8 +243,8 @@ class Moving:
             names = ", ".join(self.needs.assigned)
             raise Refused(
                 "unsafe_change",
-                f"What is moved assigns {names} of {self.origin.name}, which it could not do from {self.to.name};"
-                " nothing was changed.",
+                f"What is moved assigns {names} of {self.origin.name}, which it could not do from {self.to.name}",
+                unchanged=True,
                 hints=["Move these names along, or keep the function in its module."],
             )
         if self.needs.of_module:

@@ -162,9 +162,7 @@ def _check_targets(
                 hints=["Move it by itself."],
             )
         if addresses[number] in addresses[:number]:
-            raise RequestError(
-                "invalid_arguments", f"{asked} is named twice; nothing was changed.", hints=["Name it once."]
-            )
+            raise RequestError("invalid_arguments", f"{asked} is named twice", unchanged=True, hints=["Name it once."])
     if len(resolved) > 1 and (as_name is not None or if_match is not None):
         what = "have one name" if as_name is not None else "have one etag"
         raise RequestError("invalid_arguments", f"Several definitions cannot {what}.", hints=["Move them one by one."])

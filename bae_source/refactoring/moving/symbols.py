@@ -130,7 +130,8 @@ def travelling(workspace_tree: Tree, resolved: Resolved) -> Travelling:
     if what:
         raise Refused(
             "unsafe_change",
-            f"{resolved.address} {what}, and cannot be moved by itself; nothing was changed.",
+            f"{resolved.address} {what}, and cannot be moved by itself",
+            unchanged=True,
             hints=["Edit it so that it stands in its module by itself, then move it."],
         )
     span = group_span(tree.outline, group.members)

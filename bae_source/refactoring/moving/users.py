@@ -20,6 +20,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
@@ -51,7 +52,7 @@ class Use(Struct, frozen=True, kw_only=True):
     """What mentions one moved definition: by file, in the order of their places."""
 
     files: Mapping[str, Sequence[Mentioned]]
-    unreadable: tuple[tuple[str, str], ...] = ()
+    unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -86,7 +87,7 @@ def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
     looked = looked_for(project, sought_of(module, moved.name), project.workspace.index.naming)
     return Use(
         files=dict(looked.files),
-        unreadable=tuple((path, error.message) for path, error in looked.unreadable),
+        unreadable=looked.unreadable,
     )
 
 

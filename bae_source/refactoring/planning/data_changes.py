@@ -295,7 +295,8 @@ def _no_package(workspace: Workspace, package: str) -> LookupFailed:
 def _taken(why: str, candidates: list[str]) -> Refused:
     return Refused(
         "name_collision",
-        f"{why}; nothing was changed.",
+        why,
+        unchanged=True,
         hints=["Choose another name; edit changes a data file that is there, and overwrite replaces it."],
         candidates=candidates,
     )

@@ -104,13 +104,15 @@ def _of_code(workspace: Workspace, extent: Extent, to: str) -> Destination:
     if file := next((folder for folder in sorted(folders) if gone.files.kind(folder) is FileKind.FILE), None):
         raise Refused(
             "name_collision",
-            f"A file called {file.rpartition('/')[2]} lies where {to} would have its folder; nothing was changed.",
+            f"A file called {file.rpartition('/')[2]} lies where {to} would have its folder",
+            unchanged=True,
             hints=["Choose another name, or move the file first."],
         )
     if any(gone.files.kind(path) is not None for path in paths.values()):
         raise Refused(
             "name_collision",
-            f"There is a stub {to}@stub already; nothing was changed.",
+            f"There is a stub {to}@stub already",
+            unchanged=True,
             hints=[f"Delete {to}@stub first, or choose another name."],
             candidates=[f"{to}@stub"],
         )
@@ -170,14 +172,16 @@ def _check_taken(gone: Workspace, extent: Extent, parts: tuple[str, ...]) -> Non
         if same_letters(to, extent.name):
             raise Refused(
                 "name_collision",
-                f"The file system here does not tell {to} from {extent.name}; nothing was changed.",
+                f"The file system here does not tell {to} from {extent.name}",
+                unchanged=True,
                 hints=["Move it to another name first, and from there."],
             )
         candidates = [*([to] if item.file else []), *([f"{to}.{last}"] if item.folder else [])]
         what = "module" if item.folder is None else "package" if item.file else "folder"
         raise Refused(
             "name_collision",
-            f"There is a {what} {to} already; nothing was changed.",
+            f"There is a {what} {to} already",
+            unchanged=True,
             hints=[
                 Call("move", target=extent.address, to=f"{to}.{last}", then="puts it in there.")
                 if item.folder

@@ -254,7 +254,8 @@ def refuse_circle(told: str) -> Refused:
     """Return the refusal of an export that makes a circular import."""
     return Refused(
         "unsafe_change",
-        f"The export would make a circular import: {told}; nothing was changed.",
+        f"The export would make a circular import: {told}",
+        unchanged=True,
         hints=[
             "Import the name inside of a function that is called only once both are imported, or move what both need "
             "to a module of its own."

@@ -125,7 +125,8 @@ def check_way(workspace: Workspace, name: str, folder: str) -> None:
         if part not in workspace.files.folder(above).folders:
             raise Refused(
                 "unsafe_change",
-                f"{name} is reached through a link to a folder; nothing was changed.",
+                f"{name} is reached through a link to a folder",
+                unchanged=True,
                 hints=["Name it by where it really lies, or remove the link by hand."],
             )
         above = f"{above}/{part}" if above else part
@@ -147,7 +148,8 @@ def check_removable(workspace: Workspace, extent: Extent) -> None:
             shown = _shown(extent, path)
             raise Refused(
                 "unsafe_change",
-                f"{shown} {problem}, and could not be brought back by undo; nothing was changed.",
+                f"{shown} {problem}, and could not be brought back by undo",
+                unchanged=True,
                 hints=["Remove or rename it by hand first."],
             )
 
@@ -244,7 +246,8 @@ def _of_package(workspace: Workspace, address: str, name: str, folder: str, modu
     if any(root == folder or root.startswith(f"{folder}/") for root in workspace.layout.roots):
         raise Refused(
             "unsafe_change",
-            f"A source root of the project lies in {name}, which is more than a package; nothing was changed.",
+            f"A source root of the project lies in {name}, which is more than a package",
+            unchanged=True,
             hints=["Name the packages in it one by one."],
         )
     held = _Held(workspace, name, folder)
@@ -333,7 +336,8 @@ class _Held:
         if any(name in _REPOSITORIES for name in names):
             raise Refused(
                 "unsafe_change",
-                f"{self._name} holds a repository of its own; nothing was changed.",
+                f"{self._name} holds a repository of its own",
+                unchanged=True,
                 hints=["Delete or move it by the means of its version control."],
             )
         if not names or VENV in folder.files:

@@ -42,7 +42,8 @@ def check_written_by_hand(workspace: Workspace, places: Mapping[str, object]) ->
     for path in sorted(generated_among(workspace, places)):
         raise Refused(
             "unsafe_change",
-            f"{places[path]} stands in a file that a program writes; nothing was changed.",
+            f"{places[path]} stands in a file that a program writes",
+            unchanged=True,
             hints=["Have that program write it otherwise, or leave skip_generated out."],
         )
 

@@ -70,10 +70,9 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     return _told(workspace, name, frozenset())
 
 
-def importing(notices: Iterable[Notice], name: str) -> str:
+def importing(notices: Iterable[Notice]) -> str:
     """Return the places that surely import a module, out of what is said of it; "" if there are none."""
-    message = next((each.message for each in notices if each.code == "still_imported"), "")
-    return message.removeprefix(f"{name} is still imported: ").removesuffix(".")
+    return next((each.about[0] for each in notices if each.code == "still_imported"), "")
 
 
 def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
@@ -120,8 +119,8 @@ def _searched(
 
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
     if found.sure:
-        more_text = f", and {more:,} more files speak of it" if more else ""
-        yield Notice("still_imported", f"{name} is still imported: {listed(found.sure, _MOST_SHOWN)}{more_text}.")
+        places = listed(found.sure, _MOST_SHOWN) + (f", and {more:,} more files speak of it" if more else "")
+        yield Notice("still_imported", f"{name} is still imported: {places}.", (places,))
     if found.perhaps:
         shown = listed(found.perhaps, _MOST_SHOWN)
         yield Notice("perhaps_imported", f"{name} may be imported still, from its own folder: {shown}.")

@@ -155,7 +155,8 @@ def taken(module: ModuleFile) -> Refused:
     what = "package" if module.package else "module"
     return Refused(
         "name_collision",
-        f"There is a {what} {module.name} already; nothing was changed.",
+        f"There is a {what} {module.name} already",
+        unchanged=True,
         hints=[
             Call("read", target=module.name, full=True, then="shows it."),
             Call("write", target=module.name, overwrite=True, if_match="ETAG", then="replaces it."),

@@ -270,7 +270,7 @@ def _check_version(workspace: Workspace, name: str, after: Tree, before: Tree | 
 
 def still_broken(error: SourceError, name: str) -> SourceError:
     """Return the error of a file that did not parse, and would not after a change either."""
-    details, fault = {**error.details, "module": name}, error.message
+    details, fault = {**error.details, "module": name}, f"it {error.reason}"
     if "line" in details:
         fault = f"it would still not parse: line {details['line']}, column {details['column']}: {details['reason']}."
     return SourceError(

@@ -130,7 +130,7 @@ def _used_at_last(before: Workspace, last: Workspace, plan: Plan, address: str) 
             left_at_last,
         )
 
-        return importing(left_at_last(last, address), address)
+        return importing(left_at_last(last, address))
     for module in plan.modules:
         if address.startswith(f"{module.name}.") and (content := last.content(module.path)) is not None:
             path = tuple(re.sub(r"\[.*?\]|@.*", "", address.removeprefix(f"{module.name}.")).split("."))

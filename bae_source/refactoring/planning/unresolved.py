@@ -33,7 +33,8 @@ def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> Non
         shown = listed(f"{name} in {_name(after, path)}:{line}" for path, name, line in lost)
         raise Refused(
             "unsafe_change",
-            f"With the change, names would mean nothing: {shown}. Nothing was changed.",
+            f"With the change, names would mean nothing: {shown}.",
+            unchanged=True,
             hints=["Make the change in smaller steps, or by hand, and report this as a fault."],
         )
 

@@ -151,12 +151,12 @@ def report_of(workspace: Workspace, going: Sequence[Resolved], changes: ChangeSe
     inside = Going(symbols, modules)
     unsure: dict[Reference, None] = {}
     mentions: dict[Reference, None] = {}
-    unread: dict[str, str] = {}
+    unread: dict[str, ResourceError] = {}
     complete = True
     for resolved in going:
         found = references_to(project, resolved)
         left = [each for each in found.found if each.certainty != "sure" and not inside.goes(each)]
-        unread.update((path, error.message) for path, error in found.unreadable)
+        unread.update(found.unreadable)
         named = {(each.module, each.line) for each in left if each.certainty == "mention"}
         spoken, notices = in_prose(workspace, sought_of(project.names, resolved), named)
         complete = complete and not notices
@@ -169,7 +169,7 @@ def report_of(workspace: Workspace, going: Sequence[Resolved], changes: ChangeSe
         changed={**{str(each.address): 1 for each in going}, **others},
         unsure=tuple(unsure),
         mentions=tuple(mentions),
-        unparsed=tuple(f"{name_at(workspace.census, path)}: {message}" for path, message in sorted(unread.items())),
+        unparsed=tuple((name_at(workspace.census, path), unread[path]) for path in sorted(unread)),
         complete=complete and not unread,
     )
 

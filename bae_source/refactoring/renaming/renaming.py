@@ -117,7 +117,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
             *(each for each in left if each.certainty != "mention"),
         ),
         mentions=tuple(each for each in left if each.certainty == "mention"),
-        unparsed=tuple(f"{_name(project, path)}: {error.message}" for path, error in missing),
+        unparsed=tuple((_name(project, path), error) for path, error in missing),
         complete=not missing and not spoken.notices,
     )
     paths = sorted({*(each.path for each in changed), *spoken.files})
@@ -168,7 +168,8 @@ def _check_included(choice: Choice, places: Sequence[Reference]) -> None:
     if unknown := [each for each in choice.include if each not in known]:
         raise RequestError(
             "invalid_arguments",
-            f"include has {listed(unknown)}, where no unsure place and no mention stands; nothing was changed.",
+            f"include has {listed(unknown)}, where no unsure place and no mention stands",
+            unchanged=True,
             hints=[f"It takes {listed(f'{each.module}:{each.line}:{each.column}' for each in places) or 'nothing'}."],
         )
 

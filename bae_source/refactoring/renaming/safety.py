@@ -52,7 +52,8 @@ def checked_name(resolved: Resolved, new: str) -> str:
         if each.startswith("__") and each.endswith("__"):
             raise Refused(
                 "unsafe_change",
-                f"{each} has a meaning of its own in Python; nothing was changed.",
+                f"{each} has a meaning of its own in Python",
+                unchanged=True,
                 hints=["Rename what calls it, or edit it."],
             )
     return name
@@ -95,7 +96,8 @@ def check_free(project: Project, family: Family, new: str) -> None:
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
         raise Refused(
             "name_collision",
-            f"{new} is taken: {', '.join(found[:_MOST_SHOWN])}{more}. Nothing was changed.",
+            f"{new} is taken: {', '.join(found[:_MOST_SHOWN])}{more}.",
+            unchanged=True,
             hints=["Choose another name, or rename that one first."],
             candidates=found[:_MOST_SHOWN],
         )
@@ -111,7 +113,8 @@ def check_field(project: Project, family: Family, new: str) -> None:
     if owner and new.startswith("_") and not family.sought.word.startswith("_") and are_fields(project, family):
         raise Refused(
             "unsafe_change",
-            f"{owner} takes no name with an underscore in front for a field; nothing was changed.",
+            f"{owner} takes no name with an underscore in front for a field",
+            unchanged=True,
             hints=["Choose a name without one."],
         )
 
@@ -179,8 +182,8 @@ def check_meanings(before: Project, after: Project, family: Family, new: str, pa
         more = f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else ""
         raise Refused(
             "name_collision",
-            f"With the name {new}, code would mean something else: {', '.join(found[:_MOST_SHOWN])}{more}."
-            " Nothing was changed.",
+            f"With the name {new}, code would mean something else: {', '.join(found[:_MOST_SHOWN])}{more}.",
+            unchanged=True,
             hints=["Choose another name, or rename what is called so there first."],
             candidates=found[:_MOST_SHOWN],
         )

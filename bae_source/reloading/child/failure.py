@@ -42,7 +42,8 @@ def import_failed(
         hints.append(_LEAKS)
     return TransactionError(
         "reload_failed",
-        f"{name}{also} does not import with the change: {said(described, addresses)}{at}; nothing was changed.",
+        f"{name}{also} does not import with the change: {said(described, addresses)}{at}",
+        unchanged=True,
         hints=hints,
         details={
             "module": name,

@@ -27,6 +27,7 @@ from bae_source.system.scratch import Scratch
 
 PROBE = Path(__file__).with_name("probe.py")
 _NO_SAFE_PATH = b"nknown option"
+_FAILED_BEFORE = "import_failed_before"
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 Contents = Mapping[str, bytes | None]
 
@@ -117,9 +118,8 @@ def check_imports(
 
 def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
     """Say whether notices tell that the failed import of an error failed before the change, in the same way."""
-    name, problem = error.details.get("module", ""), error.details.get("problem", "")
-    told = tuple(_already(name, problem, package) for package in (None, *_around(name)))
-    return any(notice.message.startswith(told) for notice in notices)
+    about = error.details.get("module", ""), error.details.get("problem", "")
+    return any(notice.code == _FAILED_BEFORE and notice.about == about for notice in notices)
 
 
 def _failed_before(
@@ -189,7 +189,8 @@ def _refuse_hanging(answers: _Answers, broken: Sequence[ModuleFile], setting: Se
     name = broken[0].name if broken else "the changed code"
     raise TransactionError(
         "timed_out",
-        f"Importing {name} took longer than {setting.time_limit:g} seconds and was stopped; nothing was changed.",
+        f"Importing {name} took longer than {setting.time_limit:g} seconds and was stopped",
+        unchanged=True,
         hints=[
             "Keep work that takes long, or waits, out of the module's top level.",
             'reload="off" skips this check; reload="process" loads the change here only.',
@@ -206,7 +207,8 @@ def _blamed(blamed: Sequence[ModuleFile], answers: _Answers, addresses: Addresse
     assert answers.broken is not None
     return TransactionError(
         "reload_failed",
-        f"Importing {name} ended the interpreter (status {answers.broken.status}); nothing was changed.",
+        f"Importing {name} ended the interpreter (status {answers.broken.status})",
+        unchanged=True,
         hints=["Look for os._exit, a signal, or a crash of an extension module at the module's top level."],
         details={"module": name, "traceback": addresses.convert(answers.broken.errors)},
     )
@@ -229,14 +231,14 @@ def _failed_already(
     package: str | None,
 ) -> Notice:
     problem = "its import ends the interpreter" if described is None else said(described, addresses)
-    told = _already(name, problem, package)
+    around = f": {package} does not" if package is not None else ""  # of a new module the package around it
+    about: tuple[str, ...] = (name, problem)
+    told = f"{name} does not import{around}, and did not before this change either: {problem}."
     if described and earlier and _is_another(name, described, earlier, addresses):
         told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
-    origin = setting.interpreter.origin
-    return Notice(
-        "import_failed_before",
-        f"{told} It was tried with the Python of {origin}; [tool.bae-source] python names another.",
-    )
+        about = ()
+    again = f"It was tried with the Python of {setting.interpreter.origin}; [tool.bae-source] python names another."
+    return Notice(_FAILED_BEFORE, f"{told} {again}", about)
 
 
 def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], addresses: Addresses) -> bool:
@@ -248,19 +250,6 @@ def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], address
         return False
     place = place_of(earlier, addresses)
     return place is not None and place.rpartition(":")[0] != name
-
-
-def _already(name: str, problem: str, package: str | None) -> str:
-    """Return what is said of a module that did not import before; of a new one, of the package around it."""
-    if package is not None:
-        return f"{name} does not import: {package} does not, and did not before this change either: {problem}."
-    return f"{name} does not import, and did not before this change either: {problem}."
-
-
-def _around(name: str) -> list[str]:
-    """Return the names of the packages around a module."""
-    parts = name.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def _stub(module: ModuleFile) -> bool:

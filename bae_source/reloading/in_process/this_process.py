@@ -168,8 +168,8 @@ class ThisProcess:
         if found.stale:
             raise TransactionError(
                 "reload_failed",
-                f"{each.name} still runs the old code of {listed(found.stale, 10)} in this process;"
-                " nothing was changed.",
+                f"{each.name} still runs the old code of {listed(found.stale, 10)} in this process",
+                unchanged=True,
                 hints=['Restart the process and use reload="child".'],
             )
         notices = []

@@ -295,7 +295,8 @@ def _has(view: View, package: str, module: str, name: str, modules: Sequence[str
 def _collision(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
-        f"{package} binds {name} to something else already; nothing was changed.",
+        f"{package} binds {name} to something else already",
+        unchanged=True,
         hints=["Choose other names to export, or take the present one out first."],
         candidates=[f"{package}.{name}"],
     )
@@ -315,7 +316,8 @@ def _unsteady(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
         f"{package} finds names when they are asked for, and importing {package}.{name} binds {name} to the module, so "
-        f"{package}.{name} would be one thing before that and another behind it; nothing was changed.",
+        f"{package}.{name} would be one thing before that and another behind it",
+        unchanged=True,
         hints=["Choose other names to export, or give one of the two another name first."],
         candidates=[f"{package}.{name}"],
     )

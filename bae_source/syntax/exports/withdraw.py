@@ -92,7 +92,8 @@ def exposed_of(tree: Tree, package: str, module: str, *, modules: Sequence[str] 
 def _left(text: str, package: str) -> Refused:
     return Refused(
         "unsafe_change",
-        f"{text}, which is left as it is; nothing was changed.",
+        f"{text}, which is left as it is",
+        unchanged=True,
         hints=[
             Call("read", target=package, full=True, then="shows it."),
             Call("write", target=package, overwrite=True, then="puts another text there."),

@@ -55,7 +55,8 @@ def compile_error(tree: Tree, written: Iterable[Span] | None = None) -> SourceEr
     line, column = error.lineno or 1, error.offset or 1
     return SourceError(
         "syntax_invalid",
-        f"The code does not compile: line {line}, column {column}: {error.msg}.",
+        f"does not compile: line {line}, column {column}: {error.msg}.",
+        subject="The code",
         details={"line": line, "column": column, "reason": error.msg},
     )
 

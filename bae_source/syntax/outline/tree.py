@@ -112,7 +112,8 @@ def _parse_newer(text: str, lines: Lines, otherwise: SourceError) -> Outline:
     except NotLossless:
         raise SourceError(
             "not_lossless",
-            "The code is newer than the Python that runs here, and the parser for newer code does not keep its text.",
+            "is newer than the Python that runs here, and the parser for newer code does not keep its text.",
+            subject="The code",
             hints=["Run bae_source with a Python that knows the syntax."],
         ) from None
     return _whole(outline, text, reduced)
@@ -222,7 +223,8 @@ def _parse_shallow(text: str, lines: Lines) -> tuple[Outline, bool]:
 def _too_deep() -> SourceError:
     return SourceError(
         "not_lossless",
-        "The code is nested too deeply for any parser to be trusted with it.",
+        "is nested too deeply for any parser to be trusted with it.",
+        subject="The code",
         hints=["Split the deep expression into several statements by hand."],
     )
 
@@ -232,6 +234,7 @@ def _invalid(error: SyntaxError) -> SourceError:
     message = error.msg or "invalid syntax"
     return SourceError(
         "syntax_invalid",
-        f"The code does not parse: line {line}, column {column}: {message}.",
+        f"does not parse: line {line}, column {column}: {message}.",
+        subject="The code",
         details={"line": line, "column": column, "reason": message},
     )

@@ -118,11 +118,14 @@ def find_matches(pattern: Pattern, source: Source) -> list[Found]:
         line, column = error.lineno or 1, error.offset or 1
         raise SourceError(
             "syntax_invalid",
-            f"The code does not parse: line {line}, column {column}: {error.msg}.",
+            f"does not parse: line {line}, column {column}: {error.msg}.",
+            subject="The code",
             details={"line": line, "column": column, "reason": error.msg},
         ) from None
     except (RecursionError, MemoryError):
-        raise SourceError("not_lossless", "The code is nested too deeply to be compared with a pattern.") from None
+        raise SourceError(
+            "not_lossless", "is nested too deeply to be compared with a pattern.", subject="The code"
+        ) from None
     return sorted(found, key=lambda each: (each.span.start, -each.span.end))
 
 

@@ -56,13 +56,12 @@ def check(
         Refused: `unsafe_change` if another definition changed.
     """
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError(
-            "not_lossless", "The change would alter bytes outside of what was asked; nothing was changed."
-        )
+        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
     if after.text != splice(before.text, list(splices)):
         raise Refused(
             "unsafe_change",
-            "The change would make Python decode the file in another way; nothing was changed.",
+            "The change would make Python decode the file in another way",
+            unchanged=True,
             hints=["Leave encoding cookies (# coding: …) out of the new source."],
         )
     places = _places(coalesced(list(splices)))
@@ -87,7 +86,8 @@ def check(
     )
     raise Refused(
         "unsafe_change",
-        f"The change would alter {what}; nothing was changed.",
+        f"The change would alter {what}",
+        unchanged=True,
         hints=["Give source whose strings and brackets are closed, at one indentation."],
     )
 
@@ -106,9 +106,7 @@ def check_renamed(
     """
     old, new = names
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError(
-            "not_lossless", "The change would alter bytes outside of what was asked; nothing was changed."
-        )
+        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
     places = _places(coalesced(list(splices)))
     pairs = list(zip(before.outline.definitions, after.outline.definitions, strict=False))
     if (
@@ -124,7 +122,8 @@ def check_renamed(
     ):
         raise Refused(
             "unsafe_change",
-            f"With the name {new}, Python would read the file in another way; nothing was changed.",
+            f"With the name {new}, Python would read the file in another way",
+            unchanged=True,
             hints=["Choose another name."],
         )
 
@@ -286,7 +285,8 @@ def _check_strings(before: Tree, after: Tree, places: list[_Place]) -> None:
         line = after.source.lines.cut(after.source.lines.number(start)).strip()
         raise Refused(
             "unsafe_change",
-            f"The change would make the string {line} document {'.'.join(path) or 'the module'}; nothing was changed.",
+            f"The change would make the string {line} document {'.'.join(path) or 'the module'}",
+            unchanged=True,
             hints=["Change the string in the same edit, or put the new code below it."],
         )
 

@@ -135,7 +135,8 @@ class Source:
         if not self.stateless and self.encode(self.text) != content:
             raise SourceError(
                 "not_lossless",
-                f"The file does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
+                f"does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
+                subject="The file",
                 hints=["Convert the file to UTF-8 first."],
             )
 
@@ -172,7 +173,8 @@ class Source:
         except UnicodeEncodeError as error:
             raise SourceError(
                 "encoding_invalid",
-                f"The file is {self.encoding}, which has no {text[error.start]!r}.",
+                f"is {self.encoding}, which has no {text[error.start]!r}.",
+                subject="The file",
                 hints=["Write the character as an escape such as \\u20ac, or convert the file to UTF-8 first."],
             ) from None
         return codecs.BOM_UTF8 + encoded if self.bom else encoded
@@ -258,7 +260,8 @@ def check_length(characters: int) -> None:
     if characters > MAX_CHARACTERS:
         raise SourceError(
             "not_lossless",
-            f"The file has {characters:,} characters, more than {MAX_CHARACTERS:,}.",
+            f"has {characters:,} characters, more than {MAX_CHARACTERS:,}.",
+            subject="The file",
             hints=["Split the file by hand."],
         )
 
@@ -316,13 +319,15 @@ def _encoding(content: bytes, *, bom: bool) -> str:
     if codec is None or not codec._is_text_encoding:  # noqa: SLF001  (the only way to ask)
         raise SourceError(
             "encoding_invalid",
-            f"The file names the encoding {named!r}, which Python does not know.",
+            f"names the encoding {named!r}, which Python does not know.",
+            subject="The file",
             hints=["Mend the encoding cookie by other means."],
         )
     if bom and codec.name not in ("utf-8", "utf-8-sig"):
         raise SourceError(
             "encoding_invalid",
-            f"The file has a UTF-8 byte order mark but names {named!r}.",
+            f"has a UTF-8 byte order mark but names {named!r}.",
+            subject="The file",
             hints=["Mend the encoding cookie by other means."],
         )
     return "utf-8" if codec.name == "utf-8-sig" else codec.name
@@ -351,6 +356,7 @@ def _decode(content: bytes, encoding: str) -> str:
         line = len(re.findall(_LINE, content[:position])) + 1
         raise SourceError(
             "encoding_invalid",
-            f"The file cannot be decoded as {encoding}: byte {position} on line {line} does not fit.",
+            f"cannot be decoded as {encoding}: byte {position} on line {line} does not fit.",
+            subject="The file",
             hints=["Add an encoding cookie such as # -*- coding: latin-1 -*-, or convert the file to UTF-8."],
         ) from None

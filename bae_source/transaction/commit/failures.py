@@ -43,13 +43,13 @@ def unreadable(name: str, error: OSError) -> Refused:
     reason, hint = _reason(error)
     if error.errno == errno.ENOTDIR and error.filename:
         reason = f"{os.path.basename(error.filename)!r}, a folder above it, is a file now"
-    return Refused("forbidden", f"{name} could not be opened: {reason}; nothing was changed.", hints=[hint])
+    return Refused("forbidden", f"{name} could not be opened: {reason}", unchanged=True, hints=[hint])
 
 
 def no_state(error: OSError) -> Refused:
     """Return the refusal where our own files cannot be written."""
     reason, hint = _own_reason(error)
-    return Refused("forbidden", f"bae_source cannot write its own state: {reason}; nothing was changed.", hints=[hint])
+    return Refused("forbidden", f"bae_source cannot write its own state: {reason}", unchanged=True, hints=[hint])
 
 
 def no_recovery(error: Exception, place: str) -> Refused:
@@ -57,7 +57,8 @@ def no_recovery(error: Exception, place: str) -> Refused:
     reason, hint = _own_reason(error) if isinstance(error, OSError) else _DAMAGED
     return Refused(
         "forbidden",
-        f"The journal of an earlier change could not be worked off: {reason}; nothing was changed.",
+        f"The journal of an earlier change could not be worked off: {reason}",
+        unchanged=True,
         hints=[hint] * bool(hint) + [f"If it cannot be mended, remove {place}; what it would take back then stays."],
     )
 
@@ -73,13 +74,10 @@ def explained(error: BaseException, restored: Restored, trouble: tuple[str, ...]
     notes = (*kept, *trouble)
     if isinstance(error, WriteFailed):
         reason, hint = _reason(error.error)
-        state = "" if kept else "; nothing was changed"
-        message = f"{error.name} could not be written: {reason}{state}."
-        return TransactionError("write_failed", message, hints=[hint, *notes])
+        reason = f"{error.name} could not be written: {reason}"
+        return TransactionError("write_failed", reason, unchanged=not kept, hints=[hint, *notes])
     if isinstance(error, ResourceError) and notes:
-        hints = (*error.hints, *notes)
-        message = error.message.replace("; nothing was changed", "") if kept else error.message
-        return error.altered(message=message, hints=hints)
+        return error.altered(unchanged=error.unchanged and not kept, hints=(*error.hints, *notes))
     for note in notes:
         error.add_note(note)
     return error
@@ -209,7 +207,7 @@ def _said(error: BaseException) -> str:
     if isinstance(error, WriteFailed):
         return _reason(error.error)[0]
     if isinstance(error, ResourceError):
-        return error.message.replace("; nothing was changed", "").rstrip(".")
+        return error.clause
     return type(error).__name__
 
 

@@ -169,7 +169,8 @@ class Run:
         if not self._holding.is_valid():
             raise TransactionError(
                 "write_failed",
-                "The lock of the project was removed while it was held; nothing was changed.",
+                "The lock of the project was removed while it was held",
+                unchanged=True,
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:

@@ -67,7 +67,8 @@ def _collision(content: Content, other: str, name: str) -> Refused:
     return Refused(
         "name_collision",
         f"{content.name} cannot be created: {other!r} is there already, and many file systems hold {name!r} "
-        "for the same name; nothing was changed.",
+        "for the same name",
+        unchanged=True,
         hints=["Choose a name that differs by more than the case of its letters."],
     )
 

@@ -140,8 +140,7 @@ def _unparsed(
 
 def _wrong(name: str, error: SourceError) -> Finding:
     line = error.details.get("line")
-    called = str(error.details.get("module", ""))
-    message = name + error.message.removeprefix(called) if error.message.startswith(called) else error.message
+    message = f"{name} {error.reason}" if error.subject else error.message
     return Finding(address=name, line=line if isinstance(line, int) else 1, code=error.code.upper(), message=message)
 
 

@@ -27,7 +27,6 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Defined, Reference, counts_of
-from bae_source.project.facts.index import named as named_by
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.search.narrowing import Narrowing
 from bae_source.project.workspace import Workspace
@@ -153,10 +152,7 @@ def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceE
     """Say of each file, and each folder, that could not be looked into that it was not, and why."""
     for path, error in unreadable:
         name = _name_at(workspace, path)
-        message = named_by(error, name).message
-        if not message.startswith(name):
-            message = f"{name}: {message}"
-        yield Notice("not_searched", f"{message.rstrip('.')}, so there may be more in {name}.")
+        yield Notice("not_searched", f"{error.clause_about(name)}, so there may be more in {name}.")
 
 
 def _name_at(workspace: Workspace, path: str) -> str:
