@@ -47,8 +47,8 @@ _DECLARED: Mapping[str, str] = {
     "undo": "history.travel.commands.Undo",
     "redo": "history.travel.commands.Redo",
     "history": "history.travel.commands.History",
-    "prune": "history.travel.commands.Prune",
-    "forget": "history.travel.commands.Forget",
+    "prune": "history.travel.upkeep.Prune",
+    "forget": "history.travel.upkeep.Forget",
     "telemetry": "engine.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }

@@ -34,12 +34,13 @@ from bae_source.history.record.entry import Entry
 from bae_source.history.record.forgetting import forget, forget_foreign, left, traces
 from bae_source.history.record.history import Deleted
 from bae_source.history.travel.choosing import moment
-from bae_source.history.travel.commands import Forget, History, Prune, Redo, Undo
+from bae_source.history.travel.commands import History, Redo, Undo
 from bae_source.history.travel.listing import Told, draw, draw_whole, select
 from bae_source.history.travel.merging import MOST_LINES, merged
 from bae_source.history.travel.timeline import Timeline
 from bae_source.history.travel.undoing import Travel, later_than, needed_later
 from bae_source.history.travel.undoing import plan as plan_travel
+from bae_source.history.travel.upkeep import Forget, Prune
 from bae_source.model.address import is_selector
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, digest

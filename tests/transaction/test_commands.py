@@ -9,7 +9,8 @@ import pytest
 from bae_source.adapters.cli.arguments import Shape, of_request
 from bae_source.errors import RequestError
 from bae_source.history.travel.choosing import moment
-from bae_source.history.travel.commands import Forget, History, Prune, Redo, Undo
+from bae_source.history.travel.commands import History, Redo, Undo
+from bae_source.history.travel.upkeep import Forget, Prune
 from bae_source.model.call import call_of
 from bae_source.model.request import Effect, parse, summary
 

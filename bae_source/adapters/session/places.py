@@ -35,8 +35,6 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
 _CLOSE = 0.65
 _LONGEST = 100
 
-_GOING_BACK = tuple(f"history.travel.commands.{name}." for name in ("Undo", "Redo", "History", "Commit", "Abandon"))
-
 
 class Place(Struct, frozen=True, kw_only=True):
     """A place.
@@ -75,7 +73,7 @@ PLACES: Mapping[str, Place] = {
         Place(
             name="source",
             description="The project's code, addressed by dotted names: read, search and change it.",
-            areas=("queries.", "refactoring.", "engine.applying.", *_GOING_BACK),
+            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
             with_modules=True,
             with_transactions=True,
         ),
