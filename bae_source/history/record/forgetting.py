@@ -24,11 +24,12 @@ from bae_source.state.binding import ID, IGNORE, Place, Standing
 from bae_source.state.folders import StateFolders, foreign
 from bae_source.state.lock import busy, is_held_now
 
+_HISTORY = "the history"
 _KINDS = (
     ("facts-", "the cache"),
     ("telemetry.", "the telemetry"),
-    ("history.", "the history"),
-    ("pending", "the history"),
+    ("history.", _HISTORY),
+    ("pending", _HISTORY),
     ("journal", "the journal"),
     ("staging", "the journal"),
     ("lock", "the lock"),
@@ -51,22 +52,18 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
     ours = _folders(folders)
     _check_kept([folder / folders.kept.name for folder in ours])
     is_shared = _is_shared(folders, history)
-    found: dict[str, int] = {}
-    for entry in (each for folder in ours for each in _entries(folder)):
-        kind = _kind(entry.name)
-        if kind is not None and not (is_shared and entry.parent == folders.base):
-            found[kind] = found.get(kind, 0) + sum(map(_size, _below(entry)))
-    if found.keys() <= {_MARKS} and any(_kind(each.name) is None for folder in ours for each in _entries(folder)):
+    entries = [each for folder in ours for each in _entries(folder)]
+    going = [each for each in entries if not (is_shared and each.parent == folders.base)]
+    found = {kind for each in going if (kind := _kind(each.name)) is not None}
+    if found <= {_MARKS} and any(_kind(each.name) is None for each in entries):
         return ()  # the marks stay with what is not ours
-    told = {kind: _told(size) for kind, size in found.items()}
-    counted = _counted(history) if is_shared or "the history" in found else ""
+    counted = _counted(history) if is_shared or _HISTORY in found else ""
     if is_shared:
-        told |= {"the history": counted} if counted else {}
-    elif counted:
-        told["the history"] = f"{counted}, {told['the history']}"
-    if not told and any(not any(_entries(folder)) for folder in ours):
+        found = found - {_HISTORY} | ({_HISTORY} if counted else set())
+    if not found and any(not any(_entries(folder)) for folder in ours):
         return ("empty folders",)
-    return tuple(f"{kind} ({told[kind]})" for kind in sorted(told, key=_ORDER.index))
+    named = sorted(found, key=_ORDER.index)
+    return tuple(f"{kind} ({counted})" if kind == _HISTORY and counted else kind for kind in named)
 
 
 def left(folders: StateFolders) -> tuple[Notice, ...]:
@@ -141,8 +138,7 @@ def _foreign(folder: Path) -> str:
     if is_held_now(folder / "lock"):
         raise busy(folder / "lock", 0)
     _check_kept([folder / "kept"])
-    files = list(_below(folder))
-    return f"{folder.name} ({len(files):,} files, {_told(sum(map(_size, files)))})"
+    return f"{folder.name} ({sum(1 for _ in _below(folder)):,} files)"
 
 
 def _folders(folders: StateFolders) -> list[Path]:
@@ -216,14 +212,3 @@ def _below(place: Path) -> Iterator[Path]:
         return
     for top, _, names in os.walk(place):
         yield from (Path(top) / name for name in names)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.lstat().st_size
-    except OSError:
-        return 0
-
-
-def _told(size: int) -> str:
-    return f"{size:,} bytes" if size < 10_000 else f"{size / 1e6:,.1f} MB"

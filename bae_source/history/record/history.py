@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from threading import Lock
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -103,7 +102,8 @@ class History:
         self._older = Repository(folder.with_suffix(".1.git"), search_path, state_id)
         self._pending = Pending(folder.parent / "pending", state_id)
         self._lock = folder.parent / HISTORY_LOCK
-        self._known: _Known | None = None
+        self._tips: tuple[str | None, ...] = ()
+        self._read: dict[str, tuple[list[tuple[str, Entry]], str | None]] = {}
 
     def record(self, entry: Entry, before: Contents, after: Contents) -> None:
         """Take an operation, which is durable then; the folder above the repository exists, and the project is locked.
@@ -342,17 +342,16 @@ class History:
         return Deleted(operations=len(found) - len(kept), bytes=size - sum(repository.packs.values()))
 
     def _places(self) -> Iterator[tuple[Repository, str, Entry]]:
-        """Yield repository, tree and entry of the operations of all projects, newest first."""
+        """Yield repository, tree and entry of the operations of all projects, newest first; each is read once a tip."""
         tips = (self._newest.tip(), self._older.tip())
-        if self._known is None or self._known.tips != tips:
-            self._known = _Known(tips, self._read(tips))
-        return self._known.again()
-
-    def _read(self, tips: Iterable[str | None]) -> Iterator[tuple[Repository, str, Entry]]:
-        for repository, tip in zip((self._newest, self._older), tips, strict=True):
-            most, start = _CHUNK, tip
+        if tips != self._tips:
+            self._tips, self._read = tips, {}
+        for repository, start in zip((self._newest, self._older), tips, strict=True):
+            most = _CHUNK
             while start:
-                found, start = repository.operations(start, most)
+                if start not in self._read:
+                    self._read[start] = repository.operations(start, most)
+                found, start = self._read[start]
                 yield from ((repository, tree, entry) for tree, entry in found)
                 most *= 16
 
@@ -365,33 +364,8 @@ class History:
                     if each.id == entry.id:
                         with suppress(HistoryUnavailable) if not again else _readable():
                             return repository.files(tree)
-                self._known = None  # its repository has been renamed meanwhile
+                self._tips = ()  # its repository has been renamed meanwhile
         raise HistoryError("handle_expired", f"{entry.id} is no longer in the history.", hints=["history() lists it."])
-
-
-class _Known:
-    """What has been read of the history, for as long as no ref moves."""
-
-    def __init__(self, tips: tuple[str | None, ...], read: Iterator[tuple[Repository, str, Entry]]) -> None:
-        self.tips: tuple[str | None, ...] | None = tips
-        self._found: list[tuple[Repository, str, Entry]] = []
-        self._rest = read
-        self._reading = Lock()
-
-    def again(self) -> Iterator[tuple[Repository, str, Entry]]:
-        """Yield it from the beginning, and read on where it ends."""
-        position = 0
-        while position < len(self._found) or self._read_on(position):
-            yield self._found[position]
-            position += 1
-
-    def _read_on(self, position: int) -> bool:
-        with self._reading:
-            if position == len(self._found):
-                tips, self.tips = self.tips, None  # should reading fail, this is not all there is
-                self._found += islice(self._rest, 1)
-                self.tips = tips
-            return position < len(self._found)
 
 
 @contextmanager
