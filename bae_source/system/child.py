@@ -181,12 +181,13 @@ class Child:
         deadline = time.monotonic() + seconds
         waiting = select.poll()
         waiting.register(self.status, select.POLLIN)
-        while waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            told = os.read(self.status, 64)
+        while b"s" not in self._told:  # a fork from another thread may keep the pipe from its end
+            if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                return False
+            if not (told := os.read(self.status, 64)):
+                break
             self._told += told
-            if not told:
-                return True
-        return False
+        return True
 
     def _let_go(self) -> None:
         """Hold no pipe any more."""

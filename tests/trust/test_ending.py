@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -260,6 +261,23 @@ def test_a_child_that_ends_what_is_above_it_is_ended_too(root: Path, pids: Path)
     words = ["/bin/sh", "-c", f"echo $$ > {pids}; kill -9 $PPID; exec sleep 600"]
     assert run_child(words, folder=root, environment={}, time_limit=PATIENCE).status == -signal.SIGKILL
     until(lambda: not is_running(int(pids.read_text())), "the child goes on")
+
+
+def test_a_fork_that_keeps_a_pipe_open_keeps_nobody_waiting(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, kept = subprocess.Popen, []
+
+    def forked(*words: Any, pass_fds: Sequence[int], **how: Any) -> Any:
+        kept.extend(map(os.dup, pass_fds))  # as one that another thread makes at this moment
+        return start(*words, pass_fds=pass_fds, **how)
+
+    monkeypatch.setattr(subprocess, "Popen", forked)
+    begun = time.monotonic()
+    assert (
+        run_child([sys.executable, "-c", "print(1)"], folder=root, environment={}, time_limit=PATIENCE).output == b"1\n"
+    )
+    assert time.monotonic() - begun < PATIENCE / 4
+    for each in kept:
+        os.close(each)
 
 
 def test_a_child_that_came_to_its_end_leaves_no_process_and_no_descriptor(root: Path) -> None:
