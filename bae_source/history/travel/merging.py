@@ -1,9 +1,9 @@
-"""Three versions of a text as one: what both sides did to the text that they began with, for a person to look at.
+"""Three versions of a text as one: what both sides did to the text that they began with.
 
     merged(b"a\\nb\\nc\\n", b"A\\nb\\nc\\n", b"a\\nb\\nC\\n")      A b C, clean
 
 Invariant: lines are taken from the versions as they are; nothing is invented but the marks around what both sides
-changed in different ways. Nothing that is merged here is ever written to the project.
+changed in different ways, and what has marks is never written to the project.
 """
 
 from __future__ import annotations

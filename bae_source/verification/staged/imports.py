@@ -30,11 +30,6 @@ NAME_NOT_FOUND, MODULE_NOT_FOUND = "NAME_NOT_FOUND", "MODULE_NOT_FOUND"
 _BUILDS = frozenset({"setup.py", "setup.cfg", "pyproject.toml", "meson.build", "CMakeLists.txt", "Cargo.toml",
                      "Makefile", "hatch_build.py", "build.py", "BUILD", "BUILD.bazel", "tox.ini"})  # fmt: skip
 _MADE_BY_CONVENTION = re.compile(r"\w+_pb2(?:_grpc)?")
-_PLAINLY = re.compile(
-    rb"^(?:(?:async[ \t]+)?def|class)[ \t]+([A-Za-z_][A-Za-z_0-9]*)[ \t]*[(:]"
-    rb"|^([A-Za-z_][A-Za-z_0-9]*)[ \t]*(?::[^=\n]*)?=(?!=)",
-    re.MULTILINE,
-)
 _GUARD = "importorskip"
 """What pytest has for tests that are passed over where an import fails; it stands before the import."""
 
@@ -62,7 +57,6 @@ class Imports:
         self.workspace = workspace
         self._uses: dict[str, u.Uses | ResourceError] = {}
         self._never_made: dict[str, bool] = {}
-        self._plain: dict[str, frozenset[str]] = {}
         self._guarded: dict[str, frozenset[int]] = {}
         self.provided = Provided(workspace.census, self.uses, self._others)
         self.outside = SetOutside(workspace, self.provided.names)
@@ -96,7 +90,6 @@ class Imports:
             if each.attribute not in ("", "*")
             for path in files(module.path, each.module, each.level)
             if not census.beside(path.rpartition("/")[0], each.attribute)
-            and each.attribute not in self._plainly_bound(path)
         ]
 
     def problem(self, module: ModuleFile, imported: u.Imported) -> str | None:
@@ -112,7 +105,7 @@ class Imports:
         if there is None or not files or imported.attribute in ("", "*"):
             return None
         name = imported.attribute
-        if any(name in self._plainly_bound(file) or self._may_find(file, name) for file in files):
+        if any(self._may_find(file, name) for file in files):
             return None
         inner = submodules(files, name)
         if not all(map(self.is_never_made, inner)):
@@ -135,14 +128,6 @@ class Imports:
     @cached_property
     def _gone(self) -> frozenset[str]:
         return frozenset(self.workspace.staged.index.gone())
-
-    def _plainly_bound(self, path: str) -> frozenset[str]:
-        """Return names that lines without indentation define or assign: a look that saves most files the parser."""
-        found = self._plain.get(path)
-        if found is None:
-            lines = _PLAINLY.findall(self.workspace.bytes_of(path))
-            found = self._plain[path] = frozenset((defined or assigned).decode() for defined, assigned in lines)
-        return found
 
     def is_sure(self, path: str, imported: u.Imported) -> bool:
         """Say whether an import has to succeed, and can mean nothing but what was looked at."""
