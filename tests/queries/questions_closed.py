@@ -55,12 +55,12 @@ QUESTIONS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
 
 
 def asked(source: Source) -> dict[str, Any]:
-    """Ask everything; return the outcomes, the selections, and the errors."""
+    """Ask everything; return the outcomes, of `ast` the JSON, and the errors."""
     found: dict[str, Any] = {}
     for name, (verb, arguments, options) in QUESTIONS.items():
         try:
             answer = getattr(source, verb)(*arguments, **options)
-            found[name] = getattr(answer, "outcome", answer)
+            found[name] = dict(answer) if isinstance(answer, dict) else getattr(answer, "outcome", answer)
         except ResourceError as error:
             found[name] = error
     return found

@@ -364,7 +364,7 @@ def test_a_client_that_does_not_go_on_is_hung_up_on_and_one_that_waits_for_an_an
 def impatient(root: Path) -> Iterator[Server]:
     """A server that has little patience with its clients."""
     code = (
-        "import sys; from bae_source.adapters.mcp import connections as c; "
+        "import sys; from bae_source.adapters.mcp import http as c; "
         "c.STRANGER_SECONDS, c.SILENT_SECONDS = 0.5, 1.0; "
         "from bae_source.__main__ import main; sys.exit(main())"
     )
