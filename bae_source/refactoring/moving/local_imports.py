@@ -16,6 +16,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from bae_source.model.span import Span
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.text.source import Lines
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -32,7 +33,8 @@ def inside_functions(text: str, places: Mapping[int, str], newline: str) -> list
     wanted: dict[int, dict[str, None]] = {}
     functions = list(_functions(ast.parse(text).body))
     for offset, statement in places.items():
-        around = next((each for each in functions if _start(lines, each.body[0]) <= offset < _end(lines, each)), None)
+        inside = (each for each in functions if _start(lines, each.body[0]) <= offset < span_of(lines, each).end)
+        around = next(inside, None)
         if around is None:
             return None
         has_docstring = ast.get_docstring(around, clean=False) is not None and len(around.body) > 1
@@ -63,12 +65,6 @@ def _start(lines: Lines, node: ast.stmt) -> int:
     first = min([node, *getattr(node, "decorator_list", ())], key=lambda each: each.lineno)
     offset = lines.offset(first.lineno, first.col_offset)
     return offset if first is node else offset - 1  # the `@`
-
-
-def _end(lines: Lines, node: ast.stmt) -> int:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return lines.offset(node.end_lineno, node.end_col_offset)
 
 
 def _written(text: str, lines: Lines, start: int, statements: list[str], newline: str) -> str:

@@ -46,6 +46,7 @@ from bae_source.refactoring.renaming.safety import checked_name
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.locate import group_span, owned_comment
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.method_as_function import AsFunction, as_function
 from bae_source.syntax.rewrite.name_tokens import written
@@ -412,14 +413,11 @@ class MethodCalls:
             return _OTHERWISE
         if not self.takes_self:
             first = call.args[0]
-            assert first.end_lineno is not None
-            assert first.end_col_offset is not None
-            start = lines.offset(first.lineno, first.col_offset)
-            end = lines.offset(first.end_lineno, first.end_col_offset)
-            if not _NAMES.fullmatch(text[start:end]):
+            span = span_of(lines, first)
+            if not _NAMES.fullmatch(span.cut(text)):
                 return _HAS_EFFECTS
-            comma = re.compile(r"\s*,\s*").match(text, end)
-            self._replaced.append((Span(start, comma.end() if comma else end), ""))
+            comma = re.compile(r"\s*,\s*").match(text, span.end)
+            self._replaced.append((Span(span.start, comma.end() if comma else span.end), ""))
         self._replaced.append((Span(begin, opening.start()), self.new))
         return None
 

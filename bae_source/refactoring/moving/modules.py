@@ -42,6 +42,7 @@ from bae_source.refactoring.renaming.broken import module_imports, words_left
 from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.source import Lines, Source
@@ -257,7 +258,7 @@ class ModuleMove:
             return
         if not moved and self.following.is_taken_from_one(module.path, _imported(node)):
             taken = (alias for alias in node.names if alias.name == self.sought.word)
-            yield from ((_span(alias, lines), self._taken(alias, local)) for alias in taken)
+            yield from ((span_of(lines, alias), self._taken(alias, local)) for alias in taken)
         if moved and not self._is_moved(dotted):
             yield from self._as_attribute(node, moved[0], lines, source, match, there, local)
         elif shown != re.sub(r"[ \t]", "", match[1]) and (
@@ -289,14 +290,14 @@ class ModuleMove:
     ) -> Iterator[_Splice]:
         """Yield what changes in `from pkg import old`."""
         package = self.new.rpartition(".")[0]
-        span, text = _span(alias, lines), self._taken(alias, local)
+        span, text = span_of(lines, alias), self._taken(alias, local)
         shown = self._shown(package, node.level, there) if package else ""
         same = shown == re.sub(r"[ \t]", "", match[1])
         if same:
             yield span, text
             return
         statement = f"from {shown} import {text}" if package else f"import {text}"
-        whole = _span(node, lines)
+        whole = span_of(lines, node)
         if len(node.names) == 1:
             yield whole, statement
             return
@@ -393,12 +394,6 @@ class ModuleMove:
         self._changed |= {f":{path}": count for path, count in found.changed.items()}
         self._left += found.left
         return found.contents
-
-
-def _span(node: ast.stmt | ast.alias, lines: Lines) -> Span:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
 
 
 def _imported(node: ast.ImportFrom) -> u.Imported:

@@ -33,6 +33,7 @@ from bae_source.refactoring.moving.symbols import Travelling, is_taken, referenc
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.items import take_out
@@ -221,9 +222,7 @@ class Retargeting:
             gone = [number for number, alias in enumerate(node.names) if alias.name in self.names]
             if not gone or self.origin.path not in files:
                 continue
-            assert node.end_lineno is not None
-            assert node.end_col_offset is not None
-            span = Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+            span = span_of(lines, node)
             self.places += len(gone)
             shown = reference(self.to.name, self.module) if node.level else self._as_seen(node.module or "")
             if len(gone) == len(node.names) and all(self.names[alias.name] == alias.name for alias in node.names):
@@ -318,13 +317,10 @@ class Retargeting:
             if not reached or len(plain) != len(reached) or not self._is_of_origin(node, alias):
                 continue
             lines = self.tree.source.lines
-            assert node.end_lineno is not None
-            assert node.end_col_offset is not None
-            if "noqa" in lines.cut(node.end_lineno) or is_taken(self.project, self.module.path, root):
+            if "noqa" in lines.cut(node.end_lineno or node.lineno) or is_taken(self.project, self.module.path, root):
                 continue
             self.statements = [each for each in self.statements if each != reached[0]]
-            start, end = lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset)
-            yield Span(start, end), reached[0]
+            yield span_of(lines, node), reached[0]
 
     def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         """Say whether an import gives the old module, and its name the file no other one."""

@@ -24,7 +24,7 @@ from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.outline.ast_walk import suites_of
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, said_of_all
-from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
+from bae_source.syntax.outline.static_values import is_skipped, is_typing_test, span_of
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
 from bae_source.syntax.text.source import Lines
@@ -45,12 +45,10 @@ class Statement(Struct, frozen=True, kw_only=True):
     lines: Lines
     typing_only: bool = False
 
-    def span(self, node: ast.AST | None = None) -> Span:
+    def span(self, node: ast.stmt | ast.expr | ast.alias | None = None) -> Span:
         """Return where the statement, or a node in it, stands in the whole text."""
-        at = node or self.node
-        start = self.lines.offset(at.lineno, at.col_offset)  # type: ignore[attr-defined]
-        end = self.lines.offset(at.end_lineno, at.end_col_offset)  # type: ignore[attr-defined]
-        return Span(self.origin + start, self.origin + end)
+        found = span_of(self.lines, node or self.node)
+        return Span(self.origin + found.start, self.origin + found.end)
 
 
 class FromImport(Struct, frozen=True, kw_only=True):

@@ -31,12 +31,13 @@ from bae_source.syntax.importing.present import Present
 from bae_source.syntax.importing.wanted import Wanted, source, wanted
 from bae_source.syntax.outline.definitions import ImportBinding
 from bae_source.syntax.outline.locate import unit_for
-from bae_source.syntax.outline.static_values import TYPE_CHECKING, is_typing_test
+from bae_source.syntax.outline.static_values import TYPE_CHECKING, is_typing_test, span_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices
 from bae_source.syntax.text.source import NEWLINE
 
+_NEW = Span(0, 0)
 _PREPARING = ("path", "environ", "addsitedir")
 
 
@@ -294,26 +295,22 @@ def _put_in_block(present: Present, new: Line, rows: Sequence[str], ranks: Ranks
     lines, text = present.tree.source.lines, present.tree.text
     first, last = block.body[0], block.body[-1]
     if first.lineno == block.lineno:
-        end = lines.offset(last.end_lineno or last.lineno, last.end_col_offset or 0)
+        end = span_of(lines, last).end
         return [(Span(end, end), f"; {rows[-1]}")] if len(rows) == 1 and "#" not in rows[0] else None
     start = lines.start(first.lineno)
     indent = text[start : lines.offset(first.lineno, first.col_offset)]
     imports = [each for each in block.body if isinstance(each, (ast.Import, ast.ImportFrom))]
-    offset = lines.offset
-    known = [
-        _line(ranks, each, offset(each.lineno, each.col_offset), offset(each.end_lineno or 0, each.end_col_offset or 0))
-        for each in imports
-    ]
+    known = [_line(ranks, each, span_of(lines, each)) for each in imports]
     at = place_in(present.tree, known, new, otherwise=start)
     ended = at == 0 or text[at - 1] in "\r\n"
     written = newline.join(f"{indent}{row}" for row in rows)
     return [(Span(at, at), f"{written}{newline}" if ended else f"{newline}{written}")]
 
 
-def _line(ranks: Ranks, node: ast.Import | ast.ImportFrom, start: int = 0, end: int = 0) -> Line:
+def _line(ranks: Ranks, node: ast.Import | ast.ImportFrom, at: Span = _NEW) -> Line:
     module, level = (node.names[0].name, 0) if isinstance(node, ast.Import) else (node.module or "", node.level)
     plain = isinstance(node, ast.Import)
-    return Line(rank=ranks.of(module, level), plain=plain, level=level, module=module, start=start, end=end)
+    return Line(rank=ranks.of(module, level), plain=plain, level=level, module=module, start=at.start, end=at.end)
 
 
 def _written(splices: Sequence[tuple[Span, str]]) -> list[Span]:

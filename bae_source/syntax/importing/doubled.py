@@ -20,6 +20,7 @@ from itertools import groupby
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items, merged
 from bae_source.syntax.outline.ast_walk import suites_of
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices
@@ -69,7 +70,7 @@ def _step(text: str, known: Counter[str], newline: str, unit: str) -> Splices | 
     now = _counted(runs)
     for run in runs:
         for node in run:
-            span, shown = _span(lines, node), _shown(node)
+            span, shown = span_of(lines, node), _shown(node)
             if now[shown] <= known[shown] or "#" in text[span.start : end_of_line(text, span.end)]:
                 continue
             names = [ast.unparse(alias) for alias in node.names]
@@ -97,7 +98,7 @@ def _once(text: str, span: Span, node: _Import, names: Sequence[str]) -> Splices
 
 def _into(text: str, lines: Lines, node: _Import, other: _Import, newline: str, unit: str) -> Splices | None:
     """Return the splices that put what a statement imports into another; None where they do not go there."""
-    span = _span(lines, other)
+    span = span_of(lines, other)
     behind = len(text) - span.end
     revision = Revision(text)
     there = [ast.unparse(alias) for alias in other.names]
@@ -138,9 +139,3 @@ def _runs(body: Iterable[ast.stmt]) -> Iterator[list[_Import]]:
         for node in nodes:
             for suite in suites_of(node):
                 yield from _runs(suite)
-
-
-def _span(lines: Lines, node: _Import) -> Span:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))

@@ -17,6 +17,7 @@ import re
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.wanted import alias_source
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.text.items import Items, items_of, place_of, put_in
 from bae_source.syntax.text.revision import Splices
@@ -60,16 +61,12 @@ def imported_items(text: str, span: Span) -> Items | None:
     if not isinstance(node, ast.ImportFrom) or opening is None or node.names[0].name == "*":
         return None
     lines = Lines(piece)
-    spans = [_span(lines, each, span.start) for each in node.names]
+    inner = [span_of(lines, each) for each in node.names]
+    spans = [Span(span.start + each.start, span.start + each.end) for each in inner]
     inside = Span(spans[0].start, spans[-1].end)
     if opening[1]:
         inside = Span(span.start + opening.end(), span.end - 1)
     return items_of(text, spans, [each.name for each in node.names], inside, bracketed=bool(opening[1]))
-
-
-def _span(lines: Lines, node: ast.alias, origin: int) -> Span:
-    start = lines.offset(node.lineno, node.col_offset)
-    return Span(origin + start, origin + lines.offset(node.end_lineno or node.lineno, node.end_col_offset or 0))
 
 
 def _too_wide(text: str, span: Span, shown: str) -> bool:

@@ -17,6 +17,7 @@ from bae_source.syntax.importing.flow import UNBOUND, Flow, State, Thing, bound_
 from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.wanted import Import, Wanted, source
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Outline
+from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.outline.tree import Tree, parse, parse_module
 from bae_source.syntax.text.source import Source
 from bae_source.system.graphs import reached
@@ -60,7 +61,7 @@ class Present:
     def end(self, number: int) -> int:
         """Return the offset behind a statement of the module."""
         node = self._node(number)
-        return self.tree.source.lines.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return span_of(self.tree.source.lines, node).end
 
     def _node(self, number: int) -> ast.stmt:
         assert self.body is not None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
-from bae_source.syntax.outline.static_values import is_typing_test
+from bae_source.syntax.outline.static_values import is_typing_test, span_of
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.revision import Revision, Splices
 from bae_source.syntax.text.source import Lines
@@ -49,10 +49,10 @@ def _first(text: str, is_gone: IsGone, *, of_module: bool) -> tuple[Splices, int
         gone = [number for number, alias in enumerate(node.names) if is_gone(node, alias)]
         if not gone:
             continue
-        span = _span(lines, node)
+        span = span_of(lines, node)
         is_whole = len(gone) == len(node.names)
         if is_whole and isinstance(owner, ast.If) and is_typing_test(owner.test) and not owner.orelse:
-            return closed_up(text, without(text, lines, _span(lines, owner))), len(gone)
+            return closed_up(text, without(text, lines, span_of(lines, owner))), len(gone)
         if is_whole:
             return ([(span, "pass")] if owner else closed_up(text, without(text, lines, span))), len(gone)
         items = imported_items(text, span) if isinstance(node, ast.ImportFrom) else None
@@ -91,12 +91,6 @@ def closed_up(text: str, splices: Splices) -> Splices:
     while (above or opens) and (blank := _BLANK.match(text, end)):
         end, above = blank.end(), above - 1
     return [(Span(span.start, end), "")]
-
-
-def _span(lines: Lines, node: Import | ast.If) -> Span:
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
 
 
 def _with_names(node: Import, names: list[ast.alias]) -> Import:
