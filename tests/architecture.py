@@ -31,7 +31,6 @@ FLOORS: Mapping[str, set[str]] = {
     **{area: {"project", "syntax"} for area in _FEATURES},
     **{area: {"state"} for area in _WRITERS},
     "transaction": {"state", "history"},
-    "history": {"state"},
     "verification": {"syntax", "project"} | _WRITERS,
     "doctor": {"project"} | _WRITERS,
     "engine": {"verification", "doctor", "project", "syntax"} | _FEATURES | _WRITERS,

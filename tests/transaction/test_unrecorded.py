@@ -43,6 +43,19 @@ def test_what_could_not_be_recorded_is_what_undo_takes_back_once_it_can(root: Pa
     assert ((root / "b.py").read_text(), "return 1" in (root / "m.py").read_text()) == ("Y = 1\n", True)
 
 
+def test_a_change_on_the_command_line_loads_no_gitpython_and_undo_records_it_first(root: Path) -> None:
+    def loaded(*argv: str) -> set[str]:
+        command = [sys.executable, "-X", "importtime", "-m", "bae_source", *argv, "--root", str(root)]
+        told = subprocess.run(command, capture_output=True, check=True, text=True).stderr
+        return {line.rpartition("|")[2].strip() for line in told.splitlines()}
+
+    assert "git" not in loaded("edit", "m.f", "--old", "return 0", "--new", "return 1", "--reload", "off")
+    assert not (root / ".bae-source/history.git").exists()
+    assert "git" in loaded("undo", "--reload", "off")
+    assert (root / "m.py").read_text() == "def f():\n    return 0\n"
+    assert [each.entry.kind for each in Source(root).history().outcome.found] == ["undo", "change"]
+
+
 @pytest.mark.parametrize(
     ("said", "why", "hint"),
     [
