@@ -16,7 +16,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 
 from bae_source.model.span import Span
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.text.source import Lines
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -44,9 +44,9 @@ from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.renaming.safety import checked_name
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.locate import group_span, owned_comment
-from bae_source.syntax.outline.static_values import span_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.method_as_function import AsFunction, as_function
 from bae_source.syntax.rewrite.name_tokens import written

@@ -42,7 +42,7 @@ from bae_source.refactoring.renaming.broken import module_imports, words_left
 from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.source import Lines, Source

@@ -33,7 +33,7 @@ from bae_source.refactoring.moving.symbols import Travelling, is_taken, referenc
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.items import take_out

@@ -21,10 +21,10 @@ from msgspec.structs import replace
 from bae_source.errors import SourceError
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
-from bae_source.syntax.outline.ast_walk import suites_of
+from bae_source.syntax.outline.ast_walk import span_of, suites_of
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, said_of_all
-from bae_source.syntax.outline.static_values import is_skipped, is_typing_test, span_of
+from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
 from bae_source.syntax.text.source import Lines

@@ -29,9 +29,10 @@ from bae_source.syntax.importing.merging import merged
 from bae_source.syntax.importing.placing import INSTALLED, Line, Ranks, block, head, place_in, top_of
 from bae_source.syntax.importing.present import Present
 from bae_source.syntax.importing.wanted import Wanted, source, wanted
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.definitions import ImportBinding
 from bae_source.syntax.outline.locate import unit_for
-from bae_source.syntax.outline.static_values import TYPE_CHECKING, is_typing_test, span_of
+from bae_source.syntax.outline.static_values import TYPE_CHECKING, is_typing_test
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices

@@ -19,8 +19,7 @@ from itertools import groupby
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items, merged
-from bae_source.syntax.outline.ast_walk import suites_of
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import span_of, suites_of
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices

@@ -17,7 +17,7 @@ import re
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.wanted import alias_source
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.text.items import Items, items_of, place_of, put_in
 from bae_source.syntax.text.revision import Splices

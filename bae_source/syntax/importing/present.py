@@ -16,8 +16,8 @@ from bae_source.model.span import Span
 from bae_source.syntax.importing.flow import UNBOUND, Flow, State, Thing, bound_by
 from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.wanted import Import, Wanted, source
-from bae_source.syntax.outline.definitions import MODULE, ImportBinding, Outline
-from bae_source.syntax.outline.static_values import span_of
+from bae_source.syntax.outline.ast_walk import outline_of_ast, span_of
+from bae_source.syntax.outline.definitions import MODULE, ImportBinding
 from bae_source.syntax.outline.tree import Tree, parse, parse_module
 from bae_source.syntax.text.source import Source
 from bae_source.system.graphs import reached
@@ -41,7 +41,7 @@ class Present:
         self.body: list[ast.stmt] | None = None
         try:
             module = parse_module(text)
-            self.tree = Tree(source_, _outline(module, source_), newer=False)
+            self.tree = Tree(source_, outline_of_ast(module, source_.text, source_.lines), newer=False)
             self.body = module.body
         except (SyntaxError, RecursionError, MemoryError):
             self.tree = parse(source_)
@@ -216,12 +216,6 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     """Say whether a compound statement binds a name itself, on one way at least."""
     binds = (bound for bound, _ in bound_by(statement, imports=True))
     return not isinstance(statement, _DEFINITIONS) and name in binds
-
-
-def _outline(module: ast.Module, source_: Source) -> Outline:
-    from bae_source.syntax.outline.ast_walk import outline_of_ast
-
-    return outline_of_ast(module, source_.text, source_.lines)
 
 
 def _bound(state: State, want: Bound) -> bool:

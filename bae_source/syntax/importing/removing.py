@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
-from bae_source.syntax.outline.static_values import is_typing_test, span_of
+from bae_source.syntax.outline.ast_walk import span_of
+from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.revision import Revision, Splices
 from bae_source.syntax.text.source import Lines

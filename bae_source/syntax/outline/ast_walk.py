@@ -260,6 +260,13 @@ def _holds_a_place(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
+def span_of(lines: Lines, node: ast.stmt | ast.expr | ast.alias) -> Span:
+    """Return where a node stands in the text that it was parsed from."""
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
+
+
 def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Yield the suites of a compound statement that opens no scope, in source order."""
     if isinstance(node, ast.Match):

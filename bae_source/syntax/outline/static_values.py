@@ -5,9 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bae_source.model.span import Span
-from bae_source.syntax.text.source import Lines
-
 TYPE_CHECKING = "TYPE_CHECKING"
 _TYPE_PARAMETERS = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 """Nodes that only newer Pythons have."""
@@ -72,10 +69,3 @@ def names_bound(node: ast.AST) -> Iterator[str]:
             yield name
         case _ if type(node).__name__ in _TYPE_PARAMETERS:
             yield node.name  # type: ignore[attr-defined]
-
-
-def span_of(lines: Lines, node: ast.stmt | ast.expr | ast.alias) -> Span:
-    """Return where a node stands in the text that it was parsed from."""
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(lines.offset(node.lineno, node.col_offset), lines.offset(node.end_lineno, node.end_col_offset))
