@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bae_source.errors import RequestError
-from bae_source.project.git.repository import GitRepository, whole
+from bae_source.project.git.repository import GitRepository, whole, wrong
 from bae_source.system.git_places import LISTS
 from bae_source.system.hashing import sha1, sha256
 from bae_source.system.programs import within_reach
@@ -80,27 +80,26 @@ class GitFolder:
         self._make()
 
     def run(
-        self, *arguments: str, given: bytes = b"", settings: Sequence[str] = ()
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        settings: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
         """Run git to its end, in the root.
 
         Parameters:
             given: what it reads.
             settings: of git, such as `core.excludesFile=/x`.
+            environment: in the place of our own.
 
         Raises:
             RequestError: `invalid_arguments` where it cannot be started, or does not end.
         """
         command = self._command([*(word for each in settings for word in ("-c", each)), *arguments])
         try:
-            return subprocess.run(
-                command,
-                cwd=self._root,
-                env=self._environment,
-                input=given,
-                capture_output=True,
-                timeout=SECONDS,
-            )
+            env = environment or self._environment
+            return subprocess.run(command, cwd=self._root, env=env, input=given, capture_output=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise silent() from None
         except OSError as error:
@@ -125,12 +124,9 @@ class GitFolder:
         """Return the values of a setting that names paths, as the user's own and the system's settings have it."""
         callers = {key: value for key, value in self._callers.items() if key.startswith("GIT_CONFIG")}
         around = {key: value for key, value in self._environment.items() if not key.startswith("GIT_CONFIG")}
-        command = self._command(["config", "--null", "--type=path", "--get-all", name])
         try:
-            done = subprocess.run(
-                command, cwd=self._place, env={**around, **callers}, capture_output=True, timeout=SECONDS
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            done = self.run("config", "--null", "--type=path", "--get-all", name, environment={**around, **callers})
+        except RequestError:
             return []
         return os.fsdecode(done.stdout).split("\0")[:-1]
 
@@ -175,16 +171,11 @@ class GitFolder:
         if extensions.get("objectformat", "sha1").lower() == "sha256":
             self.is_sha256 = True
             self._write("config", b"[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n")
-        if repository.folder == repository.common:
-            self._check_tree(settings.get("core.worktree"))
-
-    def _check_tree(self, named: str | None) -> None:
-        """See that the working tree that a repository names is the one that the project lies in."""
-        if named is not None and os.path.realpath(self._repository.folder / named) != str(self._repository.top):
-            raise RequestError(
-                "invalid_arguments",
+        named = settings.get("core.worktree") if repository.folder == repository.common else None
+        if named is not None and os.path.realpath(repository.folder / named) != str(repository.top):
+            raise wrong(
                 "The repository has its working tree elsewhere, so the project does not lie in it.",
-                hints=["See what `git config core.worktree` says there."],
+                "See what `git config core.worktree` says there.",
             )
 
     def _copy_index(self) -> None:
@@ -203,33 +194,21 @@ class GitFolder:
             raise unreadable("its index is damaged")
         self._write("index", index)
         if _FOLDED.search(index[: -_SIZES[self.is_sha256]]):
-            raise RequestError(
-                "invalid_arguments",
+            raise wrong(
                 "The index of this project has folders in the place of files, which are not looked into.",
-                hints=["Unfold it by `git sparse-checkout reapply --no-sparse-index`."],
+                "Unfold it by `git sparse-checkout reapply --no-sparse-index`.",
             )
 
 
 def silent() -> RequestError:
     """Return the error that git does not answer."""
-    return RequestError(
-        "invalid_arguments",
-        f"Git did not answer within {SECONDS:.0f} seconds.",
-        hints=["Run `git status` and `git fsck` there; something in .git may make git wait."],
-    )
+    hint = "Run `git status` and `git fsck` there; something in .git may make git wait."
+    return wrong(f"Git did not answer within {SECONDS:.0f} seconds.", hint)
 
 
 def unreadable(what: str) -> RequestError:
-    """Return the error that a repository cannot be read.
-
-    Parameters:
-        what: what of it, and why.
-    """
-    return RequestError(
-        "invalid_arguments",
-        f"Git cannot read the index of this project ({what}).",
-        hints=["Run `git status` there; it says why."],
-    )
+    """Return the error that a repository cannot be read: what of it, and why."""
+    return wrong(f"Git cannot read the index of this project ({what}).")
 
 
 def last_line(said: bytes) -> str:
@@ -250,8 +229,5 @@ def _quoted(path: bytes) -> bytes:
 
 
 def _absent(why: str | None) -> RequestError:
-    return RequestError(
-        "invalid_arguments",
-        f"Git is needed to read what is staged, and could not be started: {why}.",
-        hints=["Install git, and see that PATH leads to it."],
-    )
+    message = f"Git is needed to read what is staged, and could not be started: {why}."
+    return wrong(message, "Install git, and see that PATH leads to it.")

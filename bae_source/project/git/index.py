@@ -28,7 +28,7 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, RequestError, SourceError
 from bae_source.project.git.folder import SECONDS, GitFolder, last_line, silent, unreadable
-from bae_source.project.git.repository import last_commit, repository_of
+from bae_source.project.git.repository import last_commit, repository_of, wrong
 from bae_source.system.scratch import Scratch
 
 _EMPTY = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -270,11 +270,8 @@ def _is_answered(pipe: IO[bytes]) -> bool:
 
 
 def _no_room(error: OSError) -> RequestError:
-    return RequestError(
-        "invalid_arguments",
-        f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}.",
-        hints=["See where TMPDIR leads, and that there is room."],
-    )
+    message = f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}."
+    return wrong(message, "See where TMPDIR leads, and that there is room.")
 
 
 def _missing() -> Refused:

@@ -83,22 +83,22 @@ def repository_of(root: Path, environment: Mapping[str, str]) -> GitRepository:
     if "GIT_DIR" in given:
         folder = _folder_at(given["GIT_DIR"])
         if folder is None:
-            raise _wrong("Git names a repository that is not there.", "See that GIT_DIR leads to one, or unset it.")
+            raise wrong("Git names a repository that is not there.", "See that GIT_DIR leads to one, or unset it.")
         top = found[0] if found and found[1] == folder else None
     elif found is None:
-        raise _wrong("There is no git repository here.", "Run it inside of one, or name its folder with --root DIR.")
+        raise wrong("There is no git repository here.", "Run it inside of one, or name its folder with --root DIR.")
     else:
         top, folder = found
     if "GIT_WORK_TREE" in given:
         top = Path(os.path.realpath(given["GIT_WORK_TREE"]))
     if top is None:
-        raise _wrong("Git names a repository, and no working tree for it.", "Set GIT_WORK_TREE along with GIT_DIR.")
+        raise wrong("Git names a repository, and no working tree for it.", "Set GIT_WORK_TREE along with GIT_DIR.")
     index = given.get("GIT_INDEX_FILE", folder / "index")
     _check_fit(root, top, folder, index)
     common = given.get("GIT_COMMON_DIR") or _common(folder)
     objects = given.get("GIT_OBJECT_DIRECTORY", common / "objects")
     if "GIT_INDEX_FILE" in given and not os.path.lexists(index):
-        raise _wrong("The index that git names is not there.", "See where GIT_INDEX_FILE leads, or unset it.")
+        raise wrong("The index that git names is not there.", "See where GIT_INDEX_FILE leads, or unset it.")
     return GitRepository(
         top=top, folder=folder, common=common, index=index, objects=objects, is_named="GIT_DIR" in given
     )
@@ -111,7 +111,7 @@ def last_commit(repository: GitRepository) -> str | None:
         RequestError: `invalid_arguments` where that cannot be told.
     """
     if (repository.common / "reftable").is_dir():
-        raise _wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")
+        raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")
     try:
         told: str | None = _head(repository.folder)
         for _ in range(_LONGEST_CHAIN):
@@ -122,8 +122,8 @@ def last_commit(repository: GitRepository) -> str | None:
                 break
             told = _ref(repository, name)
     except OSError as error:
-        raise _wrong(f"Which commit is the last cannot be read: {error.strerror}.", _SAYS_WHY) from None
-    raise _wrong("Which commit is the last cannot be made out.", _SAYS_WHY)
+        raise wrong(f"Which commit is the last cannot be read: {error.strerror}.") from None
+    raise wrong("Which commit is the last cannot be made out.")
 
 
 def whole(path: Path, most: int) -> bytes:
@@ -137,7 +137,8 @@ def whole(path: Path, most: int) -> bytes:
     return content_of(path)
 
 
-def _wrong(message: str, hint: str) -> RequestError:
+def wrong(message: str, hint: str = _SAYS_WHY) -> RequestError:
+    """Return the error that a repository cannot be looked at."""
     return RequestError("invalid_arguments", message, hints=[hint])
 
 
@@ -168,7 +169,7 @@ def _folder_at(entry: Path) -> Path | None:
         told = ""
     folder = entry.parent / told.removeprefix(_LINKED).strip()
     if not told.startswith(_LINKED) or not _is_git_folder(folder):
-        raise _wrong("The .git of this project leads to no repository.", _SAYS_WHY)
+        raise wrong("The .git of this project leads to no repository.")
     return Path(os.path.realpath(folder))
 
 
@@ -187,7 +188,7 @@ def _is_git_folder(folder: Path) -> bool:
         why = "it is no repository"
     except OSError as error:
         why = error.strerror or "it cannot be read"
-    raise _wrong(f"The .git of this project cannot be read: {why}.", _SAYS_WHY)
+    raise wrong(f"The .git of this project cannot be read: {why}.")
 
 
 def _common(folder: Path) -> Path:
@@ -211,15 +212,15 @@ def _text(path: Path) -> str:
 def _check_fit(root: Path, top: Path, folder: Path, index: Path) -> None:
     """See that a project belongs to a worktree, and an index to its repository."""
     if not root.is_relative_to(top):
-        raise _wrong("The project does not lie in the repository that git names.", "Run the hook inside of it.")
+        raise wrong("The project does not lie in the repository that git names.", "Run the hook inside of it.")
     for inner in (root, *root.parents):
         if inner == top:
             break
         if _folder_at(inner / ".git") not in (None, folder):
-            raise _wrong("The project has a repository of its own, and git names another.", "Run the hook in its own.")
+            raise wrong("The project has a repository of its own, and git names another.", "Run the hook in its own.")
     around = Path(os.path.realpath(index.parent))
     if around != folder and _is_git_folder(around):
-        raise _wrong("Git names the index of another repository than the project's.", "Run the hook in that one.")
+        raise wrong("Git names the index of another repository than the project's.", "Run the hook in that one.")
 
 
 def _ref(repository: GitRepository, name: str) -> str | None:
