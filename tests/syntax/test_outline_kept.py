@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.syntax.outline.outline_kept import recalled, saved
-from bae_source.syntax.outline.tree import Tree, parse
+from bae_source.syntax.outline.tree import Tree, parse, recalled, saved
 from bae_source.syntax.text.source import Source
 
 _CODE = '''"""Doc."""

@@ -294,7 +294,7 @@ class Kept:
         tree = self.trees.known(source)
         if tree is not None or cache is None:
             return tree or self.trees.parsed(source)
-        from bae_source.syntax.outline.outline_kept import recalled, saved  # which large files alone are worth
+        from bae_source.syntax.outline.tree import recalled, saved  # which mostly is not needed
 
         kept = cache.facts(_OUTLINE, [source.digest]).get(source.digest)
         tree = recalled(source, kept) if kept else None

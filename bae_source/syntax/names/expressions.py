@@ -15,7 +15,6 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.code_strings import may_hold_code
 from bae_source.syntax.names.gathering import Gathering, Place
 from bae_source.syntax.names.narrowing import TELLING, Narrowing
-from bae_source.syntax.names.patching import is_patch, visit_patch
 from bae_source.syntax.names.types import GENERICS, TYPE_ARGUMENTS, TYPE_KEYWORDS, type_arguments
 from bae_source.syntax.names.uses import ANNOTATION, ATTRIBUTE, CALL, CALLED, DECORATOR, KEYWORD, NAME, PLAIN, READ
 from bae_source.system.silence import unwarned
@@ -38,6 +37,9 @@ _DISPLAYS: Mapping[type[ast.AST], str] = {
 }  # fmt: skip
 _HOLDING = (NAME, ATTRIBUTE, u.SEVERAL, u.LITERAL)
 """Forms of elements of a display that are kept with it: names, and what may hold some."""
+
+_OF_PATCH = ("target", "spec", "create", "spec_set", "autospec", "new_callable")
+"""Parameters of `patch.multiple` itself."""
 
 
 class Expressions:
@@ -213,10 +215,38 @@ class Expressions:
         called = visits[type(function)](self, function, place, DECORATOR if kind == DECORATOR else CALL)
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
-        is_patching = last == "multiple" and is_patch(function)
-        made = visit_patch(self, node, place) if is_patching else self._arguments(node, place, last, called)
+        is_patching = last == "multiple" and _is_patch(function)
+        made = self._patched(node, place) if is_patching else self._arguments(node, place, last, called)
         self.kind, self.holds_types = around
         return made
+
+    def _patched(self, node: ast.Call, place: Place) -> int:
+        """Visit the arguments of `patch.multiple`; what it gives is not known.
+
+        Each keyword names an attribute of what comes first, as an assignment to it would:
+
+        patch.multiple(core, main=1)             mention `main`, a keyword of what `core` is
+        patch.multiple("app.core", main=1)       the string "app.core.main"
+        """
+        target: ast.expr | None = None
+        number = u.OPAQUE
+        for argument in node.args:
+            found = self.value(argument, place)
+            if target is None:
+                target, number = argument, found
+        for keyword in node.keywords:
+            name, replaced = keyword.arg or "", u.OPAQUE
+            if isinstance(target, ast.Constant) and isinstance(target.value, str) and name not in (*_OF_PATCH, ""):
+                text = u.Text(keyword.lineno, keyword.col_offset, place.owner, f"{target.value}.{name}")
+                self.gathering.strings[name].append(text)
+            elif name not in _OF_PATCH:
+                replaced = self.gathering.expression(u.PATCHED, number)
+            if name:
+                self.gathering.mention(name, keyword.lineno, keyword.col_offset, place, u.KEYWORD, replaced)
+            found = self.value(keyword.value, place)
+            if name == "target":
+                target, number = keyword.value, found
+        return u.OPAQUE
 
     def _arguments(self, node: ast.Call, place: Place, last: str, called: int) -> int:
         """Visit what a call is given; return the number of the call.
@@ -534,3 +564,9 @@ class Expressions:
 def _before_starred(arguments: Sequence[ast.expr]) -> int:
     """Return how many arguments stand before the first one with `*`."""
     return next((number for number, each in enumerate(arguments) if type(each) is ast.Starred), len(arguments))
+
+
+def _is_patch(function: ast.expr) -> bool:
+    """Say whether what is called is `patch.multiple`, wherever `patch` comes from."""
+    before = function.value if isinstance(function, ast.Attribute) and function.attr == "multiple" else None
+    return getattr(before, "attr", getattr(before, "id", "")) == "patch"

@@ -16,7 +16,6 @@ from msgspec import structs
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.gathering import words_in
 from bae_source.syntax.names.walk import uses_of_ast
-from bae_source.syntax.outline.pieces import statements_of
 from bae_source.syntax.outline.tree import parse, parse_module
 from bae_source.syntax.text.source import Source
 from bae_source.system.collecting import collector_off
@@ -34,7 +33,7 @@ def uses_of(source: Source) -> u.Uses:
     others: list[Callable[[str], u.Uses]] = [_newer, _around_broken]
     with collector_off():
         try:
-            return uses_of_ast(statements_of(text), text.split("\n"))
+            return uses_of_ast(parse_module(text).body, text.split("\n"))
         except SyntaxError:
             for other in others:
                 with suppress(*_TOO_MUCH):

@@ -19,7 +19,6 @@ from bae_source.syntax.names.class_suites import lacking
 from bae_source.syntax.names.decorators import flags_of
 from bae_source.syntax.names.expressions import Expressions
 from bae_source.syntax.names.gathering import Gathering, Place
-from bae_source.syntax.names.match_patterns import Patterns
 from bae_source.syntax.names.narrowing import TELLING
 from bae_source.syntax.names.regions import Regions
 from bae_source.syntax.names.targets import ALIAS, defined, replaces_module
@@ -58,7 +57,6 @@ class _Statements:
         self.gathering = gathering
         self.broken = broken
         self.expressions = Expressions(gathering)
-        self.patterns = Patterns(gathering, self.expressions)
         self.comments = TypeComments(gathering, self.expressions)
         self.value = self.expressions.value
         self.narrowing = self.expressions.narrowing
@@ -407,10 +405,46 @@ class _Statements:
     def _match(self, node: ast.Match, place: Place) -> None:
         self.value(node.subject, place)
         for case in node.cases:
-            self.patterns.visit(case.pattern, place)
+            self._pattern(case.pattern, place)
             if case.guard is not None:
                 self.value(case.guard, place)
             self.suite(case.body, place)
+
+    def _pattern(self, node: ast.pattern, place: Place) -> None:
+        """Visit a pattern and those inside it: what they compare with, and what they capture.
+
+        case Point(x=0, y=other):        mentions Point, and x and y of an instance of it; binds `other`
+        case {"k": v, **rest}:           binds `v` and `rest`
+        """
+        name = getattr(node, "name", None)
+        if name is not None:
+            end = node.end_lineno or node.lineno
+            column = self.gathering.column_before(end, node.end_col_offset or 0, name)
+            self.gathering.capture(name, end, column, place)
+        if isinstance(node, ast.MatchMapping) and node.rest is not None:
+            after = (node.patterns or node.keys or [node])[-1]
+            at = (after.end_lineno, after.end_col_offset) if after is not node else (node.lineno, node.col_offset)
+            last = node.end_lineno or node.lineno
+            line, column = self.gathering.column(node.rest, at[0] or last, last, at[1] or 0)
+            self.gathering.capture(node.rest, line, column, place)
+        if isinstance(node, ast.MatchClass):
+            self._class_pattern(node, place)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.pattern):
+                self._pattern(child, place)
+            elif isinstance(child, ast.expr):
+                self.value(child, place)
+
+    def _class_pattern(self, node: ast.MatchClass, place: Place) -> None:
+        instance = self.gathering.expression(u.CALLED, self.value(node.cls, place))
+        line, column = node.cls.end_lineno or node.lineno, node.cls.end_col_offset or 0
+        for attribute, inner in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+            line, column = self.gathering.column(attribute, line, inner.lineno, column)
+            self.gathering.mention(attribute, line, column, place, u.READ, instance)
+            self._pattern(inner, place)
+        for inner in node.patterns:
+            self._pattern(inner, place)
 
     def _other(self, node: ast.stmt, place: Place) -> None:
         """Visit a statement that binds nothing: its expressions, and its suites."""

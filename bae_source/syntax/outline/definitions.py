@@ -19,7 +19,6 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
-from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -130,7 +129,7 @@ class ImportBinding(Struct, frozen=True, kw_only=True, array_like=True, gc=False
     runs: bool = True
 
 
-class Outline:
+class Outline(Struct, kw_only=True, array_like=True, dict=True, eq=False):
     """The definitions and imports of one module.
 
     Parameters:
@@ -143,24 +142,13 @@ class Outline:
         exports_known: whether `exported` says it all: there is no `__all__`, or it is static.
     """
 
-    def __init__(
-        self,
-        *,
-        definitions: Sequence[Definition],
-        suites: Sequence[Suite | None],
-        imports: Sequence[ImportBinding],
-        class_imports: Sequence[ImportBinding] = (),
-        docstring: Span | None,
-        exported: tuple[str, ...] | None,
-        exports_known: bool = True,
-    ) -> None:
-        self.definitions = tuple(definitions)
-        self.suites = tuple(suites)
-        self.imports = tuple(imports)
-        self.class_imports = tuple(class_imports)
-        self.docstring = docstring
-        self.exported = exported
-        self.exports_known = exports_known
+    definitions: tuple[Definition, ...]
+    suites: tuple[Suite | None, ...]
+    imports: tuple[ImportBinding, ...]
+    class_imports: tuple[ImportBinding, ...] = ()
+    docstring: Span | None
+    exported: tuple[str, ...] | None
+    exports_known: bool = True
 
     @cached_property
     def _members(self) -> dict[tuple[int, str], list[int]]:
@@ -222,10 +210,10 @@ class Collector:
     def outline(self) -> Outline:
         """Return what was gathered."""
         return Outline(
-            definitions=[definition for definition in self.definitions if definition],
-            suites=self.suites,
-            imports=self.imports,
-            class_imports=[each for owner, each in self.inner_imports if self._runs(owner)],
+            definitions=tuple(definition for definition in self.definitions if definition),
+            suites=tuple(self.suites),
+            imports=tuple(self.imports),
+            class_imports=tuple(each for owner, each in self.inner_imports if self._runs(owner)),
             docstring=self.docstring,
             exported=self.exports.names,
             exports_known=self.exports.known,

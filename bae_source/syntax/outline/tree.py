@@ -12,6 +12,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bae_source.errors import SourceError
 from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.text.source import Lines, Source, check_length
@@ -47,6 +49,20 @@ class Tree:
     def text(self) -> str:
         """The decoded text."""
         return self.source.text
+
+
+def saved(tree: Tree) -> bytes:
+    """Return a file's outline as bytes to keep, so that a large file need not be parsed again."""
+    return msgspec.msgpack.encode((tree.outline, tree.newer))
+
+
+def recalled(source: Source, content: bytes) -> Tree | None:
+    """Return the tree of a file whose outline was saved, as its caller knows; None if these are no such bytes."""
+    try:
+        outline, newer = msgspec.msgpack.decode(content, type=tuple[Outline, bool])
+    except msgspec.MsgspecError:
+        return None
+    return Tree(source, outline, newer=newer)
 
 
 def parse(source: Source) -> Tree:
