@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +48,6 @@ def test_a_request_is_a_method_with_its_parameters_and_those_of_the_context(kind
 
 
 def test_a_type_checker_knows_what_methods_take_and_return(tmp_path: Path) -> None:
-    from mypy import api
-
     (tmp_path / "use.py").write_text(
         "from bae_source import Source\n"
         "src = Source('.')\n"
@@ -56,8 +56,9 @@ def test_a_type_checker_knows_what_methods_take_and_return(tmp_path: Path) -> No
         "reveal_type(src.symbols('sym://a', 'sym://b'))\n"
         "src.rename('app.f')\n"
     )
-    said, _, _ = api.run([str(tmp_path / "use.py"), "--cache-dir", str(tmp_path / "cache")])
-    notes = [line.partition(": ")[2] for line in said.splitlines()]
+    command = [sys.executable, "-m", "mypy", str(tmp_path / "use.py"), "--cache-dir", str(tmp_path / "cache")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    notes = [line.partition(": ")[2] for line in done.stdout.splitlines()]
     assert notes[0] == 'note: Revealed type is "bae_source.model.outcome.Text"'
     assert notes[1] == 'note: Revealed type is "bae_source.model.outcome.Outcome"'
     assert notes[2] == 'note: Revealed type is "list[dict[str, Any]]"'
