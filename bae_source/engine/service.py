@@ -314,11 +314,13 @@ class Service:
 
     def _judged(self, asked: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
-        from bae_source.project.git.staged import staged_workspace  # for the hook alone
+        from bae_source.project.git.index import GitIndex  # for the hook alone
+        from bae_source.project.git.staged import Staged, StagedWorkspace
 
         unfinished = not self.folders.is_idle()
         kept = self._kept.beside()
-        with staged_workspace(self.root, self.environment, kept=kept, unfinished=unfinished) as workspace:
+        with GitIndex(self.root, self.environment) as index:
+            workspace = StagedWorkspace(Staged(index), kept=kept, unfinished=unfinished)
             return self._paged(asked, context, workspace)
 
     def _paged(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:

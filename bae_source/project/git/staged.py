@@ -1,6 +1,7 @@
 """A project as it is about to be committed: the files of git's index, and nothing of the working tree.
 
-    with staged_workspace(root, environment, kept=kept) as workspace:
+    with GitIndex(root, environment) as index:
+        workspace = StagedWorkspace(Staged(index), kept=kept)
         workspace.content("app/core.py")        as staged, whatever the file on the disk holds
         workspace.asked(["app/core.py"])        the modules of it, and the packages around them
 
@@ -15,9 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.plan import ModuleFile
@@ -278,23 +277,3 @@ def _is_entered(files: Staged, folder: str, entered: dict[str, bool]) -> bool:
         known = known and files.kind(f"{folder}/{VENV}") is None and (bool(outer) or not is_ignored(files, f"{name}/"))
         entered[folder] = known
     return known
-
-
-@contextmanager
-def staged_workspace(
-    root: Path, environment: Mapping[str, str], *, kept: Kept | None = None, unfinished: bool = False
-) -> Iterator[StagedWorkspace]:
-    """Open what is staged in the repository that a folder lies in, as far as it lies below that folder.
-
-    Parameters:
-        root: the project's folder.
-        environment: the caller's; what it says of git's places is absolute.
-        kept: as `StagedWorkspace` has it.
-        unfinished: as `StagedWorkspace` has it.
-
-    Raises:
-        RequestError: `invalid_arguments` where there is no git, or no repository that can be read.
-        Refused: `forbidden` where the repository is another user's.
-    """
-    with GitIndex(root, environment) as index:
-        yield StagedWorkspace(Staged(index), kept=kept, unfinished=unfinished)
