@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 
 from bae_source.history.record import started
 from tests import another_user as users
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
+
+examples.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
+examples.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:

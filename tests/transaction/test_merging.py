@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bae_source.history.travel.merging import merged
@@ -42,9 +42,6 @@ def test_what_was_done_in_one_place_is_marked_with_both_sides() -> None:
 TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\n"]), max_size=8).map(b"".join)
 
 
-@settings(
-    deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)  # what a busy machine takes for a text is no fault
 @given(TEXTS, TEXTS, TEXTS)
 def test_both_sides_are_treated_alike_and_one_alone_wins(base: bytes, ours: bytes, theirs: bytes) -> None:
     assert merged(base, ours, base).content == ours
