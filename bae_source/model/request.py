@@ -140,10 +140,12 @@ def values_of(
     """
     known = {parameter.name: parameter for parameter in declared}
     problems = [*wrong, *_strangers([name for name in given if name not in known], known)]
+    missing: list[str] = []
     values: dict[str, Any] = {}
     for parameter in declared:
         if parameter.name not in given:
             if parameter.required:
+                missing.append(parameter.name)
                 problems.append(f"{parameter.name} is missing")
         elif too_much := excess(given[parameter.name]):
             problems.append(f"{parameter.name} {too_much}")
@@ -157,7 +159,7 @@ def values_of(
             "invalid_arguments",
             _ended(f"{kind.verb} was called wrongly: {'; '.join(problems)}"),
             hints=[f"{signature(kind)}: {summary(kind)}"],
-            details={"problems": problems},
+            details={"problems": problems, "missing": missing},
         )
     return values
 

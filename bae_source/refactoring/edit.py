@@ -128,6 +128,7 @@ class Edit(Request, frozen=True, kw_only=True):
                 "invalid_arguments",
                 "edit takes either new_source, or old and new together.",
                 hints=["Give new_source for the whole symbol, or old and new for a piece of text in it."],
+                details={"missing": ["new_source"] if neither else []},
             )
         lines = self.comment.splitlines() if self.comment is not None else []
         if lines and any(line.strip()[:1] not in ("", "#") for line in lines):

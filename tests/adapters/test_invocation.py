@@ -233,7 +233,12 @@ def test_somebody_at_a_terminal_is_told_what_is_awaited() -> None:
 
 
 def test_standard_input_is_never_read_unasked() -> None:
-    error = RequestError("invalid_arguments", "edit needs new_source, or old and new.", hints=["edit(target, …): …"])
+    error = RequestError(
+        "invalid_arguments",
+        "edit needs new_source, or old and new.",
+        hints=["edit(target, …): …"],
+        details={"missing": ["new_source"]},
+    )
     called = call("edit", "a.f", stdin=b"f = 1\n", door=Recorder(error))
     assert called.status == 2
     assert "--source FILE|-, --code TEXT" in called.said

@@ -144,7 +144,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
-        raise _respelled(error, kind, own, given, usage) from error
+        raise _respelled(error, kind, own, usage) from error
     return Answer(outcome=outcome, root=root)
 
 
@@ -206,22 +206,15 @@ def _respelled(
     error: RequestError,
     kind: type[Request],
     own: Sequence[Argument],
-    given: Mapping[str, Any],
     usage: Callable[[], str],
 ) -> RequestError:
     """Return the error with hints in the command line's words instead of a call's."""
     kept = [hint for hint in error.hints if not hint.startswith(f"{kind.verb}(")]
     texts = [each for each in own if each.shape is Shape.FILE]
-    if texts and f" {texts[0].parameter}" in error.message and not any(each.parameter in given for each in texts):
+    if texts and texts[0].parameter in error.details.get("missing", ()):
         ways = ", ".join(each.flags[0] + f" {each.metavar}" for each in own if each.parameter == texts[0].parameter)
         kept.append(f"Source is given with {ways}; standard input is read only where - asks for it.")
-    return RequestError(
-        error.code,
-        error.message,
-        hints=[*kept, f"Usage: {usage()}"],
-        candidates=error.candidates,
-        details=error.details,
-    )
+    return error.altered(hints=[*kept, f"Usage: {usage()}"])
 
 
 def _help(text: str) -> Answer:
