@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Refused, RequestError, Source
-from bae_source.engine.service import Context, Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Context, Service
 from bae_source.model.outcome import Text
 from tests.adapters.support import run
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from bae_source.engine.service import Context, Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Context, Service
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import failed, to_json
 

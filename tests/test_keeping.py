@@ -17,7 +17,8 @@ from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
 from bae_source.engine.changing import Changing
 from bae_source.engine.keeping import LIFETIME, MOST
-from bae_source.engine.service import Service, called
+from bae_source.engine.registry import called
+from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.outcome import Outcome
 from tests.adapters.mcp.test_clients import over_pipes

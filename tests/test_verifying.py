@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from bae_source import Source
-from bae_source.engine.service import Context, Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Context, Service
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Outcome, verdict
 from tests.queries.support import close

@@ -22,7 +22,8 @@ from typing import Any
 
 from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.cli.streams import Streams
-from bae_source.adapters.tools import Tool, Toolbox, tools
+from bae_source.adapters.toolbox import Toolbox
+from bae_source.adapters.tools import Tool, tools
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.engine.changing import Exporting, Operation
+from bae_source.engine.operations import Exporting, Operation
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan

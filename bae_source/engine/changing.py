@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
 from bae_source.engine.attempts import Crowded, attempted
+from bae_source.engine.operations import Exporting, Operation, Untangling
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents
@@ -46,33 +47,6 @@ _MOST_NAMED = 3
 """Files that a notice names; the report has all of them."""
 _TOO_EARLY = "partially initialized module"  # so says Python where modules import each other in a circle
 _DECIDE = "Read it again and decide anew."
-
-
-@runtime_checkable
-class Operation(Protocol):
-    """A request that plans a change."""
-
-    def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change."""
-
-
-@runtime_checkable
-class Exporting(Protocol):
-    """A request that can do without what it exports, where that is what fails."""
-
-    def export_behind(self) -> Operation | None:
-        """Return the same with the exports behind all that the package imports; None if they are, or there are none."""
-
-    def without_export(self) -> Operation | None:
-        """Return the same without the exports; None if there are none."""
-
-
-@runtime_checkable
-class Untangling(Protocol):
-    """A request that can be made in a way which leads to fewer circles of imports."""
-
-    def untangled(self) -> Operation | None:
-        """Return the same in that way; None if it is made so, or cannot be."""
 
 
 def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:

@@ -19,7 +19,8 @@ import msgspec
 from msgspec.structs import replace
 
 from bae_source.engine.applying import Apply, check_unused, operation
-from bae_source.engine.changing import Changing, Operation, users_told
+from bae_source.engine.changing import Changing, users_told
+from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling

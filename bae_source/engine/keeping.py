@@ -24,8 +24,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.engine.applying import Apply, operation
-from bae_source.engine.changing import Changing, Operation
+from bae_source.engine.changing import Changing
 from bae_source.engine.drafting import Draft
+from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked

@@ -5,10 +5,15 @@ The order is the one in which help and references show them. Adding a request ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
-from bae_source.model.request import Request, command_of
+from msgspec.structs import replace
+
+from bae_source.errors import RequestError
+from bae_source.model.context import Context, steering
+from bae_source.model.request import Request, command_of, parameters, parse, values_of
 
 _DECLARED: Mapping[str, str] = {
     "read": "queries.read.Read",
@@ -116,3 +121,51 @@ def _verb(command: str) -> str:
 
 REQUESTS = Registry(_DECLARED)
 """Every request."""
+
+
+def request(verb: str, given: Mapping[str, Any]) -> Request:
+    """Make a request from its verb and a mapping of its parameters.
+
+    Raises:
+        RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
+    """
+    return parse(_kind(verb), given)
+
+
+def called(
+    verb: str, arguments: Mapping[str, Any], context: Context | None = None, *, wrong: Sequence[str] = ()
+) -> tuple[Request, Context]:
+    """Make a request, and the context that it is run in, of the arguments of one call, where both stand together.
+
+    Parameters:
+        verb: the request's verb.
+        arguments: the request's own parameters and those of the context that go with it (`model.context.steering`).
+        context: how it is run where the arguments say nothing.
+        wrong: problems that are known already, to be told with the others.
+
+    Raises:
+        RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
+    """
+    kind = _kind(verb)
+    steered = steering(kind)
+    values = values_of(kind, (*parameters(kind), *steered), arguments, wrong=wrong)
+    around = {each.name: values.pop(each.name) for each in steered if each.name in values}
+    return kind(**values), replace(context or Context(), **around)
+
+
+def takes(verb: str, name: str) -> bool:
+    """Say whether a call of a request may say something about the context that it is run in, such as its budget."""
+    return any(each.name == name for each in steering(_kind(verb)))
+
+
+def _kind(verb: str) -> type[Request]:
+    if (kind := REQUESTS.named(verb)) is not None:
+        return kind
+    from difflib import get_close_matches  # 10 ms, and most calls are right
+
+    close = get_close_matches(verb, REQUESTS.verbs)
+    raise RequestError(
+        "unknown_operation",
+        f"There is no {verb!r}.",
+        hints=[*(f"Did you mean {each}?" for each in close), f"There are {', '.join(REQUESTS.verbs)}."],
+    )

@@ -15,19 +15,19 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.address import is_selector
-from bae_source.model.context import Context, checked, has_own_limits, steering, within_budget
+from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
-from bae_source.model.request import Effect, Request, as_mapping, parameters, parse, values_of
+from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
 
-__all__ = ("REQUESTS", "Context", "Query", "Service", "called", "find_root", "request", "takes")
+__all__ = ("REQUESTS", "Context", "Query", "Service", "find_root")
 
 _ROOT = "BAE_SOURCE_ROOT"
 _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
@@ -70,41 +70,6 @@ class Query(Protocol):
         """Answer."""
 
 
-def request(verb: str, given: Mapping[str, Any]) -> Request:
-    """Make a request from its verb and a mapping of its parameters.
-
-    Raises:
-        RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
-    """
-    return parse(_kind(verb), given)
-
-
-def called(
-    verb: str, arguments: Mapping[str, Any], context: Context | None = None, *, wrong: Sequence[str] = ()
-) -> tuple[Request, Context]:
-    """Make a request, and the context that it is run in, of the arguments of one call, where both stand together.
-
-    Parameters:
-        verb: the request's verb.
-        arguments: the request's own parameters and those of the context that go with it (`model.context.steering`).
-        context: how it is run where the arguments say nothing.
-        wrong: problems that are known already, to be told with the others.
-
-    Raises:
-        RequestError: `unknown_operation`, or `invalid_arguments` with every problem.
-    """
-    kind = _kind(verb)
-    steered = steering(kind)
-    values = values_of(kind, (*parameters(kind), *steered), arguments, wrong=wrong)
-    around = {each.name: values.pop(each.name) for each in steered if each.name in values}
-    return kind(**values), replace(context or Context(), **around)
-
-
-def takes(verb: str, name: str) -> bool:
-    """Say whether a call of a request may say something about the context that it is run in, such as its budget."""
-    return any(each.name == name for each in steering(_kind(verb)))
-
-
 def typed_lines(root: Path, environment: Mapping[str, str]) -> Path | None:
     """Return the file that remembers what the user typed in shells on a project; None where none can be had.
 
@@ -119,19 +84,6 @@ def typed_lines(root: Path, environment: Mapping[str, str]) -> Path | None:
         return None if place is None else users.make("shell") / place.name
     except OSError:
         return None
-
-
-def _kind(verb: str) -> type[Request]:
-    if (kind := REQUESTS.named(verb)) is not None:
-        return kind
-    from difflib import get_close_matches  # 10 ms, and most calls are right
-
-    close = get_close_matches(verb, REQUESTS.verbs)
-    raise RequestError(
-        "unknown_operation",
-        f"There is no {verb!r}.",
-        hints=[*(f"Did you mean {each}?" for each in close), f"There are {', '.join(REQUESTS.verbs)}."],
-    )
 
 
 class Service:

@@ -7,8 +7,8 @@ from typing import ClassVar
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 from bae_source.project.importing.importers import importers_of, module_asked
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search.answering import answer_of
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace

@@ -9,8 +9,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes.overriding import overriding
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search.answering import answer_of, named
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.workspace import Workspace

@@ -9,8 +9,8 @@ from bae_source.model.reference import Reference
 from bae_source.model.request import Effect, described
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search.answering import answer_of, told_of_others
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.references.search.references import references_to

@@ -33,8 +33,8 @@ from bae_source.project.files.layout import STUB
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.importers import importers_of
 from bae_source.project.naming.resolve import Resolved, resolve
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Kind

@@ -18,7 +18,8 @@ import pytest
 from bae_source import Source
 from bae_source.doctor.doctor import Doctor
 from bae_source.doctor.health import Trouble
-from bae_source.engine.service import Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Service
 from bae_source.language_server.language_server import COMMANDS, OFF
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import choices_of

@@ -12,7 +12,7 @@ import pytest
 
 from bae_source import RequestError, Source
 from bae_source.adapters.python import stub
-from bae_source.adapters.tools import Toolbox
+from bae_source.adapters.toolbox import Toolbox
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.context import Context

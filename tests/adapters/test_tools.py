@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bae_source.adapters.tools import Toolbox, as_text, as_texts, tools
+from bae_source.adapters.toolbox import Toolbox
+from bae_source.adapters.tools import as_text, as_texts, tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.errors import RequestError

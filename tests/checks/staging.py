@@ -7,7 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from bae_source.engine.service import Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Service
 from bae_source.model.outcome import Outcome
 
 ENVIRONMENT = {

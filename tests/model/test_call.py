@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from bae_source import Source
-from bae_source.engine.service import REQUESTS, called, request
+from bae_source.engine.registry import called, request
+from bae_source.engine.service import REQUESTS
 from bae_source.errors import HistoryError
 from bae_source.model import call as calls
 from bae_source.model.call import Call, call_of

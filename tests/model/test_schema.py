@@ -11,7 +11,8 @@ import pytest
 
 from bae_source import Source
 from bae_source.adapters.schema import input_schema, output_schema
-from bae_source.adapters.tools import Toolbox, tools
+from bae_source.adapters.toolbox import Toolbox
+from bae_source.adapters.tools import tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.context import steering

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import LookupFailed, Refused, Source
-from bae_source.adapters.tools import Toolbox
+from bae_source.adapters.toolbox import Toolbox
 from bae_source.engine.service import Service
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Changed, Notice, Outcome, telling, to_json, told_with
@@ -100,7 +100,7 @@ def test_an_ambiguous_name_through_the_door_keeps_to_its_budget(tmp_path: Path) 
 def test_a_draft_keeps_to_the_budget_too(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("def f():\n    return 1\n")
     draft = Service(tmp_path).draft("why")
-    from bae_source.engine.service import called
+    from bae_source.engine.registry import called
 
     asked, context = called("edit", {"target": "m.f", "old": "1", "new": "(" + "1 +\n" * 900 + "1)", "budget": 500})
     assert draft.run(asked, context).warnings[-1].code == "shortened"

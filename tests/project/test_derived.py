@@ -15,8 +15,8 @@ from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk, Folder, Stamp
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes import lineage
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.references.search import references
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace

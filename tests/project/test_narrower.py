@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.engine.service import request
+from bae_source.engine.registry import request
 from bae_source.model.request import Request
 from bae_source.project.naming.narrower import narrower
 from bae_source.project.workspace import Workspace

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.engine.service import Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Service
 from bae_source.errors import Refused
 from tests.state_folders import state_folders
 

@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bae_source.engine.service import Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome

@@ -22,8 +22,8 @@ from bae_source.adapters.cli.invocation import CommandLine, asks_json, command_l
 from bae_source.adapters.cli.parser import Parser, parse
 from bae_source.adapters.cli.render import render, render_help, render_json, render_warnings
 from bae_source.adapters.cli.streams import Streams, abandon, standard
-from bae_source.engine.registry import REQUESTS
-from bae_source.engine.service import Context, Service, called, find_root
+from bae_source.engine.registry import REQUESTS, called
+from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError, ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Notice, Outcome, failed
 from bae_source.model.request import Effect, Request, command_of

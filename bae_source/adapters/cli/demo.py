@@ -18,7 +18,8 @@ from msgspec import Struct, structs
 
 from bae_source.adapters.cli.render import render, render_diff, render_heading
 from bae_source.adapters.cli.streams import Streams
-from bae_source.engine.service import Context, Service, request
+from bae_source.engine.registry import request
+from bae_source.engine.service import Context, Service
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Failure, Outcome, failed
 

@@ -17,8 +17,10 @@ from msgspec.structs import replace
 from bae_source.adapters.bug import bug
 from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.transactions import PARAMETER, RULE, given
-from bae_source.adapters.tools import Tool, Toolbox, as_called
-from bae_source.engine.service import Service, called
+from bae_source.adapters.toolbox import Toolbox
+from bae_source.adapters.tools import Tool, as_called
+from bae_source.engine.registry import called
+from bae_source.engine.service import Service
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome, failed

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from bae_source.adapters.python.methods import by_name, named, taken, valued
 from bae_source.adapters.python.transacting import Transaction
 from bae_source.adapters.python.verbs import Verbs
-from bae_source.engine.service import Context, Service, called, find_root, takes
+from bae_source.engine.registry import called, takes
+from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
 from bae_source.model.request import Request, check_said, values_of

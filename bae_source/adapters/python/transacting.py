@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bae_source.adapters.python.methods import around, by_name, taken, valued
 from bae_source.adapters.python.verbs import CodeVerbs
-from bae_source.engine.service import called
+from bae_source.engine.registry import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome

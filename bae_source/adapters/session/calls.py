@@ -25,7 +25,7 @@ from bae_source.adapters.session.bounded import fits
 from bae_source.adapters.session.events import Called, Told
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.trail import Spot
-from bae_source.engine.service import called
+from bae_source.engine.registry import called
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.address import is_selector
 from bae_source.model.context import Context

@@ -19,8 +19,7 @@ from typing import Any
 from bae_source.adapters.session.arguments import taken
 from bae_source.adapters.session.calls import Tool
 from bae_source.adapters.session.namespace import Namespace
-from bae_source.engine.registry import REQUESTS
-from bae_source.engine.service import request
+from bae_source.engine.registry import REQUESTS, request
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context, steering
 from bae_source.model.request import parameters

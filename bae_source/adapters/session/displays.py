@@ -21,8 +21,7 @@ from bae_source.adapters.session.events import breadcrumb, speakable
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.places import HOME, SHOWN, TOGETHER, inside
 from bae_source.adapters.session.trail import Spot, Trail, labels
-from bae_source.engine.registry import REQUESTS
-from bae_source.engine.service import request
+from bae_source.engine.registry import REQUESTS, request
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
 from bae_source.model.request import summary

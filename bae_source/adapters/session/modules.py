@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bae_source.engine.service import request
+from bae_source.engine.registry import request
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome

@@ -71,7 +71,7 @@ class Namespace:
         self.desk = Desk(run=run, context=context, report=report, modules=Modules(run), lock=lock)
         self.names: MutableMapping[str, Any] = {} if names is None else names
         self.trail: Trail = START
-        self._offering = Offering(service, self.desk)
+        self._offering = Offering(service.draft, self.desk)
         outermost = (PLACES[HOME], *inside(HOME))
         self.words: dict[str, Any] = {place.name: self._way(Spot(place=place)) for place in outermost}
         self.words |= {"back": self._word("back()", "Go back: the last step of the way is taken off.", self._back)}

@@ -23,7 +23,6 @@ from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
-from bae_source.engine.service import Service
 from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import values_of
@@ -36,12 +35,12 @@ class Offering:
     """The tools of places.
 
     Parameters:
-        service: begins transactions.
+        begin: begins a transaction with a reason.
         desk: where calls go.
     """
 
-    def __init__(self, service: Service, desk: Desk) -> None:
-        self._service = service
+    def __init__(self, begin: Callable[[str], Draft], desk: Desk) -> None:
+        self._begin = begin
         self._desk = desk
 
     def names(self, spot: Spot) -> tuple[str, ...]:
@@ -66,7 +65,7 @@ class Offering:
             assert kind is not None, "transactions are committed by it"
             values = values_of(kind, steering(kind), {"why": why, **how})
             context = checked(replace(self._desk.context, **values))
-            return Changes(self._service.draft(context.why or ""), self._desk, spot, context)
+            return Changes(self._begin(context.why or ""), self._desk, spot, context)
 
         told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
         found: Changes = watched(self._desk, spot, told, begun)

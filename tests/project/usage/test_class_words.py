@@ -13,8 +13,9 @@ from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes.class_words import ClassWords
 from bae_source.project.references.classes.hierarchy import Hierarchy
 from bae_source.project.references.classes.lineage import _Lineage, subclasses
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import Sought, sought_of
+from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.workspace import Workspace
 from tests.project.usage.support import project
 

@@ -7,8 +7,8 @@ import pytest
 from bae_source.project.facts.kept import Kept
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes.lineage import headed, subclasses
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import sought_of
 from bae_source.project.workspace import Workspace
 from tests.memory import Memory
 

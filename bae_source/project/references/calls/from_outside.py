@@ -23,8 +23,9 @@ from msgspec import structs
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_of
+from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.sole import is_standard
 from bae_source.project.references.types.values import STANDARD, Function, Value
 from bae_source.syntax.names import uses as u

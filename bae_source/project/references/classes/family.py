@@ -22,8 +22,9 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Sought, sought_of
+from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.meaning.stubs import handed_on, with_stub
 from bae_source.project.references.types.values import Class, in_order
 from bae_source.syntax.names import uses as u

@@ -18,8 +18,9 @@ from bae_source.model.reference import Reference
 from bae_source.project.naming.bound_names import resolve_to_ask
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.meaning.sought import Mentioned, scopes_inside, sought_of
+from bae_source.project.references.meaning.sought import Mentioned, scopes_inside
 from bae_source.project.references.types.values import Class, Instance
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u

@@ -27,8 +27,9 @@ from bae_source.project.facts.kept import Recent
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.meaning.meaning import InModule, Outside, Symbol
+from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_of
+from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.meaning.stubs import declarations, with_stub
 from bae_source.project.references.search.search import Candidates, Search
 from bae_source.project.references.search.strings import in_settings, lower_name

@@ -1,0 +1,35 @@
+"""Protocols of requests that plan changes, by what the engine can ask of them."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from bae_source.model.plan import Plan
+from bae_source.project.workspace import Workspace
+
+
+@runtime_checkable
+class Operation(Protocol):
+    """A request that plans a change."""
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change."""
+
+
+@runtime_checkable
+class Exporting(Protocol):
+    """A request that can do without what it exports, where that is what fails."""
+
+    def export_behind(self) -> Operation | None:
+        """Return the same with the exports behind all that the package imports; None if they are, or there are none."""
+
+    def without_export(self) -> Operation | None:
+        """Return the same without the exports; None if there are none."""
+
+
+@runtime_checkable
+class Untangling(Protocol):
+    """A request that can be made in a way which leads to fewer circles of imports."""
+
+    def untangled(self) -> Operation | None:
+        """Return the same in that way; None if it is made so, or cannot be."""
