@@ -16,7 +16,7 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.facts.mentions import unseen_in
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.meaning import InFolder, InModule, Meaning, Outside, Symbol
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.search import mentions_of

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.files.layout import import_name
-from bae_source.project.references.meaning.meaning import InModule
+from bae_source.project.references.meaning.meanings import InModule
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.refactoring.renaming.exported import Exported

@@ -28,7 +28,7 @@ from bae_source.model.text import listed
 from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.references import looked_for

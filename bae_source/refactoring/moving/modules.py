@@ -29,7 +29,7 @@ from bae_source.model.span import Span
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.lazily_named import in_tables
 from bae_source.project.naming.resolve import absolute_name
-from bae_source.project.references.meaning.meaning import InFolder, InModule, Meaning
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.prose import code_of

@@ -19,7 +19,7 @@ from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.meaning import Meaning, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.workspace import Workspace

@@ -26,7 +26,7 @@ from bae_source.errors import Refused, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.naming.resolve import Resolved, absolute_name
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.provided import Provided
 from bae_source.syntax.names import uses as u

@@ -25,7 +25,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.model.text import normalised
-from bae_source.project.references.meaning.meaning import InModule, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.references import looked_for

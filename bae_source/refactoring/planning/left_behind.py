@@ -23,7 +23,7 @@ from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.by_text import may_import
 from bae_source.project.importing.lazily_named import in_tables
 from bae_source.project.naming.resolve import absolute_name
-from bae_source.project.references.meaning.meaning import InModule, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.strings import in_settings

@@ -24,7 +24,7 @@ from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.from_outside import reasons
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought

@@ -19,7 +19,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.outcome import Notice
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace

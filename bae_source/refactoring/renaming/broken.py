@@ -21,7 +21,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.span import Span
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Meaning
+from bae_source.project.references.meaning.meanings import Meaning
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.refactoring.renaming.places import Place
 from bae_source.syntax.outline.tree import parse_module

@@ -19,7 +19,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.refactoring.renaming.outside import are_fields
 from bae_source.refactoring.renaming.places import Place

@@ -20,7 +20,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
 from bae_source.project.files.packages import modules_below
-from bae_source.project.references.meaning.meaning import InModule, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.syntax.exports.lazy import tables

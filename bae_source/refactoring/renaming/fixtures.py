@@ -19,7 +19,7 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.project.references.calls.fixtures import CONFTEST
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.references import requests_for
 from bae_source.project.references.types.values import in_order

@@ -24,7 +24,7 @@ from functools import cached_property
 from bae_source.errors import ResourceError
 from bae_source.project.references.calls.keywords import MODELS
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Meaning, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.types.enumerations import ENUMERATIONS
 from bae_source.project.references.types.values import Class, Instance, Rebound, Value, Values

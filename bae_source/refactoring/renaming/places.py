@@ -27,7 +27,7 @@ from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.calls.keywords import keyword_of
 from bae_source.project.references.calls.parameters import BY_STARS, header_keywords, keywords_of, private_keywords
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, bound_in
 from bae_source.project.references.search.references import Looked, looked_for

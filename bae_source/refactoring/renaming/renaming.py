@@ -16,7 +16,7 @@ from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.search.prose_edits import Wanted

@@ -25,7 +25,7 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.keywords import MODELS
 from bae_source.project.references.classes.family import Family
-from bae_source.project.references.meaning.meaning import Meaning, Outside, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.renaming.exported import Exported

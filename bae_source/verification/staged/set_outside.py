@@ -17,7 +17,8 @@ from functools import cached_property
 
 from bae_source.errors import ResourceError
 from bae_source.project.git.staged import StagedWorkspace
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Names, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.text.source import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bae_source.project.references.meaning.meaning import Outside
+from bae_source.project.references.meaning.meanings import Outside
 from bae_source.project.references.types.values import Class
 from tests.project.usage.support import class_named, name_of, project
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.project.references.meaning.meaning import NOTHING, UNKNOWN, Names, Symbol
+from bae_source.project.references.meaning.meaning import NOTHING, UNKNOWN, Names
+from bae_source.project.references.meaning.meanings import Symbol
 from tests.project.support import workspace
 from tests.queries.support import laid
 

@@ -27,7 +27,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.references.calls.calls import Call, calls_at, of_symbol, values_called
 from bae_source.project.references.meaning.bound_elsewhere import owner_of
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.meaning.variables import WHATEVER, Variables

@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Outside, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.meaning.variables import WHATEVER, Variables

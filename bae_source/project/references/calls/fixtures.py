@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from bae_source.model.reasons import Reason
-from bae_source.project.references.meaning.meaning import Meaning, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Symbol
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u

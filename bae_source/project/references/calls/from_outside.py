@@ -22,7 +22,7 @@ from msgspec import structs
 
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought

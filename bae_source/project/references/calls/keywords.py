@@ -14,7 +14,7 @@ from functools import cached_property
 
 from bae_source.model.reasons import Reason
 from bae_source.project.references.classes.class_order import Order, made_by
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.inference import Inference
 from bae_source.project.references.types.values import (

@@ -24,7 +24,7 @@ from bae_source.project.references.calls.keywords import keyword_of, setting
 from bae_source.project.references.classes.family import Family, members_of
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.search.references import looked_for

@@ -24,7 +24,7 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.references.calls.fixtures import MAKERS
 from bae_source.project.references.calls.from_outside import is_passive, may_call, reasons
 from bae_source.project.references.calls.keywords import decorators_of, may_be_field
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.sole import Below, files_of, is_standard, packages_outside, words_in

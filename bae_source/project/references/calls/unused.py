@@ -32,7 +32,7 @@ from bae_source.project.files.contents import contents_of
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.listed_symbols import Named, is_method, symbols_of
 from bae_source.project.references.calls.reached import Definition, Reached
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.project.references.meaning.sought import Sought, bound_in, scopes_inside
 from bae_source.project.references.meaning.stubs import with_stub

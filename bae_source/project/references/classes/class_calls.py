@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bae_source.project.references.classes.metaclasses import METACLASSES, is_metaclass
 from bae_source.project.references.classes.set_in_text import Argument, calls_in, statement_before
-from bae_source.project.references.meaning.meaning import Meaning, Outside, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Above, Class, Function, Value, Values

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from bae_source.model.reasons import Reason
 from bae_source.project.references.classes.class_order import ClassOrders, made_by
 from bae_source.project.references.classes.metaclasses import metaclasses
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.types.values import Class, Function, ordered
 from bae_source.syntax.names import uses as u
 

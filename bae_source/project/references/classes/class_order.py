@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.types.enumerations import ENUMERATIONS
 from bae_source.project.references.types.values import (
     FITTED,

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from bae_source.project.references.classes.class_order import ClassOrders, Order
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Meanings, Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Meanings, Outside, Symbol
 from bae_source.project.references.types.values import NO_VALUE, Class, Member, OfClass, Value, Values
 from bae_source.syntax.names import uses as u
 

@@ -21,7 +21,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought

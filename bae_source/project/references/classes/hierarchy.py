@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.reference import Reference
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.meaning.stubs import with_stub

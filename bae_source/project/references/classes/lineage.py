@@ -38,7 +38,7 @@ from bae_source.project.references.classes.class_order import made_by
 from bae_source.project.references.classes.class_words import ClassWords
 from bae_source.project.references.classes.hierarchy import Hierarchy, Subclass, as_class, sought_class
 from bae_source.project.references.classes.set_in_text import parameter_given, setting, setting_at
-from bae_source.project.references.meaning.meaning import Outside, Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
 from bae_source.project.references.search.search import Candidates, Search

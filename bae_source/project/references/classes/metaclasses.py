@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from bae_source.project.references.classes.class_order import ClassOrders, Node, Order
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.values import Class, Instance, Value, Values
 from bae_source.syntax.names import uses as u

@@ -26,7 +26,7 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.references.classes import class_hooks
 from bae_source.project.references.classes.hierarchy import Subclass, as_class, sought_class
 from bae_source.project.references.classes.lineage import Listed, as_made, lineage, once
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.values import NOT_KNOWN, Class, OfClass, Value, Values

@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
-from bae_source.project.references.meaning.meaning import InModule, Outside, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import FITTED, Class, Value, Values, class_around

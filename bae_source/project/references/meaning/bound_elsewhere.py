@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.project.references.classes.class_order import ClassOrders
-from bae_source.project.references.meaning.meaning import InModule, Names, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.types.values import (
     NOT_KNOWN,
     Class,

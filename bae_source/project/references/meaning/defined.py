@@ -19,7 +19,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.calls.calls import addresses_of, leading_to
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.syntax.names import uses as u

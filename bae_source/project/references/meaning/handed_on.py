@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from bae_source.errors import ResourceError
-from bae_source.project.references.meaning.meaning import InModule, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.syntax.names import uses as u

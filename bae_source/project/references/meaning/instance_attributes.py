@@ -17,7 +17,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.reference import Reference
 from bae_source.project.naming.bound_names import resolve_to_ask
 from bae_source.project.naming.resolve import Resolved, resolve
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned, scopes_inside

@@ -20,48 +20,20 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from bae_source.errors import ResourceError
 from bae_source.project.files.census import STUB, Census
 from bae_source.project.files.layout import import_name
+from bae_source.project.references.meaning.meanings import (
+    InFolder,
+    InModule,
+    Meaning,
+    Meanings,
+    Outside,
+    Symbol,
+)
 from bae_source.syntax.names import uses as u
-
-
-class Symbol(Struct, frozen=True):
-    """A name that is bound in a scope.
-
-    Parameters:
-        path: the file.
-        scope: number of the scope that binds it.
-        name: what it binds.
-    """
-
-    path: str
-    scope: int
-    name: str
-
-
-class InModule(Struct, frozen=True):
-    """A module of the project."""
-
-    path: str
-
-
-class Outside(Struct, frozen=True):
-    """Something outside the project, by its dotted name in the code; `builtins.` stands before built-ins."""
-
-    name: str
-
-
-class InFolder(Struct, frozen=True):
-    """A package of the project without `__init__` (PEP 420)."""
-
-    path: str
-
-
-Meaning = Symbol | InModule | InFolder | Outside | None
-Meanings = frozenset[Meaning]
 
 Exported = tuple[frozenset[str] | None, bool]
 """The names that an `__all__` lists, and whether a module lets out no others."""

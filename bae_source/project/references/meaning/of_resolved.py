@@ -8,7 +8,8 @@ from bae_source.errors import RequestError
 from bae_source.model.address import Segment
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.meaning.meaning import InModule, Names, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.sought import (
     _GIVES_NOTHING,
     ACCESSING,

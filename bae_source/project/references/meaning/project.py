@@ -13,7 +13,8 @@ from msgspec import structs
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.references.classes.bases import Bases
-from bae_source.project.references.meaning.meaning import InModule, Names
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.inference import Inference
 from bae_source.project.workspace import Workspace

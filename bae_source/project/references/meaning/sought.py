@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bae_source.model.address import Segment
 from bae_source.model.reference import Certainty
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 

@@ -15,7 +15,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought, scopes_inside
 from bae_source.project.references.types.values import in_order

@@ -22,7 +22,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.text import normalised
 from bae_source.project.facts.mentions import Words, unseen_in
 from bae_source.project.files.contents import Content, contents_of
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.types.values import NOT_KNOWN, Class, Value, Values, in_order
 from bae_source.syntax.names import uses as u

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from bae_source.project.references.classes.class_order import Order
-from bae_source.project.references.meaning.meaning import Meaning, Symbol
+from bae_source.project.references.meaning.meanings import Meaning, Symbol
 from bae_source.project.references.types.inference import Inference
 from bae_source.project.references.types.values import Above, Class, Function, Instance, Value
 from bae_source.syntax.names import uses as u

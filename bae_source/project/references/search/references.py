@@ -26,7 +26,7 @@ from bae_source.model.reference import Reference
 from bae_source.project.facts.kept import Recent
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.hierarchy import sought_class
-from bae_source.project.references.meaning.meaning import InModule, Outside, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Outside, Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought

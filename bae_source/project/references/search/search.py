@@ -21,7 +21,7 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.facts.mentions import Mentioning
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.meaning.variables import Variables

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
-from bae_source.project.references.meaning.meaning import InModule, Meaning, Meanings, Symbol
+from bae_source.project.references.meaning.meanings import InModule, Meaning, Meanings, Symbol
 from bae_source.project.references.meaning.project import shown
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.types.inference import Inference

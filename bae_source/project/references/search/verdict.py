@@ -18,7 +18,8 @@ from bae_source.model.reference import Certainty
 from bae_source.project.references.classes.class_order import Order
 from bae_source.project.references.classes.metaclasses import METACLASSES, Makers, may_come_before, properties
 from bae_source.project.references.meaning.bound_elsewhere import BoundByOthers, joined
-from bae_source.project.references.meaning.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning, Outside, Symbol
 from bae_source.project.references.meaning.sought import ACCESSING, Sought
 from bae_source.project.references.search.reaching import Reaching, is_tested
 from bae_source.project.references.types.inference import Inference

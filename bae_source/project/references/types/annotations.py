@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from bae_source.project.references.meaning.meaning import InModule, Meanings, Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InModule, Meanings, Outside, Symbol
 from bae_source.project.references.types.values import (
     NO_VALUE,
     NOT_KNOWN,

@@ -26,7 +26,8 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.project.references.classes.class_order import ClassOrders
 from bae_source.project.references.meaning.bound_elsewhere import BoundElsewhere
-from bae_source.project.references.meaning.meaning import Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.types.making import Making
 from bae_source.project.references.types.values import (
     NOT_KNOWN,

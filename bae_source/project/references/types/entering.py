@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bae_source.project.references.classes.class_order import ClassOrders
-from bae_source.project.references.meaning.meaning import Outside
+from bae_source.project.references.meaning.meanings import Outside
 from bae_source.project.references.types.items import Items
 from bae_source.project.references.types.values import (
     NOT_KNOWN,

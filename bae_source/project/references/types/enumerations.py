@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bae_source.project.references.meaning.meaning import Outside
+from bae_source.project.references.meaning.meanings import Outside
 from bae_source.project.references.types.values import Values
 from bae_source.syntax.names import uses as u
 

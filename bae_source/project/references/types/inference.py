@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, TypeVar
 from bae_source.errors import ResourceError
 from bae_source.project.references.classes.class_order import ClassOrders
 from bae_source.project.references.meaning.bound_elsewhere import BoundElsewhere, joined, owner_of
-from bae_source.project.references.meaning.meaning import InFolder, InModule, Meaning, Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning, Outside, Symbol
 from bae_source.project.references.types.annotations import ANNOTATED, CALLABLES, LEFT_TO_THE_VALUE, Annotations
 from bae_source.project.references.types.called_on import CalledOn, Receivers, nothing, self_of
 from bae_source.project.references.types.entering import METHODS, Entering

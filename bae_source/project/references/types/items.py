@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from bae_source.project.references.meaning.meaning import Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.types.values import (
     CALL,
     ITEM,

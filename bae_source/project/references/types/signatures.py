@@ -19,7 +19,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from bae_source.project.references.meaning.meaning import Symbol
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.syntax.names import uses as u

@@ -18,7 +18,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from bae_source.project.references.meaning.meaning import Names, Outside, Symbol
+from bae_source.project.references.meaning.meaning import Names
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.types.values import (
     NO_VALUE,
     NOT_KNOWN,

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 
-from bae_source.project.references.meaning.meaning import InFolder, InModule, Outside, Symbol
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Outside, Symbol
 
 _NUMBER = r"\d+"
 
