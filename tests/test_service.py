@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from bae_source.engine.changing import Changing
-from bae_source.engine.commands import COMMANDS
 from bae_source.engine.registry import request
-from bae_source.engine.service import REQUESTS, Context, Service, find_root
+from bae_source.engine.service import COMMANDS, REQUESTS, Context, Service, find_root
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.request import parameters
 from bae_source.refactoring.edit import Edit

@@ -3,7 +3,7 @@
     request -> measured -> within its budget -> checked -> recovered -> steady -> carried out -> outcome
 
 Each layer is a method with that name; what carries a request out is its declared `runner`: a query answers from a
-workspace, a change is made by `changing`, a command stands in `commands`.
+workspace, a change is made by `changing`, a command is one of `COMMANDS`.
 
 Invariants:
 - a request that was not made by `parse` is parsed here, so that no caller can skip validation;
@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
@@ -298,8 +298,6 @@ class Service:
         return _by_name(workspace, asked).answer(workspace)
 
     def _command(self, asked: Request, context: Context) -> Outcome:
-        from bae_source.engine.commands import COMMANDS  # few requests are commands
-
         return COMMANDS[asked.runner](self, asked, context)
 
     def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
@@ -413,3 +411,63 @@ def find_root(start: Path, environment: Mapping[str, str]) -> Path:
     start = Path(os.path.realpath(start))
     found = (folder for folder in folders_upwards(start) if any(owned(folder / sign) for sign in _SIGNS))
     return next(found, start)
+
+
+def _travel(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import travel  # the history, as below, which no other command needs
+
+    return travel(door.changing, asked, context)
+
+
+def _history(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import listed_operations
+
+    return listed_operations(door.changing, asked, context)
+
+
+def _prune(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import pruned
+
+    return pruned(door.changing, asked, context)
+
+
+def _forget(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import forgotten
+
+    door.close()
+    return forgotten(door.changing, asked, context)
+
+
+def _commit(door: Service, asked: Any, context: Context) -> Outcome:
+    return door.keeping.commit(asked.draft, asked.unsure, asked.include, context)
+
+
+def _abandon(door: Service, asked: Any, _: Context) -> Outcome:
+    return door.keeping.abandon(asked.draft)
+
+
+def _telemetry(door: Service, _: Any, __: Context) -> Outcome:
+    from bae_source.engine.usage import usage
+
+    return usage(door.log.lines())
+
+
+def _doctor(door: Service, asked: Any, _: Context) -> Outcome:
+    from bae_source.doctor.doctor import examined
+    from bae_source.doctor.scene import Scene
+
+    scene = Scene(door.workspace(), folders=door.folders, environment=door.environment, noting=door.is_measuring())
+    return examined(asked, scene)
+
+
+COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
+    "travel": _travel,
+    "history": _history,
+    "prune": _prune,
+    "forget": _forget,
+    "commit": _commit,
+    "abandon": _abandon,
+    "telemetry": _telemetry,
+    "doctor": _doctor,
+}
+"""Every command, by the name that requests give as their `runner`."""
