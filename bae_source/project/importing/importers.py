@@ -22,7 +22,7 @@ from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.search import mentions_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.outline.import_calls import IMPORTERS, Loaded, loaded_at
+from bae_source.syntax.outline.static_values import IMPORTERS, Loaded, loaded_at
 from bae_source.syntax.text.source import SingleLines, may_name_encoding
 
 _MOST_LINES = 6

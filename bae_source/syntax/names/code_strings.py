@@ -15,8 +15,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bae_source.syntax.outline.import_calls import loaded_by
-from bae_source.syntax.outline.static_values import chain_of
+from bae_source.syntax.outline.static_values import chain_of, loaded_by
 from bae_source.system.silence import unwarned
 
 _LONGEST = 20_000
