@@ -16,9 +16,9 @@ from msgspec import Struct
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import Definition, ImportBinding, Kind, Outline
 from bae_source.syntax.outline.locate import has_parts, runs_of, segments_of
-from bae_source.syntax.outline.skeleton import in_one_line
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.lexer import end_of_header
+from bae_source.syntax.text.one_line import in_one_line
 
 _KINDS = {kind: kind.value for kind in Kind}
 _LONGEST_STATEMENT = 100
