@@ -25,7 +25,7 @@ from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
 from bae_source.project.facts.index import named
 from bae_source.project.files.data_listing import DataFile, data_files, owner_of
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import gone
 from bae_source.project.files.unseen import behind_unseen
 from bae_source.project.workspace import Workspace
 

@@ -15,8 +15,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
 from bae_source.project.facts.kept import Derived, Kept, Trees
 from bae_source.project.files.layout import Layout, layout_of
-from bae_source.project.files.port import Files, Stamp, read_or_none
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import Files, Stamp, gone, read_or_none
 from bae_source.project.files.settings import oldest_python
 from bae_source.project.files.stamps import is_settled
 from bae_source.syntax.text.source import Source, parsable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct, UnsetType
 
 from bae_source.errors import ResourceError
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import gone
 from bae_source.project.files.stamps import TOGETHER, is_settled, whole
 from bae_source.syntax.text.source import Source, source_of
 

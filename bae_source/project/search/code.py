@@ -14,7 +14,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.project.facts.mentions import Words
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import gone
 from bae_source.project.naming.listed_symbols import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.scope import Scope, Searched

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import gone
 from bae_source.project.naming.listed_symbols import address_in, is_method, symbols_of
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.ranking import Document, Ranked, ranked

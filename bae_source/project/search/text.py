@@ -23,7 +23,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
-from bae_source.project.files.reading import gone
+from bae_source.project.files.port import gone
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
