@@ -51,7 +51,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "verification": ("staged", ""),
 }
 
-LONGEST_PATH = 43
+LONGEST_PATH = 29
 """Modules on the longest way from import to import."""
 
 #: Where a library lives: prefixes of paths below the package.

@@ -1,12 +1,6 @@
-"""Requests as tools: what MCP, function-calling models and sessions offer, and the one way in which they call it.
+"""Requests as tools: what MCP, function-calling models and sessions offer, and the texts of their answers.
 
-    toolbox = Toolbox(Service(root), who="agent")
-    toolbox.call("read", {"target": "app.client.Client.send"})      an outcome, whatever happens
-
-Invariants:
-- a tool is derived from its request's declaration; nothing about a single one stands here;
-- a call goes through the one door, with the request's parameters and those of its context in one mapping;
-- a call never raises: an error is an outcome, one of our own bugs as well.
+Invariant: a tool is derived from its request's declaration; nothing about a single one stands here.
 """
 
 from __future__ import annotations

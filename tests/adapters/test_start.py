@@ -194,7 +194,6 @@ def test_a_search_that_finds_what_it_asks_for_loads_nothing_that_explains_or_cha
     assert done.returncode == 0
     assert "bae_source.project.references.search.references" in loaded
     for name in ("adapters.cli.helping", "adapters.cli.manual", "adapters.cli.commands", "adapters.bug",
-                 "model.selector", "model.shortened", "project.naming.not_found", "project.files.overlay",
-                 "project.facts.worker"):  # fmt: skip
+                 "model.selector", "model.shortened", "project.naming.not_found", "project.files.overlay"):  # fmt: skip
         assert f"bae_source.{name}" not in loaded
     assert not {"unicodedata", "ast", "_ast", "sqlite3", "urllib.parse", "threading"} & set(loaded)

@@ -137,7 +137,7 @@ def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
         "    if b'# hanging' in content: __import__('time').sleep(600)\n"
         "    return whole(self, content)\n"
         "facts.FactKind.extract = extract\n"
-        "from bae_source.project.facts.worker import serve; serve()\n",
+        "from bae_source.project.facts.pool import serve; serve()\n",
     )
 
 
@@ -360,7 +360,7 @@ def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.Mo
         while os.read(0, 1 << 20):
             os.write(1, bytes([0, 0, 0, 1, 0x90]))
 
-    monkeypatch.setattr("bae_source.project.facts.worker.serve", serve)
+    monkeypatch.setattr("bae_source.project.facts.pool.serve", serve)
     monkeypatch.setattr(
         "bae_source.system.own_process._CODE",
         "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",

@@ -17,8 +17,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.project.facts.kinds import SUMMARY
-from bae_source.project.facts.pool import MANY
-from bae_source.project.facts.worker import Result, serve
+from bae_source.project.facts.pool import MANY, Result, serve
 from bae_source.state.lock import project_lock
 from bae_source.system.frames import frame, read_frame
 from bae_source.system.own_process import Own, python
@@ -48,7 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def program() -> Own:
-    return waited_for(Own(python("bae_source.project.facts.worker:serve")))
+    return waited_for(Own(python("bae_source.project.facts.pool:serve")))
 
 
 def copy(work: Callable[[], None] = serve) -> Own:
@@ -223,7 +222,7 @@ def test_a_copy_that_has_only_begun_is_ended_at_once() -> None:
 def test_a_copy_of_a_process_without_standard_error_has_its_pipes_all_the_same() -> None:
     program = (
         "import msgspec, os\n"
-        "from bae_source.project.facts.worker import serve\n"
+        "from bae_source.project.facts.pool import serve\n"
         "from bae_source.system.frames import frame, wait\n"
         "from bae_source.system.own_process import Own\n"
         "os.close(2)\n"

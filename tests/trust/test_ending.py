@@ -241,7 +241,7 @@ def test_a_fork_of_a_host_has_no_part_in_its_session_and_begins_one_of_its_own(r
 
 
 def test_a_process_that_parses_for_us_ends_by_the_clock_where_its_pipe_does_not_end() -> None:
-    code = "import bae_source.project.facts.worker as worker; worker._SECONDS = 1; worker.serve()"
+    code = "import bae_source.project.facts.pool as pool; pool._LONGEST_WAIT = 1; pool.serve()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, env=environment()) as process:
         assert process.wait(PATIENCE) == -signal.SIGALRM
 
