@@ -62,18 +62,18 @@ class ResourceError(Exception):
 
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence."""
+        """The error as one sentence."""
         if not self.unchanged:
             return self._said if self.unchanged is None else f"{self.clause}."
         return f"{self._said}{' N' if self._said.endswith('.') else '; n'}othing was changed."
 
     @property
     def clause(self) -> str:
-        """What is wrong as a part of another sentence."""
+        """The error as a part of another sentence."""
         return self._said.rstrip(".")
 
     def clause_about(self, name: str) -> str:
-        """What is wrong with something of a name, likewise."""
+        """The error of something that has a name, likewise."""
         return f"{name} {self.reason}".rstrip(".") if self.subject else f"{name}: {self.clause}"
 
     @property

@@ -175,7 +175,7 @@ def _some(names: Sequence[str], limit: int) -> str:
 
 
 class _Unparsed(Struct, frozen=True, kw_only=True):
-    """What was found.
+    """Files of a project that cannot be looked into, and the number of all.
 
     Parameters:
         looked_at: how many Python files there are.

@@ -58,7 +58,7 @@ class Scene:
 
     @cached_property
     def programs(self) -> str:
-        """Where programs are looked for that are started."""
+        """Folders in which programs are looked for before they are started."""
         return within_reach(self.search_path, self.folders.top)
 
     @cached_property

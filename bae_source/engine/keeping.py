@@ -57,7 +57,7 @@ from bae_source.system.own_files import content_of
 # - how a draft ended is known for as long as it would have lived.
 
 MOST = 64
-"""How many may be kept for one project."""
+"""Largest number of drafts that are kept for one project."""
 _FOLDER = "drafts"
 _HANDLE = re.compile(rf"{DRAFT_HANDLE}[0-9a-f]{{24}}")
 

@@ -53,7 +53,7 @@ __all__ = ("REQUESTS", "Context", "Query", "Service", "find_root")
 
 _ROOT = "BAE_SOURCE_ROOT"
 _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
-"""What the folder that is a project has."""
+"""Names of files and folders that mark the folder of a project."""
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
 _READINGS = 3
@@ -367,7 +367,7 @@ class Service:
 
     @cached_property
     def changing(self) -> Changing:
-        """What plans and makes changes."""
+        """Planner and maker of changes."""
         from bae_source.engine.changing import Changing
 
         return Changing(self.root, environment=self.environment, workspace=self.workspace, folders=lambda: self.folders)
@@ -380,7 +380,7 @@ class Service:
 
     @cached_property
     def folders(self) -> StateFolders:
-        """Where our own state lies."""
+        """Folders of our own state."""
         from bae_source.state.binding import UserState
         from bae_source.state.folders import StateFolders
 

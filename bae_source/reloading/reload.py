@@ -326,7 +326,7 @@ def _modified(path: Path) -> int | None:
 
 
 class Replaced(Struct, frozen=True):
-    """What is known of a source that a change replaces.
+    """Facts about a source that a change replaces.
 
     Parameters:
         size: bytes that it has now.

@@ -39,9 +39,9 @@ _OURS = "BAE_SOURCE_MCP_SECRET"
 _DROPPED = ("PYTHON", "GIT_", "PYTEST_", "COVERAGE_PROCESS", _OURS, *_COLOURS)
 _KEPT = {"PYTHONPATH"}
 _SUPERVISE = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import supervisor; supervisor.main()"
-"""What is above the child: a module by itself, which Python need not compile each time as it would a script."""
+"""Code of the process above the child: a module by itself, which Python need not compile each time as a script."""
 _SECONDS = 15.0
-"""How long the end of everything is waited for."""
+"""Longest wait for the end of everything."""
 
 
 class CannotStart(Exception):
@@ -141,7 +141,7 @@ class Child:
 
     @property
     def has_ended(self) -> bool:
-        """Whether everything has ended, as far as can be seen without waiting; in a fork it has."""
+        """True once everything has ended, as far as can be seen without waiting; also in a fork."""
         return self.status < 0 or self._has_told(0)
 
     def interrupt(self) -> None:

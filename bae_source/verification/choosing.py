@@ -231,7 +231,7 @@ Contents = Mapping[str, bytes | None]
 
 
 class One(Protocol):
-    """What judges a transaction."""
+    """One verifier of several that judge a transaction."""
 
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
         """Remember the state to come back to; return whether other programs were waited for."""

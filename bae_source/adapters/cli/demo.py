@@ -30,7 +30,7 @@ from shop.prices import price_of
 
 
 class Cart:
-    """What somebody is about to buy."""
+    """Goods that a customer is about to buy."""
 
     def __init__(self) -> None:
         self.items: list[str] = []
@@ -58,7 +58,7 @@ def price_of(item: str) -> int:
 '''
 
 _REPORT = '''\
-"""What the shop tells its owner."""
+"""Reports for the owner of the shop."""
 
 from shop.cart import Cart
 

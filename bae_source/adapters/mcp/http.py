@@ -86,7 +86,7 @@ _KEPT = (b"host", b"mcp-protocol-version")
 
 
 class _Session(Struct, kw_only=True):
-    """What is known of one: requests that are being answered, streams that are open, when it was used."""
+    """State of one session: requests that are being answered, streams that are open, when it was used."""
 
     asked: int = 0
     streams: int = 0
@@ -243,7 +243,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_answered(self) -> bool:
-        """Whether a whole request is being answered."""
+        """True while a whole request is being answered."""
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
 
     def _look(self) -> None:

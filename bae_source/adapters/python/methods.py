@@ -24,7 +24,7 @@ from bae_source.model.request import Effect, Parameter, Request, parameters
 from bae_source.model.selection import answered
 
 CODE = ("queries.", "refactoring.")
-"""How the names begin under which the registry has requests that read and change code."""
+"""Beginnings of the names under which the registry has requests that read and change code."""
 _LIMITS = ("budget", "cursor")
 """Parameters of the context that `Source.within` takes."""
 _NAMED = {reference.Certainty: "Certainty", reference.Defined: "Defined", reference.Kind: "Kind"}

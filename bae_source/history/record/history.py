@@ -46,7 +46,7 @@ _LARGE = 4_000_000
 """So many operations wait at most, and so many bytes of one, until somebody reads the history, if it can be written."""
 _MOST_PACKS = 64
 _AT_ONCE = 8
-"""What part of what is kept is recorded before it is seen whether that is too much."""
+"""Part of the limit after which so much was recorded that the size is looked at."""
 _PATIENCE = 10.0
 _FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
 

@@ -1,4 +1,4 @@
-"""Which changes an undo or a redo means: the caller's last ones, those of some ids, or those later than some time.
+"""Changes that an undo or a redo means: the caller's last ones, those of some ids, or those later than some time.
 
 Invariants:
 - "my last change" is never another caller's; that of another one is only meant where its id is given;

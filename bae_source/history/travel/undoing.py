@@ -132,7 +132,7 @@ def needed_later(verb: str, travel: Travel, later: Entry, used: Sequence[tuple[s
 
 
 class _Ground(Struct, frozen=True, kw_only=True):
-    """What a plan is made on; as `plan` takes it, with the timeline of who calls."""
+    """Arguments of `plan` with the timeline of the caller, on which a plan is made."""
 
     history: History
     line: Timeline

@@ -397,7 +397,7 @@ class FactSnapshot(Snapshot, Protocol):
 
     @property
     def derived(self) -> Derived:
-        """What was worked out from all files together."""
+        """Values worked out from all files together."""
 
     @property
     def programs(self) -> Programs:

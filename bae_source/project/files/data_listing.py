@@ -34,7 +34,7 @@ NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
 
 
 _Steps = Sequence[re.Pattern[str] | None]
-"""What each component has to match; None for any number of components."""
+"""Expressions that the components have to match; None for any number of components."""
 
 
 class DataFile(Struct, frozen=True, order=True):

@@ -171,7 +171,7 @@ class StagedWorkspace(Workspace):
 
     @cached_property
     def derived(self) -> Derived:
-        """What was worked out from all files together."""
+        """Values worked out from all files together."""
         return Derived(self.census)
 
     def is_on_disk(self, path: str) -> bool:

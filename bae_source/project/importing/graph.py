@@ -1,4 +1,4 @@
-"""Which modules of a project run when one of them is imported, read off the import statements of each.
+"""Modules of a project that run when one of them is imported, read off the import statements of each.
 
     import app.late                  in app/core.py: app.late; the package app runs already
     from other.pkg import sub        other, other.pkg, and other.pkg.sub where that is a module

@@ -1,4 +1,4 @@
-"""What a move does with places that it need not lead along."""
+"""Choice of a move about places that it need not lead along."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bae_source.project.references.search.prose_edits import Wanted
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """What to do with places that a move need not lead along.
+    """Choice about places that a move need not lead along.
 
     Parameters:
         leaves_unsure: whether places that are unsure stay, and refuse nothing.

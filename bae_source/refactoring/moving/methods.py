@@ -290,7 +290,7 @@ _BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 
 
 class Calls(Struct, frozen=True, kw_only=True):
-    """What calls of a method come to in one file.
+    """Calls of a method in one file, as they are after the move.
 
     Parameters:
         splices: on its text.

@@ -375,7 +375,7 @@ _MOST = 5
 
 
 class Leftovers:
-    """What there was before modules ran."""
+    """State of the process before modules ran."""
 
     def __init__(self) -> None:
         self._before = _look()

@@ -78,7 +78,7 @@ _Part = _Function | _Statement
 
 
 class LoadTime:
-    """What runs when one source is loaded.
+    """Code that runs when one source is loaded.
 
     Parameters:
         code: its code.

@@ -30,7 +30,7 @@ from bae_source.syntax.outline.tree import parse_module
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _PERHAPS = (ast.Lambda, ast.BoolOp, ast.IfExp, ast.stmt, ast.ExceptHandler, ast.match_case, *_COMPREHENSIONS)
-"""What does not run for certain with the expression, or the statement, that it is a part of."""
+"""Parts of expressions and statements that do not run for certain with the whole."""
 _BINDERS = frozenset({"globals", "vars", "locals", "setattr", "exec", "__dict__", "modules"})
 _WITHS = (ast.With, ast.AsyncWith)
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))

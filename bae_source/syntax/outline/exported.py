@@ -1,4 +1,4 @@
-"""What a module exports, as far as its `__all__` says so: the one reader of the statements that make it.
+"""Exports of a module by its `__all__`: the one reader of the statements that make it.
 
 __all__ = ["f", *m.__all__] + names     `f`, all that `m` lists, and what `names` holds
 __all__ += ["g"]; __all__.append("h")   and `g` and `h`
@@ -55,7 +55,7 @@ def listed_strings(value: ast.expr) -> Iterator[ast.Constant]:
 
 
 class Exports:
-    """What `__all__` comes to, while the statements of a module are met one after the other.
+    """Value of `__all__`, while the statements of a module are met one after the other.
 
     Attributes:
         bindings: how many of the statements bind it.

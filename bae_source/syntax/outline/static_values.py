@@ -85,7 +85,7 @@ IMPORTERS = ("import_module", "__import__")
 """The functions that import a module whose name they are given."""
 _END = re.compile(r"\)")
 _MOST_ENDS = 8
-"""How many brackets are tried as that which ends a call."""
+"""Number of brackets that are tried as the end of a call."""
 _OWN_PACKAGE = ("__package__", "__name__")  # the second one is the package in an `__init__`, and fails elsewhere
 
 Loaded = tuple[str, int]

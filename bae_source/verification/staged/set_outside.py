@@ -40,7 +40,7 @@ _BY_UNKNOWN_NAMES = tuple(
         ),
     )
 )
-"""What sets attributes by names that do not stand there: `setattr(state, name, 1)`, `partial(setattr, state)` …"""
+"""Calls that set attributes by names that do not stand there: `setattr(state, name, 1)`, `partial(setattr, state)` …"""
 
 _LOADERS = ("import_module", "__import__", "modules")
 _MADE_ANEW = ("raising", "create")

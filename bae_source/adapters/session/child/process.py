@@ -123,7 +123,7 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended, as far as can be seen without waiting, or was the worker of a process that forked."""
+        """True once it has ended, as far as can be seen without waiting; also in a fork."""
         return self._child.has_ended
 
     def interrupt(self) -> None:
@@ -177,7 +177,7 @@ class Process:
 
 
 class Capture:
-    """What a block prints, kept in part: its beginning and its end, and how much there was in between.
+    """Output of a block, kept in part: its beginning, its end, and the number of characters in between.
 
     Parameters:
         room: how many bytes are kept at most.

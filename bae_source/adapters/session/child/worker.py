@@ -48,7 +48,7 @@ _PIECE = 1 << 16
 _OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
 """What our modules, and those that they need, begin with."""
 _NOTHING = "help(NAME) tells all of a tool, nav() where there is what."
-"""What `help` says where nothing is asked."""
+"""Answer of `help` to a call without an argument."""
 _INSIDE = 24
 _DEAF = 74
 """The exit status of a worker that cannot be spoken with any more."""
