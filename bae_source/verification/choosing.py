@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict, replace
 
@@ -27,12 +27,15 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.interpreter import find_interpreter
 from bae_source.reloading.reload import Reload
-from bae_source.transaction.commit.verifier import Verifier
+from bae_source.transaction.commit.verifier import Contents, Verifier
 
 if TYPE_CHECKING:
     from bae_source.verification.type_checkers import TypeChecker
 
 _SECONDS = 300.0
+_UNCHECKED: Mapping[str, Result] = {"not_import_checked": "not_run", "import_failed_before": "failed_before"}
+_LONGEST = 200
+"""Characters of the message of a failed check; the error has all of it."""
 
 
 def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice | Check, ...]:
@@ -218,36 +221,11 @@ def _seconds(workspace: Workspace) -> float:
     return float(seconds) if usable and seconds is not None else _SECONDS
 
 
-# Several verifiers as one: each has to agree.
-#
-# Invariants:
-# - they are asked in their order, and what one of them refuses the next are not asked;
-# - all of them roll back, the last one first, also where one of them fails to.
-
-_UNCHECKED: Mapping[str, Result] = {"not_import_checked": "not_run", "import_failed_before": "failed_before"}
-_LONGEST = 200
-"""Characters of what is said of a check that failed; the error says it all."""
-Contents = Mapping[str, bytes | None]
-
-
-class One(Protocol):
-    """One verifier of several that judge a transaction."""
-
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
-        """Remember the state to come back to; return whether other programs were waited for."""
-
-    def judges(self) -> bool:
-        """Say whether `verify` does."""
-
-    def verify(self) -> tuple[Notice | Check, ...]:
-        """Judge what was written."""
-
-    def roll_back(self) -> None:
-        """Put back what `verify` changed."""
-
-
 class AllOf:
-    """Judges one transaction by several verifiers.
+    """Several verifiers as one: each has to agree.
+
+    They are asked in their order, and where one of them refuses, the next are not asked. All of them roll back, the
+    last one first, also where one of them fails to.
 
     Parameters:
         loading: loads the changed modules; the first one.
@@ -260,8 +238,8 @@ class AllOf:
 
     def __init__(
         self,
-        loading: One,
-        others: Sequence[One],
+        loading: Verifier,
+        others: Sequence[Verifier],
         *,
         names: Sequence[str],
         loads: str,
