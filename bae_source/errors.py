@@ -63,21 +63,24 @@ class ResourceError(Exception):
     @property
     def message(self) -> str:
         """The error as one sentence."""
+        sentence = self._sentence
+        if self.unchanged is None:
+            return sentence
         if not self.unchanged:
-            return self._said if self.unchanged is None else f"{self.clause}."
-        return f"{self._said}{' N' if self._said.endswith('.') else '; n'}othing was changed."
+            return f"{self.clause}."
+        return f"{sentence} Nothing was changed." if sentence.endswith(".") else f"{sentence}; nothing was changed."
 
     @property
     def clause(self) -> str:
         """The error as a part of another sentence."""
-        return self._said.rstrip(".")
+        return self._sentence.rstrip(".")
 
     def clause_about(self, name: str) -> str:
         """The error of something that has a name, likewise."""
         return f"{name} {self.reason}".rstrip(".") if self.subject else f"{name}: {self.clause}"
 
     @property
-    def _said(self) -> str:
+    def _sentence(self) -> str:
         return f"{self.subject} {self.reason}" if self.subject else self.reason
 
     def altered(self, **fields: Any) -> Self:

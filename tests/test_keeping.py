@@ -16,11 +16,11 @@ from bae_source import Session, Source
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
 from bae_source.engine.changing import Changing
-from bae_source.engine.keeping import LIFETIME, MOST
+from bae_source.engine.keeping import MOST
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, ResourceError
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import DRAFT_LIFETIME, Outcome
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
 
@@ -132,7 +132,7 @@ def test_a_handle_that_never_was_has_expired(root: Path, handle: str) -> None:
 def test_a_draft_ends_so_long_after_its_last_use(root: Path) -> None:
     handle = refused(root)
     [path] = drafts_of(root)
-    used = time.time() - LIFETIME + 60
+    used = time.time() - DRAFT_LIFETIME + 60
     os.utime(path, (used, used))
     with pytest.raises(Refused):
         Source(root).commit(handle, reload="off")

@@ -18,7 +18,7 @@ from bae_source.engine.operations import Exporting, Operation
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, described, fits, parameters, parse
+from bae_source.model.request import Effect, Request, as_mapping, described, fits, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.joining import joined
@@ -110,6 +110,11 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     if errors:
         raise _malformed(errors, len(requests))
     return tuple(made)
+
+
+def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+    """Return the changes that a request consists of, as `apply` takes them."""
+    return asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
 
 
 def operation(given: Mapping[str, Any]) -> Request:

@@ -14,8 +14,8 @@ from bae_source.model.outcome import Outcome
 _ATTEMPTS = 5
 
 
-class Crowded(Exception):  # the loop catches it, no caller sees it
-    """An attempt cannot tell what stands while others write; it is made again alone."""
+class Crowded(Exception):
+    """An attempt cannot tell what stands while others write; the loop makes it again alone, and no caller sees this."""
 
 
 def attempted(attempt: Callable[[bool], Outcome], held: Callable[[], AbstractContextManager[object]]) -> Outcome:

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.engine.applying import Apply, check_unused, operation
+from bae_source.engine.applying import Apply, changes_of, check_unused, operation
 from bae_source.engine.changing import Changing, users_told
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
@@ -113,7 +113,6 @@ class Draft:
     def _run(self, asked: Request, context: Context) -> Outcome:
         if asked.effect is Effect.READS:
             return self._read(self._now, asked, context)
-        requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
         if not isinstance(asked, Operation):
             raise RequestError(
                 "unknown_operation",
@@ -126,7 +125,7 @@ class Draft:
             self._changing.outcome(users_told(before, plan), before, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
-        self._take(plan, requests)
+        self._take(plan, changes_of(asked))
         return outcome
 
     def resume(self, requests: Sequence[dict[str, Any]]) -> None:

@@ -23,38 +23,20 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.engine.applying import Apply, operation
+from bae_source.engine.applying import Apply, changes_of, operation
 from bae_source.engine.changing import Changing
 from bae_source.engine.drafting import Draft
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import (
-    DRAFT,
-    DRAFT_HANDLE,
-    REPORT,
-    Outcome,
-)
-from bae_source.model.outcome import (
-    DRAFT_LIFETIME as LIFETIME,
-)
+from bae_source.model.outcome import DRAFT, DRAFT_HANDLE, DRAFT_LIFETIME, REPORT, Outcome
 from bae_source.model.reasons import CHANGES_THEM, has_word
-from bae_source.model.request import Effect, Request, as_mapping
+from bae_source.model.request import Effect, Request
 from bae_source.state.folders import StateFolders
 from bae_source.system.descriptors import SAFELY
 from bae_source.system.hashing import sha256
 from bae_source.system.own_files import content_of
-
-# Changes that are not made yet, kept under a handle, so that any process of this user can go on with them.
-#
-#     <our folder>/drafts/draft_9f2c…      the requests, and a digest of what they came to
-#
-# Invariants:
-# - a draft holds requests and no plan: it is planned anew where it is used, so nothing in it can be out of date;
-# - it lies in the folder of state that is this user's, and is read by nobody else; its handle cannot be guessed;
-# - a draft that is not used ends by itself, and there are never more than the limit: the oldest goes first;
-# - how a draft ended is known for as long as it would have lived.
 
 MOST = 64
 """Largest number of drafts that are kept for one project."""
@@ -81,7 +63,13 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 class Drafts:
-    """The drafts of one project.
+    """The files of drafts, so that any process of this user can go on with them.
+
+        <our folder>/drafts/draft_9f2c…      the requests, and a digest of what they came to
+
+    A draft holds requests and no plan, so nothing in it can be out of date. It lies in the folder of state that is this
+    user's, and its handle cannot be guessed. One that is not used ends by itself, and there are never more than the
+    limit: the oldest goes first. The way in which a draft ended is known for as long as it would have lived.
 
     Parameters:
         folders: where our state lies.
@@ -158,12 +146,12 @@ class Drafts:
             return
         newest = sorted(ages, key=ages.__getitem__)
         for path in newest:
-            if ages[path] > LIFETIME or path in newest[MOST - 1 :]:
+            if ages[path] > DRAFT_LIFETIME or path in newest[MOST - 1 :]:
                 path.unlink(missing_ok=True)
 
 
 def _expired(message: str) -> HistoryError:
-    lifetime = f"A draft ends {LIFETIME // 60} minutes after its last use."
+    lifetime = f"A draft ends {DRAFT_LIFETIME // 60} minutes after its last use."
     return HistoryError(
         "handle_expired", message, hints=[f"Ask for the change, or begin a transaction, anew. {lifetime}"]
     )
@@ -222,9 +210,8 @@ class Keeping:
         """Return a refusal with the handle of its draft, if it is one that may be committed all the same."""
         if error.code != "unsafe_change" or REPORT not in error.details or DRAFT in error.details or context.dry_run:
             return error
-        requests = asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **_given(asked)},)
         message = context.why or (asked.message if isinstance(asked, Apply) else "")
-        draft = Kept(requests=tuple(requests), message=message, digest=_digest(error), refused=True)
+        draft = Kept(requests=changes_of(asked), message=message, digest=_digest(error), refused=True)
         try:
             return _with_draft(error, self._store.keep(draft), draft)
         except OSError:
@@ -432,7 +419,3 @@ def _digest(error: ResourceError) -> str:
 
 def _encoded(value: object) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
-
-
-def _given(asked: Request) -> dict[str, Any]:
-    return {key: value for key, value in as_mapping(asked).items() if value not in (None, ())}

@@ -108,11 +108,11 @@ def parameters(kind: type[Struct]) -> tuple[Parameter, ...]:
 
 
 def _parameter(field: msgspec.structs.FieldInfo) -> Parameter:
-    told: dict[str, Any] = {"help": _help(field.type), "placed": field.required}
+    facts: dict[str, Any] = {"help": _help(field.type), "placed": field.required}
     for meta in getattr(field.type, "__metadata__", ()):
-        told.update(getattr(meta, "extra", None) or {})
+        facts.update(getattr(meta, "extra", None) or {})
     default = None if field.default is msgspec.NODEFAULT else field.default
-    return Parameter(name=field.name, annotation=field.type, required=field.required, default=default, **told)
+    return Parameter(name=field.name, annotation=field.type, required=field.required, default=default, **facts)
 
 
 def parse(kind: type[R], given: Mapping[str, Any]) -> R:

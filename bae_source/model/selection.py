@@ -45,7 +45,7 @@ class LineRange(Struct, frozen=True, kw_only=True):
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """Files of a project that cannot be looked into, and the number of all.
+    """Answer about one definition or module.
 
     Parameters:
         uri: as it was asked for, byte for byte.

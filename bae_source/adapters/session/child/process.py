@@ -177,7 +177,7 @@ class Process:
 
 
 class Capture:
-    """Output of a block, kept in part: its beginning, its end, and the number of characters in between.
+    """Output of a block, kept in part: its beginning, its end, and the number of bytes in between.
 
     Parameters:
         room: how many bytes are kept at most.

@@ -51,7 +51,7 @@ _SURENESS: dict[Certainty, int] = {"sure": 2, "probable": 1, "unsure": 0}
 
 
 class Unused(Struct, frozen=True, kw_only=True):
-    """Files of a project that cannot be looked into, and the number of all.
+    """Definitions that nothing uses, and files that could not be looked into.
 
     Parameters:
         found: by module and line.

@@ -156,7 +156,7 @@ _MOST_KEPT = 100_000
 
 
 class References(Struct, frozen=True, kw_only=True):
-    """Files of a project that cannot be looked into, and the number of all.
+    """References to one symbol, and files that could not be looked into.
 
     Parameters:
         found: by module, line and column.
