@@ -21,14 +21,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from bae_source.adapters.mcp.connections import MOST_CLIENTS, MOST_STRANGERS, SILENT_SECONDS, STRANGER_SECONDS
 from bae_source.adapters.mcp.gate import Gate
-from bae_source.adapters.mcp.http import (
-    MOST_CLIENTS,
-    MOST_SESSIONS,
-    MOST_STRANGERS,
-    SILENT_SECONDS,
-    STRANGER_SECONDS,
-)
+from bae_source.adapters.mcp.http import MOST_SESSIONS
 from bae_source.adapters.mcp.secret import Secret
 from bae_source.system.child import scrubbed
 from tests.adapters.mcp.support import ENVELOPE, INFO, LEGACY, MODERN, Raw, make_project, raw, until
@@ -364,7 +359,7 @@ def test_a_client_that_does_not_go_on_is_hung_up_on_and_one_that_waits_for_an_an
 def impatient(root: Path) -> Iterator[Server]:
     """A server that has little patience with its clients."""
     code = (
-        "import sys; from bae_source.adapters.mcp import http as c; "
+        "import sys; from bae_source.adapters.mcp import connections as c; "
         "c.STRANGER_SECONDS, c.SILENT_SECONDS = 0.5, 1.0; "
         "from bae_source.__main__ import main; sys.exit(main())"
     )
