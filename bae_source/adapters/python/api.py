@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from bae_source.adapters.python.methods import by_name, named, taken, valued
+from bae_source.adapters.python.methods import made_of, named, valued
 from bae_source.adapters.python.transacting import Transaction
 from bae_source.adapters.python.verbs import Verbs
-from bae_source.engine.registry import called, takes
+from bae_source.engine.registry import takes
 from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
-from bae_source.model.request import Request, check_said, values_of
+from bae_source.model.request import Request, values_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -95,8 +95,6 @@ class Source(Verbs):
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call."""
-        arguments, problems = by_name(taken(kind), placed, given)
-        check_said(kind, arguments)
         limits = {name: each for name, each in self._limits.items() if each is not None and takes(kind.verb, name)}
-        asked, context = called(kind.verb, {**limits, **arguments}, self._context, wrong=problems)
+        asked, context = made_of(kind, placed, given, self._context, limits)
         return valued(asked, self._service.run(asked, context))

@@ -16,11 +16,11 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from bae_source.engine.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS, called
 from bae_source.model import reference
-from bae_source.model.context import steering
+from bae_source.model.context import Context, steering
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import Effect, Parameter, Request, parameters
+from bae_source.model.request import Effect, Parameter, Request, check_said, parameters
 from bae_source.model.selection import answered
 
 CODE = ("queries.", "refactoring.")
@@ -64,7 +64,7 @@ def named(verb: str) -> type[Request]:
 def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
     """Return a request's parameters as a method has them, with types as text; those of every change left out."""
     found, starred = list[inspect.Parameter](), False
-    for each in sorted(parameters(kind), key=lambda each: not each.placed):
+    for each in sorted(parameters(kind), key=lambda each: (not each.placed, not each.required)):
         starred = starred or each.starred
         how = (
             inspect.Parameter.VAR_POSITIONAL
@@ -129,9 +129,26 @@ def method_of(verb: str) -> Callable[..., Any]:
 
 def help_of(kind: type[Request]) -> str:
     """Return the help of a method: what the request does, and its parameters."""
-    told = [*parameters(kind), *around(kind)]
-    lines = [inspect.cleandoc(kind.__doc__ or ""), "", *(["Parameters:"] if told else [])]
-    return "\n".join([*lines, *(f"    {each.name}: {each.help}" for each in told)]).strip()
+    lines = [f"    {each.name}: {each.help}" for each in (*parameters(kind), *around(kind))]
+    return "\n".join([inspect.cleandoc(kind.__doc__ or ""), *(["", "Parameters:", *lines] if lines else [])])
+
+
+def made_of(
+    kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any], context: Context, limits: Mapping[str, Any]
+) -> tuple[Request, Context]:
+    """Return the request that a method's call makes, and the context that it is run in.
+
+    Parameters:
+        placed: arguments given by their place.
+        given: arguments given by name.
+        limits: parameters of the context that hold where the call does not give them.
+
+    Raises:
+        RequestError: `invalid_arguments`, with all that is wrong with the call.
+    """
+    arguments, problems = by_name(taken(kind), placed, given)
+    check_said(kind, arguments)
+    return called(kind.verb, {**limits, **arguments}, context, wrong=problems)
 
 
 def valued(asked: Request, outcome: Outcome) -> Any:

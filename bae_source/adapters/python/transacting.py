@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.python.methods import around, by_name, taken, valued
+from bae_source.adapters.python.methods import around, made_of, valued
 from bae_source.adapters.python.verbs import CodeVerbs
-from bae_source.engine.registry import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Request, check_said
+from bae_source.model.request import Effect, Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,13 +76,12 @@ class Transaction(CodeVerbs):
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call in the transaction."""
-        arguments, problems = by_name(taken(kind), placed, given)
-        check_said(kind, arguments)
-        if how := [each.name for each in around(kind) if each.name in arguments and not kind.navigates]:
+        changes = kind.effect is not Effect.READS
+        if how := [each.name for each in around(kind) if changes and each.name in given]:
             raise RequestError(
                 "invalid_arguments",
                 f"{', '.join(how)} is said once, for the whole transaction.",
                 hints=["Give it to transaction()."],
             )
-        asked, context = called(kind.verb, arguments, Context(who=self._context.who, calls="python"), wrong=problems)
+        asked, context = made_of(kind, placed, given, Context(who=self._context.who, calls="python"), {})
         return valued(asked, self._draft.run(asked, context))
