@@ -161,7 +161,8 @@ def _with_bare_names(workspace: Workspace, origin: Resolved, to: ModuleFile) -> 
     splices: list[tuple[Span, str]] = []
     for name in project.uses(to.path).scopes[0].names:
         for mention in uses.mentions.get(name, ()):
-            if mention[4] > 0 and project.inference.values(module.path, mention[4]) == meant:
+            is_attribute = mention[4] > 0 and mention[3] not in (*_NO_NAME, u.KEYWORD)
+            if is_attribute and project.inference.values(module.path, mention[4]) == meant:
                 start = tree.source.lines.offset(*mention[:2])
                 chain = _CHAIN.search(tree.text, 0, start)
                 splices += [(Span(chain.start(1), start), "")] if chain is not None else []

@@ -26,6 +26,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
+from bae_source.project.files.layout import STUB
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.lazily_named import in_tables
 from bae_source.project.naming.resolve import absolute_name
@@ -151,7 +152,7 @@ class ModuleMove:
             if path in self.paths:
                 contents[path] = source.encode(splice(source.text, splices))
             else:
-                splices = with_joined(source.text, splices, newline=source.newline, unit="    ")
+                splices = with_joined(source.text, splices, newline=source.newline)
                 whole = Span(0, len(source.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents.update(self._settings())
@@ -174,7 +175,7 @@ class ModuleMove:
         return self.new + dotted[len(self.old) :] if self._is_moved(dotted) else dotted
 
     def _is_moved(self, dotted: str) -> bool:
-        return dotted == self.old or dotted.startswith(f"{self.old}.")
+        return dotted == self.old or dotted.startswith((f"{self.old}.", f"{self.old}{STUB}"))
 
     def _imports(self, module: ModuleFile, source: Source) -> Sequence[ast.stmt]:
         """Return the import statements of a file; none of one that is too new or too deep.

@@ -43,7 +43,6 @@ from bae_source.syntax.exports.view import view_of
 from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.outline.locate import unit_for
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.place import Position, insert
 from bae_source.syntax.rewrite.remove import remove
@@ -147,7 +146,7 @@ class Moving:
                 continue
             splices = self._file(module, tree, mentions)
             if splices:
-                splices = with_joined(tree.text, splices, newline=tree.source.newline, unit=unit_for(tree, ()))
+                splices = with_joined(tree.text, splices, newline=tree.source.newline)
                 whole = Span(0, len(tree.text))
                 spliced.append(Spliced(module=module, splices=tuple(splices), targets=(whole,)))
         contents |= self._settings()

@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
+from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved, absolute_name
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
@@ -273,7 +274,8 @@ def statements(
 
 def reference(name: str, origin: ModuleFile) -> str:
     """Return how a module imports another one by dots; its dotted name where they have no package in common."""
-    own = origin.name.split(".") if origin.package else origin.name.split(".")[:-1]
+    inside = import_name(origin).split(".")
+    own = inside if origin.package else inside[:-1]
     parts = name.split(".")
     common = 0
     while common < min(len(own), len(parts)) and own[common] == parts[common]:

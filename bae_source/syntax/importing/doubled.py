@@ -31,22 +31,22 @@ _ON_LINE = re.compile(r"^[ \t]*((?:from|import)\b[^\r\n]*)", re.MULTILINE)
 _WORD = re.compile(r"[\w.]+")
 
 
-def with_joined(text: str, splices: Sequence[tuple[Span, str]], *, newline: str, unit: str) -> Splices:
+def with_joined(text: str, splices: Sequence[tuple[Span, str]], *, newline: str) -> Splices:
     """Return the splices of a change, with what puts imports that it writes into those that are there.
 
     Parameters:
         text: of a module, which parses afterwards if it does before.
         newline: of its lines.
-        unit: by what a line between brackets is indented.
     """
     revision = Revision(text)
     revision.apply(splices)
     if not _may_be_doubled(revision.text):
         return list(splices)
     try:
-        known = _counted(_runs(ast.parse(text).body))
+        body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return list(splices)  # newer than the Python that runs here, or too deep
+    known, unit = _counted(_runs(body)), _unit(text, body)
     while (step := _step(revision.text, known, newline, unit)) is not None:
         revision.apply(step)
     return revision.splices()
@@ -127,6 +127,14 @@ def _shown(node: _Import, more: _Import | None = None) -> str:
     """Return a statement, whatever the order of its names; with the names of another one."""
     names = {ast.unparse(alias) for each in (node, more or node) for alias in each.names}
     return f"{_module(node)} {sorted(names)}"
+
+
+def _unit(text: str, body: Iterable[ast.stmt]) -> str:
+    """Return by what the first suite of a module that stands on lines of its own is indented."""
+    lines = Lines(text)
+    suites = (suite for node in body for suite in suites_of(node) if suite and suite[0].lineno > node.lineno)
+    first = next((suite[0] for suite in suites), None)
+    return lines.cut(first.lineno)[: first.col_offset] if first is not None else "    "
 
 
 def _runs(body: Iterable[ast.stmt]) -> Iterator[list[_Import]]:
