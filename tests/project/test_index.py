@@ -285,7 +285,7 @@ def test_the_key_names_every_module_that_facts_walks_and_listings_come_from() ->
         "syntax.importing.on_import", "project.files.walk", "project.facts.mentions", "project.interfaces.listings",
         "project.files.data_listing", "project.references.classes.bases",
     )  # fmt: skip
-    handing_on = {"facts.index", "workspace", "naming.not_found", "naming.paths_given"}  # others' work, and errors
+    handing_on = {"facts.index", "workspace", "naming.not_found"}  # others' work, and errors
     modules = read(Path(kinds.__file__).parents[2])
     paths = {line.split(" ")[0] for line in kinds.key().splitlines()}
     reached, waiting = set[str](), [f"bae_source.{name}" for name in kept]
