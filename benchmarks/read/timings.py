@@ -13,8 +13,8 @@ from benchmarks.read.peers import PEERS, Answer, Peers, ty, ty_warm
 from benchmarks.read.processes import Cost, Failed, TooSlow, apart
 from benchmarks.read.subjects import SUBJECTS, Subject
 
-_COLD_WALL = 1.3
-_COLD_CPU = 1.3
+_COLD_WALL = 1.0
+_COLD_CPU = 0.75
 _WARM_WALL = 0.25
 _LIVE = 1.5
 _LIVE_ROUNDS = 5
