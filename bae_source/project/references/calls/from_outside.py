@@ -139,7 +139,6 @@ def _hands_out(project: Project, value: Value) -> bool:
 def _keeps(project: Project, decorator: Function) -> bool:
     """Say whether a function of the project, or one inside of it, hands a parameter on, and does not only call it."""
     path, uses = decorator.path, project.uses(decorator.path)
-    uses.scopes[decorator.scope]  # looked into
     inside = {decorator.scope}
     for number, scope in enumerate(uses.scopes):
         if scope.parent in inside:

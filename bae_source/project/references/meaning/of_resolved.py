@@ -11,15 +11,16 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.sought import (
-    _GIVES_NOTHING,
     ACCESSING,
     Sought,
     bound_in,
-    is_empty,
     scopes_inside,
 )
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
+
+_GIVES_NOTHING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
+"""How a name is bound to what is found elsewhere, or to nothing."""
 
 
 def sought_of(names: Names, resolved: Resolved) -> Sought:
@@ -93,7 +94,7 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
     given = [
         binding
         for binding in uses.scopes[number].names.get(name, ())
-        if binding[0] not in _GIVES_NOTHING and not is_empty(uses, binding)
+        if binding[0] not in _GIVES_NOTHING and not _is_empty(uses, binding)
     ]
     if len(given) <= len(members):
         return False
@@ -106,3 +107,12 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
         if mention[3] == u.DELETE or (is_variable and mention[3] == u.WRITE and mention[2] != number)
     }
     return any(binding[3] not in own | passed for binding in given)
+
+
+def _is_empty(uses: u.Uses, binding: u.Binding) -> bool:
+    """Say whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
+    how, first, second, _ = binding
+    if how == u.ANNOTATED and not second:
+        return True
+    value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
+    return uses.expressions[value][:2] == (u.LITERAL, "NoneType")

@@ -12,8 +12,12 @@ from bae_source.project.references.meaning.meanings import InModule, Meaning, Sy
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 
-_GIVES_NOTHING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
-"""How a name is bound to what is found elsewhere, or to nothing."""
+ACCESSING = {
+    "getter": frozenset({u.READ, u.CALL, u.MENTION, u.DECORATOR, u.BASE, u.ANNOTATION}),
+    "setter": frozenset({u.WRITE, u.MENTION}),
+    "deleter": frozenset({u.DELETE, u.MENTION}),
+}
+"""By the accessors of a property, the kinds of mentions that call each."""
 
 
 class Sought(Struct, frozen=True, kw_only=True):
@@ -54,14 +58,6 @@ class Sought(Struct, frozen=True, kw_only=True):
         return any(isinstance(each, InModule) for each in self.meanings)
 
 
-ACCESSING = {
-    "getter": frozenset({u.READ, u.CALL, u.MENTION, u.DECORATOR, u.BASE, u.ANNOTATION}),
-    "setter": frozenset({u.WRITE, u.MENTION}),
-    "deleter": frozenset({u.DELETE, u.MENTION}),
-}
-"""By the accessors of a property, the kinds of mentions that call each."""
-
-
 class Mentioned(Struct, frozen=True):
     """A mention that was decided: where it is, how it is sure, and why not."""
 
@@ -69,15 +65,6 @@ class Mentioned(Struct, frozen=True):
     mention: u.Mention
     certainty: Certainty
     why: str
-
-
-def is_empty(uses: u.Uses, binding: u.Binding) -> bool:
-    """Say whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
-    how, first, second, _ = binding
-    if how == u.ANNOTATED and not second:
-        return True
-    value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)
-    return uses.expressions[value][:2] == (u.LITERAL, "NoneType")
 
 
 def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> list[int]:

@@ -87,7 +87,7 @@ def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) 
     """Say whether a file gives the name to something that is not of the family: its module, or another class."""
     for number, scope in enumerate(uses.scopes):
         if scope.kind == u.CLASS_SCOPE and Class(path, number) not in family:
-            if name in scope.names or name in uses.scopes[number].attributes:
+            if name in scope.names or name in scope.attributes:
                 return True
         elif scope.kind == u.MODULE_SCOPE and any(each[0] not in _ELSEWHERE for each in scope.names.get(name, ())):
             return True

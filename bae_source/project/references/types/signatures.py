@@ -142,8 +142,7 @@ class Signatures:
 
     def _of(self, symbol: Symbol) -> Iterator[_Defined | None]:
         scope = self.project.uses(symbol.path).scopes[symbol.scope]
-        whole = self.project.uses(symbol.path).scopes[symbol.scope]
-        if scope.kind != u.CLASS_SCOPE or symbol.name in whole.attributes:
+        if scope.kind != u.CLASS_SCOPE or symbol.name in scope.attributes:
             yield None
         yield from self._defined(symbol)
 
