@@ -1,12 +1,15 @@
 """The port through which a project's files are read, and the disk behind it.
 
 Paths are relative to the project's root, with forward slashes; "" is the root. Nothing outside the root is ever read:
-a link that leads out of it is named, and treated as absent; only regular files are opened.
+a link that leads out of it is named, and treated as absent.
+
+Invariants:
+- only what is a regular file is read, and nothing that is opened can make us wait;
+- no more than `LARGEST` is read at once: of a larger file nothing could be parsed, and it may be one without an end;
+- a file that grows meanwhile is read to its end, and one that is written meanwhile is read again.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
-
-from __future__ import annotations
 
 import errno
 import os
@@ -14,7 +17,6 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from errno import EFBIG
 from operator import attrgetter
 from pathlib import Path
 from typing import Protocol
@@ -24,15 +26,22 @@ from msgspec import Struct
 from bae_source.errors import Refused, SourceError
 from bae_source.project.files.stamps import TOGETHER, Stamps, encoded
 from bae_source.project.files.stamps import Stamp as Stamp
-from bae_source.system.descriptors import (
-    CLOSED_IN_CHILDREN,
-    WITHOUT_LINKS,
-    WITHOUT_WAITING,
-)
+from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WITHOUT_WAITING
 
+LARGEST = 256_000_000
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
 """The bits of a folder that everybody may enter."""
+_FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
+_FIRST, _LAST = -(2**63), 2**64 - 1
+"""Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
+_MANY = 100
+_REMEMBERED = 4
+"""How many paths make a question that is worth remembering, and how many questions are."""
+_FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING
+_PIECE = 1 << 20
+_TRIES = 3
+_WRITTEN = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 class FileKind(Enum):
@@ -40,22 +49,6 @@ class FileKind(Enum):
 
     FILE = "file"
     FOLDER = "folder"
-
-
-_FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
-_FIRST, _LAST = -(2**63), 2**64 - 1
-"""Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
-_MANY = 100
-_REMEMBERED = 4
-"""How many paths make a question that is worth remembering, and how many questions are."""
-
-
-class _Asked(Struct, frozen=True):
-    """What `stamps` was asked, and what it answered; nobody changes that."""
-
-    paths: tuple[str, ...]
-    parts: list[list[bytes]]
-    stamps: Stamps
 
 
 class Folder(Struct, frozen=True):
@@ -115,6 +108,14 @@ class Files(Protocol):
 
         Links to folders are followed, as far as they stay inside, since nothing behind them is known by that path.
         """
+
+
+class _Asked(Struct, frozen=True):
+    """What `stamps` was asked, and what it answered; nobody changes that."""
+
+    paths: tuple[str, ...]
+    parts: list[list[bytes]]
+    stamps: Stamps
 
 
 class Disk:
@@ -315,10 +316,6 @@ class Disk:
         return full if inside else None
 
 
-def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:
-    return content, stamp_of(status)
-
-
 def stamp_of(status: os.stat_result) -> Stamp:
     """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
     fields = size, modified, changed, inode = _FIELDS(status)
@@ -327,43 +324,12 @@ def stamp_of(status: os.stat_result) -> Stamp:
     return Stamp(size, min(max(modified, _FIRST), _LAST), min(max(changed, _FIRST), _LAST), inode)
 
 
-def _stamp_at(full: str) -> Stamp | None:
-    try:
-        return stamp_of(os.stat(full))
-    except (OSError, ValueError):
-        return None
-
-
-def _encoded(paths: Sequence[str]) -> list[bytes]:
-    """Return paths as the system has them; in one go, which takes a tenth of the time."""
-    together = os.fsencode("\0".join(paths)).split(b"\0") if paths else []
-    return [path or b"." for path in together]
-
-
-def _parts(paths: list[bytes]) -> list[list[bytes]]:
-    return [paths[start : start + TOGETHER] for start in range(0, len(paths), TOGETHER)]
-
-
 def read_or_none(files: Files, path: str) -> bytes | None:
     """Return a file's content, or None where there is no such file."""
     try:
         return files.read(path)
     except FileNotFoundError:
         return None
-
-
-# How one file's bytes are read, and what is said where they cannot be.
-#
-# Invariants:
-# - only what is a regular file is read, and nothing that is opened can make us wait;
-# - no more than `LARGEST` is read at once: of a larger file nothing could be parsed, and it may be one without an end;
-# - a file that grows meanwhile is read to its end, and one that is written meanwhile is read again.
-
-LARGEST = 256_000_000
-_FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING
-_PIECE = 1 << 20
-_TRIES = 3
-_WRITTEN = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
@@ -384,7 +350,7 @@ def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
             if not stat.S_ISREG(status.st_mode):
                 raise FileNotFoundError(full)
             if status.st_size > LARGEST:
-                raise OSError(EFBIG, os.strerror(EFBIG), full)
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), full)
             content = _read(descriptor, status.st_size)
             if _WRITTEN(os.fstat(descriptor)) == _WRITTEN(status):
                 break
@@ -392,15 +358,6 @@ def bytes_of(full: str, flags: int = 0) -> tuple[bytes, os.stat_result]:
     finally:
         os.close(descriptor)
     return content, status
-
-
-def _read(descriptor: int, size: int) -> bytes:
-    pieces = [os.read(descriptor, size + 1)]
-    while pieces[-1] and (len(pieces) > 1 or len(pieces[0]) != size):
-        if sum(map(len, pieces)) > LARGEST:
-            raise OSError(EFBIG, os.strerror(EFBIG))
-        pieces.append(os.read(descriptor, _PIECE))
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def pieces_of(full: str) -> Iterator[bytes]:
@@ -456,7 +413,37 @@ def told(error: OSError) -> Exception:
         return FileNotFoundError(*error.args)
     if isinstance(error, PermissionError):
         return Refused("forbidden", "may not be read.", subject="The file", hints=["Check its permissions."])
-    if error.errno == EFBIG:
+    if error.errno == errno.EFBIG:
         return SourceError("not_lossless", f"has more than {LARGEST:,} bytes.", subject="The file")
     reason = f"cannot be read: {error.strerror or 'the disk refuses'}."
     return Refused("forbidden", reason, subject="The file", hints=["Check the disk."])
+
+
+def _stamped(content: bytes, status: os.stat_result) -> tuple[bytes, Stamp]:
+    return content, stamp_of(status)
+
+
+def _stamp_at(full: str) -> Stamp | None:
+    try:
+        return stamp_of(os.stat(full))
+    except (OSError, ValueError):
+        return None
+
+
+def _encoded(paths: Sequence[str]) -> list[bytes]:
+    """Return paths as the system has them; in one go, which takes a tenth of the time."""
+    together = os.fsencode("\0".join(paths)).split(b"\0") if paths else []
+    return [path or b"." for path in together]
+
+
+def _parts(paths: list[bytes]) -> list[list[bytes]]:
+    return [paths[start : start + TOGETHER] for start in range(0, len(paths), TOGETHER)]
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    pieces = [os.read(descriptor, size + 1)]
+    while pieces[-1] and (len(pieces) > 1 or len(pieces[0]) != size):
+        if sum(map(len, pieces)) > LARGEST:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        pieces.append(os.read(descriptor, _PIECE))
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
