@@ -31,8 +31,6 @@ from bae_source.project.files.snapshot import Snapshot
 
 NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
 """What the names of Python's own files end in."""
-
-
 _Steps = Sequence[re.Pattern[str] | None]
 """Expressions that the components have to match; None for any number of components."""
 
@@ -75,6 +73,24 @@ def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
         DataFile(found[file][0], file[len(found[file][1]) :], file, stamp.size)
         for file, stamp in files.stamps(sorted(found)).items()
     )
+
+
+def matching(files: Iterable[DataFile], pattern: str) -> Iterator[DataFile]:
+    """Yield the data files whose addresses match; a pattern without a package is one over paths from the root.
+
+    :*.md                 files of the root that end so
+    :docs/**              everything below docs; :pkg/*.txt matches pkg:a.txt too, as a path from the root
+    pkg.*:*.html          files directly in the packages below pkg
+    """
+    package, _, inner = pattern.partition(":")
+    outer, path = _steps(package.split(".")), _steps(inner.split("/"))
+    for file in files:
+        if package:
+            fits = file.package and _fits(outer, file.package.split(".")) and _fits(path, file.inner.split("/"))
+        else:
+            fits = _fits(path, file.path.split("/"))
+        if fits:
+            yield file
 
 
 def address_of(census: Census, path: str) -> str:
@@ -136,24 +152,6 @@ def _is_name(name: str) -> bool:
         return bool(name) and not name.startswith("__init__") and bool(parse_name(name))
     except RequestError:
         return False
-
-
-def matching(files: Iterable[DataFile], pattern: str) -> Iterator[DataFile]:
-    """Yield the data files whose addresses match; a pattern without a package is one over paths from the root.
-
-    :*.md                 files of the root that end so
-    :docs/**              everything below docs; :pkg/*.txt matches pkg:a.txt too, as a path from the root
-    pkg.*:*.html          files directly in the packages below pkg
-    """
-    package, _, inner = pattern.partition(":")
-    outer, path = _steps(package.split(".")), _steps(inner.split("/"))
-    for file in files:
-        if package:
-            fits = file.package and _fits(outer, file.package.split(".")) and _fits(path, file.inner.split("/"))
-        else:
-            fits = _fits(path, file.path.split("/"))
-        if fits:
-            yield file
 
 
 def _steps(components: Iterable[str]) -> _Steps:

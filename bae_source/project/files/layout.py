@@ -27,17 +27,8 @@ from bae_source.project.files.ignored import is_ignored, never_entered
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, sections, settings_of, table
 
-# Projects in folders of a project, told by what each says of itself, and the names by which code imports them.
-#
-#     part_a/pyproject.toml      [project]
-#     part_a/pkg_a/core.py       pkg_a.core, since a flat project is imported from its own folder
-#     part_b/setup.py
-#     part_b/src/pkg_b.py        pkg_b
-#
-# Invariants:
-# - a folder with a pyproject.toml that only sets up tools is none, and nothing is looked for in packages;
-# - projects among tests, examples, templates and the like are somebody's data, and left out;
-# - so few folders are listed that it can be done before each request.
+STUB = "@stub"
+"""What the name of a stub ends in."""
 
 _INIT = "__init__.py"
 _DEEPEST = 3
@@ -58,83 +49,6 @@ _SAYING = (
     ("setup.py", rb"\bsetup\s*\("),
 )
 _MARKS = frozenset(name for name, _ in _SAYING)
-
-
-class Nested(Struct, frozen=True, kw_only=True):
-    """A project in a folder of another one.
-
-    Parameters:
-        folder: its own.
-        flat: packages directly in its folder, or in namespace packages there, by dotted name.
-    """
-
-    folder: str
-    flat: tuple[tuple[str, str], ...]
-
-
-def nested_projects(files: Files) -> list[Nested]:
-    """Return the projects in folders of a project, sorted by folder; none below another one."""
-    found: list[Nested] = []
-    level, listed = [""], 0
-    for _ in range(_DEEPEST):
-        following: list[str] = []
-        for outer in level:
-            for name in files.folder(outer).folders:
-                if never_entered(name) or name.startswith((".", "_")) or name.lower() in _DATA:
-                    continue
-                listed += 1
-                if listed > _MOST_LISTED:
-                    return sorted(found, key=lambda each: each.folder)
-                path = f"{outer}/{name}" if outer else name
-                folder = files.folder(path)
-                if _MARKS.intersection(folder.files) and says_project(files, path):
-                    if not is_ignored(files, f"{path}/"):
-                        found.append(Nested(folder=path, flat=tuple(_packages(files, path, "", _DEEPEST))))
-                elif _INIT not in folder.files:
-                    following.append(path)
-        level = following
-    return sorted(found, key=lambda each: each.folder)
-
-
-def says_project(files: Files, folder: str) -> bool:
-    """Say whether a folder says of itself that it is a project, and not only that tools find settings there."""
-    for name, saying in _SAYING:
-        try:
-            content = content_of(files, posixpath.join(folder, name))
-        except ResourceError:
-            continue
-        if content and re.search(saying, content):
-            return True
-    return False
-
-
-def has_own_code(files: Files) -> bool:
-    """Say whether a package lies directly in the root, whose names those in folders would stand beside."""
-    return any(
-        "." not in name and name not in _NO_PACKAGES and files.kind(f"{name}/{_INIT}") is not None
-        for name in files.names("")
-    )
-
-
-def _packages(files: Files, folder: str, lead: str, depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the packages in a folder by their names, those in namespace packages too.
-
-    Parameters:
-        lead: the name of the folder, if it is a namespace package.
-    """
-    for name in files.folder(folder).folders:
-        if not name.isidentifier() or never_entered(name) or name.startswith("_") or name.lower() in _NO_PACKAGES:
-            continue
-        path, dotted = f"{folder}/{name}", f"{lead}.{name}".lstrip(".")
-        if _INIT in files.folder(path).files:
-            yield dotted, path
-        elif depth and (name != "src" or lead):
-            yield from _packages(files, path, dotted, depth - 1)
-
-
-STUB = "@stub"
-"""What the name of a stub ends in."""
-
 _STUBS = "-stubs"
 _LAYOUT_KEYS = (
     ("setuptools", "where"),
@@ -152,6 +66,23 @@ _PACKAGE_DIR = rb"package_dir\s*+=\s*+(\{[^{}]{,10000}\})"
 _EVERYWHERE = frozenset({"setup.py", "conftest.py", "noxfile.py", "tasks.py", "tests", "test", "docs", "examples"})
 """What stands beside the packages of many projects and is never imported by its name."""
 _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
+
+
+class Nested(Struct, frozen=True, kw_only=True):
+    """A project in a folder of another one, told by what it says of itself, and the names by which code imports it.
+
+        part_a/pyproject.toml      [project]
+        part_a/pkg_a/core.py       pkg_a.core, since a flat project is imported from its own folder
+        part_b/setup.py
+        part_b/src/pkg_b.py        pkg_b
+
+    Parameters:
+        folder: its own.
+        flat: packages directly in its folder, or in namespace packages there, by dotted name.
+    """
+
+    folder: str
+    flat: tuple[tuple[str, str], ...]
 
 
 class Found(Struct, frozen=True):
@@ -333,9 +264,9 @@ def layout_of(files: Files) -> Layout:
         roots += [*found, member]
         packages.update(moved)
     existing = [root for root in roots if files.kind(root) is FileKind.FOLDER]
-    if existing or packages or has_own_code(files):
+    if existing or packages or _has_own_code(files):
         return Layout(files, [*existing, ""], packages)
-    roots, packages = _unmistakable(files, nested_projects(files))
+    roots, packages = _unmistakable(files, _nested_projects(files))
     return Layout(files, ["", *roots], packages)  # what is new, and of no project, goes to the root itself
 
 
@@ -361,7 +292,7 @@ def without_names(layout: Layout) -> Iterator[tuple[Nested, list[str], frozenset
     files = layout.files
     if table(settings_of(files, only=_LAYOUT_KEYS), "tool", "bae-source").get("source-roots"):
         return  # somebody has chosen
-    for project in nested_projects(files):
+    for project in _nested_projects(files):
         try:
             roots, packages = roots_of(files, project)
         except SourceError:
@@ -385,6 +316,70 @@ def as_setting(layout: Layout) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _nested_projects(files: Files) -> list[Nested]:
+    """Return the projects in folders of a project, sorted by folder; none below another one.
+
+    Those among tests, examples, templates and the like are somebody's data, and left out; in packages nothing is looked
+    for. So few folders are listed that it can be done before each request.
+    """
+    found: list[Nested] = []
+    level, listed = [""], 0
+    for _ in range(_DEEPEST):
+        following: list[str] = []
+        for outer in level:
+            for name in files.folder(outer).folders:
+                if never_entered(name) or name.startswith((".", "_")) or name.lower() in _DATA:
+                    continue
+                listed += 1
+                if listed > _MOST_LISTED:
+                    return sorted(found, key=lambda each: each.folder)
+                path = f"{outer}/{name}" if outer else name
+                folder = files.folder(path)
+                if _MARKS.intersection(folder.files) and _says_project(files, path):
+                    if not is_ignored(files, f"{path}/"):
+                        found.append(Nested(folder=path, flat=tuple(_packages(files, path, "", _DEEPEST))))
+                elif _INIT not in folder.files:
+                    following.append(path)
+        level = following
+    return sorted(found, key=lambda each: each.folder)
+
+
+def _says_project(files: Files, folder: str) -> bool:
+    """Say whether a folder says of itself that it is a project, and not only that tools find settings there."""
+    for name, saying in _SAYING:
+        try:
+            content = content_of(files, posixpath.join(folder, name))
+        except ResourceError:
+            continue
+        if content and re.search(saying, content):
+            return True
+    return False
+
+
+def _has_own_code(files: Files) -> bool:
+    """Say whether a package lies directly in the root, whose names those in folders would stand beside."""
+    return any(
+        "." not in name and name not in _NO_PACKAGES and files.kind(f"{name}/{_INIT}") is not None
+        for name in files.names("")
+    )
+
+
+def _packages(files: Files, folder: str, lead: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the packages in a folder by their names, those in namespace packages too.
+
+    Parameters:
+        lead: the name of the folder, if it is a namespace package.
+    """
+    for name in files.folder(folder).folders:
+        if not name.isidentifier() or never_entered(name) or name.startswith("_") or name.lower() in _NO_PACKAGES:
+            continue
+        path, dotted = f"{folder}/{name}", f"{lead}.{name}".lstrip(".")
+        if _INIT in files.folder(path).files:
+            yield dotted, path
+        elif depth and (name != "src" or lead):
+            yield from _packages(files, path, dotted, depth - 1)
 
 
 def _unmistakable(files: Files, projects: Sequence[Nested]) -> tuple[list[str], dict[str, str]]:
