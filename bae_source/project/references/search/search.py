@@ -236,19 +236,15 @@ class Search:
         return any(binding[0] == u.IMPORTED and binding[1] == number for binding in uses.scopes[0].names.get(name, ()))
 
 
-# Mentions that are not as sure as they look, since they go through a variable that other modules bind anew.
-#
-#     requirements = First()             in app.config
-#     config.requirements = Other()      in a file that need not name what is looked for
-#     config.requirements.method()       may be First's or Other's
-#
-# Invariants:
-# - only where a mention would be sure, or none, by what such a variable holds, it is asked who binds it: to look for
-#   that takes as long as to look for one more name.
-
-
 class Doubts:
-    """Notes mentions that were decided, and decides those again that go through a variable bound anew.
+    """Notes mentions that were decided, and decides those again that go through a variable bound anew by other modules.
+
+        requirements = First()             in app.config
+        config.requirements = Other()      in a file that need not name what is looked for
+        config.requirements.method()       may be First's or Other's
+
+    Only where a mention would be sure, or none, by what such a variable holds, it is asked who binds it: to look for
+    that takes as long as to look for one more name.
 
     Parameters:
         project: where to look.
