@@ -205,12 +205,14 @@ def _breaks_at(text: str, place: int, items: Items) -> bool:
 def take_out(text: str, items: Items, at: int) -> Splices:
     """Return the splices that take an item out."""
     lines, item, end = Lines(text), items.spans[at], items.ends[at]
-    if len(items.spans) == 1:
-        return [(Span(item.start, end or item.end), "")]
     line = Span(lines.start(lines.number(item.start)), lines.end(lines.number(item.end - 1)))
     rest = _REST.match(text, end or item.end)
     tail = text[rest.end() if rest else item.end : line.end]
     alone = _starts_line(item, lines) and not tail.strip("\r\n") and line.end <= items.inside.end
+    if len(items.spans) == 1:
+        others = text[items.inside.start : line.start] + text[line.end : items.inside.end]
+        whole = line if others.strip() else items.inside
+        return [(whole if alone else Span(item.start, end or item.end), "")]
     if at == len(items.spans) - 1 and end is None:
         return _last_out(text, items, line if alone else None)
     left = [] if len(items.spans) > 2 or not items.is_tuple or items.ends[1 - at] else _comma_behind(items.spans[1])
