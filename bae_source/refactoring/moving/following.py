@@ -19,7 +19,7 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.references.meaning.meanings import InModule
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
-from bae_source.refactoring.renaming.exported import Exported
+from bae_source.refactoring.renaming.exported import Exported, shortest_gone
 from bae_source.syntax.names import uses as u
 
 
@@ -80,13 +80,9 @@ class Following:
         return [each.path for each in values if isinstance(each, InModule) and each.path not in self.around]
 
     def public_gone(self) -> Iterator[Notice]:
-        """Yield that a name which others may use is no more."""
+        """Return that a name which others may use is no more."""
         names = (name for path, followed in self._known.items() if followed for name in self._public(path))
-        shortest = min(names, key=lambda name: (name.count("."), name), default="")
-        if shortest and not self.word.startswith("_"):
-            yield Notice(
-                "public_name_gone", f"{shortest} was public: code outside this project that uses it has to change."
-            )
+        return shortest_gone(self.word, names)
 
     def _public(self, path: str) -> Iterator[str]:
         """Yield the name under which a file hands the module out."""

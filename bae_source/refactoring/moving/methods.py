@@ -54,6 +54,16 @@ from bae_source.syntax.rewrite.place import Position, insert
 from bae_source.syntax.rewrite.remove import remove
 from bae_source.syntax.text.revision import Revision
 
+_OPEN = re.compile(r"(?:\s|\\\r?\n)*\((\s*)")
+_NAMES = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
+_NO_CALL = "it is not called here"
+_NOT_KNOWN = "it is not known whether this is an instance or the class"
+_HAS_EFFECTS = "the instance, which the function takes no more, is made here"
+_OTHERWISE = "it is called in a way that could not be rewritten"
+_ASSIGNED = "it is assigned here"
+_NAMED = "a string names it as an attribute of its class"
+_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
+
 
 def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None, choice: Choice) -> Plan:
     """Plan to make a function of a method, in the module of its class; `changed` begins with its address.
@@ -267,28 +277,6 @@ class Method:
             )
 
 
-# Calls of a method as calls of the function that it becomes.
-#
-#     obj.send(1)              send(obj, 1), or send(1) where it ignores the instance
-#     Mail.send(obj, 1)        send(obj, 1)
-#     Mail.parse(1)            parse(1), of a static method
-#     a.b().send(1).send(2)    send(send(a.b(), 1), 2)
-#
-# Invariants:
-# - an instance that is no longer handed over is one that reading it has no effect: a name, or a name's attribute;
-# - what is no call of it that is sure is left.
-
-_OPEN = re.compile(r"(?:\s|\\\r?\n)*\((\s*)")
-_NAMES = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
-_NO_CALL = "it is not called here"
-_NOT_KNOWN = "it is not known whether this is an instance or the class"
-_HAS_EFFECTS = "the instance, which the function takes no more, is made here"
-_OTHERWISE = "it is called in a way that could not be rewritten"
-_ASSIGNED = "it is assigned here"
-_NAMED = "a string names it as an attribute of its class"
-_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
-
-
 class Calls(Struct, frozen=True, kw_only=True):
     """Calls of a method in one file, as they are after the move.
 
@@ -304,7 +292,15 @@ class Calls(Struct, frozen=True, kw_only=True):
 
 
 class MethodCalls:
-    """The calls of a method in one file.
+    """The calls of a method in one file, as calls of the function that it becomes.
+
+        obj.send(1)              send(obj, 1), or send(1) where it ignores the instance
+        Mail.send(obj, 1)        send(obj, 1)
+        Mail.parse(1)            parse(1), of a static method
+        a.b().send(1).send(2)    send(send(a.b(), 1), 2)
+
+    An instance that is no longer handed over is one that reading it has no effect: a name, or a name's attribute.
+    What is no call of it that is sure is left.
 
     Parameters:
         new: the function's name.

@@ -238,7 +238,8 @@ class ModuleMove:
                 if spelled[match[1]]:
                     yield Span(*match.span(1)), spelled[match[1]]
             if not all(spelled[match[1]] for match in found) or not found:
-                self._left.append(_of_table(module, number, lines.cut(number).strip()))
+                why = "a table of the package names it, and cannot name it where it goes"
+                self._left.append(self.project.definition(module.path, 0, number, "string", "unsure", why))
 
     def _from(
         self, node: ast.ImportFrom, lines: Lines, source: Source, module: ModuleFile, there: ModuleFile, local: bool
@@ -400,17 +401,4 @@ class ModuleMove:
 def _imported(node: ast.ImportFrom) -> u.Imported:
     return u.Imported(
         module=node.module or "", level=node.level, attribute="*", line=node.lineno, name="", begins=False
-    )
-
-
-def _of_table(module: ModuleFile, line: int, text: str) -> Reference:
-    return Reference(
-        module=module.name,
-        address=module.name,
-        line=line,
-        column=1,
-        kind="string",
-        certainty="unsure",
-        why="a table of the package names it, and cannot name it where it goes",
-        text=text,
     )

@@ -1,4 +1,13 @@
-"""A move of definitions as a plan's parts: what changes in each module, and the report on all of it."""
+"""A move of definitions as a plan's parts: what changes in each module, and the report on all of it.
+
+Old names that go on to work in the module that definitions have left:
+
+    LIMIT = 3           from app.net import LIMIT
+    def send(): …       def __getattr__(name): …, which imports it from its new module, and warns that it has moved
+
+Invariants:
+- a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, which is said.
+"""
 
 from __future__ import annotations
 
@@ -467,15 +476,6 @@ class Moving:
         newline = self.tree.source.newline
         content = text.replace("\r\n", "\n").replace("\n", newline).encode()
         return {**dict.fromkeys(self.new.packages, b""), self.to.path: content}
-
-
-# Old names that go on to work in the module that definitions have left.
-#
-#     LIMIT = 3           from app.net import LIMIT
-#     def send(): …       def __getattr__(name): …, which imports it from its new module, and warns that it has moved
-#
-# Invariants:
-# - a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, which is said.
 
 
 def reexport(to: ModuleFile, names: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.project.files.generated import is_generated
-from bae_source.project.references.meaning.project import Project, shown
+from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced
@@ -88,13 +88,4 @@ def _places(project: Project, spliced: Spliced, words: Collection[str]) -> Itera
             yield project.shown(Mentioned(module.path, each, "unsure", GENERATED), project.lines(module.path))
         return
     for line in lines:
-        yield Reference(
-            module=module.name,
-            address=module.name,
-            line=line,
-            column=1,
-            kind="mention",
-            certainty="unsure",
-            why=GENERATED,
-            text=shown(source.lines.cut(line)),
-        )
+        yield project.definition(module.path, 0, line, "mention", "unsure", GENERATED)

@@ -1,7 +1,14 @@
 """Several plans, each made on what the one before comes to, as one plan on what was there first.
 
+Relative imports that mean something else once several changes have given their module another name:
+
+    pkg/core.py     from .base import f      moved to pkg.net.core, and written with the same import once more there:
+                                             it meant pkg.base, and means pkg.net.base
+
 Invariants:
-- what a later plan may have mended is looked at once more, in the end.
+- what a later plan may have mended is looked at once more, in the end;
+- what leads into what is moved along means the same as before, and is not spoken of;
+- a file that cannot be read is said.
 """
 
 from __future__ import annotations
@@ -20,6 +27,11 @@ from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.names.uses import Imported
+
+_MENDED = ("relative_imports", "not_searched")
+"""The codes of notices about relative imports, which a later plan may have mended."""
+_MOST_SHOWN = 10
+_RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
 
 
 def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
@@ -94,33 +106,17 @@ def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes:
     )
 
     names.update(dict.fromkeys(plan.gone for plan in plans if plan.gone))
-    again = {*left_behind.TOLD, *TOLD}
+    again = {*left_behind.TOLD, *_MENDED}
     for plan in plans:
         yield from (notice for notice in plan.warnings if not plan.gone or notice.code not in again)
-    yield from broken_at_last(first, last, changes)
+    yield from _broken_at_last(first, last, changes)
     reported = {plan.gone for plan in plans if plan.report is not None}  # which says of all else where it is named
     for name in names:
         found = left_behind.left_at_last(last, name)
         yield from (each for each in found if name not in reported or each.code == "still_imported")
 
 
-# Relative imports that mean something else once several changes have given their module another name.
-#
-#     pkg/core.py     from .base import f      moved to pkg.net.core, and written with the same import once more there:
-#                                              it meant pkg.base, and means pkg.net.base
-#
-# Invariants:
-# - what leads into what is moved along means the same as before, and is not spoken of;
-# - a file that cannot be read is said.
-
-TOLD = ("relative_imports", "not_searched")
-"""The codes of what is said here."""
-
-_MOST_SHOWN = 10
-_RELATIVE = re.compile(rb"(?m)\bfrom(?:[ \t\f]|\\\r?\n)*\.")
-
-
-def broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
+def _broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tuple[Notice, ...]:
     """Return what to say of relative imports that several changes move and leave as they were.
 
     Parameters:

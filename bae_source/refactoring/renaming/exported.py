@@ -1,4 +1,4 @@
-"""Names that packages hand out in other ways than by importing them.
+"""Names that a project hands out: by `__all__`, in a package's `__init__`, and in other ways than by importing them.
 
     __all__ = sorted(["send", *more])                  computed, yet the name in it is that of the module
     _LAZY = {"send": ".core"}                          a table by which `__getattr__` finds it
@@ -7,6 +7,9 @@
     try: import fast                                   `fast` is one name of the module, whatever it holds
     except ImportError: fast = None
 
+    app/__init__.py: from app.core import send         others may use app.send, beside app.core.send
+    app/core.py: __all__ = ["Client"]                  likewise app.core.Client, and app.core.Client.send
+
 Invariants:
 - an entry of a table counts only if its module has what is renamed under this name.
 """
@@ -14,12 +17,14 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
 from bae_source.project.files.packages import modules_below
+from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
@@ -129,3 +134,58 @@ class Exported:
         """Say whether a module has what is renamed under this name."""
         files = self.project.workspace.census.find(module)
         return any(self.project.names.attribute(file, self.word) & self.symbols for file in files)
+
+
+def public_gone(project: Project, family: Family) -> Iterator[Notice]:
+    """Yield that a name which others may use is no more."""
+    yield from shortest_gone(
+        family.sought.word, (each for symbol in family.symbols for each in _names(project, family, symbol))
+    )
+
+
+def shortest_gone(word: str, names: Iterable[str]) -> Iterator[Notice]:
+    """Yield that the shortest of the dotted names by which others may use something is no more.
+
+    Parameters:
+        word: their last part; one with an underscore in front is nobody else's.
+    """
+    shortest = min(names, key=lambda name: (name.count("."), name), default="") if not word.startswith("_") else ""
+    if shortest:
+        yield Notice(
+            "public_name_gone", f"{shortest} was public: code outside this project that uses it has to change."
+        )
+
+
+def _names(project: Project, family: Family, symbol: Symbol) -> Iterator[str]:
+    """Yield the names under which a symbol is handed out."""
+    scope = project.uses(symbol.path).scopes[symbol.scope]
+    if scope.kind == u.MODULE_SCOPE:
+        exported = Exported(project, family.sought)
+        lazily = (name for path, name in _packages(project, symbol.path) if exported.offsets(path))
+        yield from (f"{name}.{symbol.name}" for name in (*_handing_out(project, symbol), *lazily))
+    elif scope.kind == u.CLASS_SCOPE:
+        owner = project.uses(symbol.path).owners[scope.owner]
+        if not owner.startswith("_") and owner.isidentifier():
+            for name in _handing_out(project, Symbol(symbol.path, 0, owner)):
+                yield f"{name}.{owner}.{family.sought.word}"
+
+
+def _handing_out(project: Project, symbol: Symbol) -> Iterator[str]:
+    """Yield the modules that hand a name out."""
+    module = project.workspace.census.module(symbol.path)
+    if module is not None and symbol.name in (project.uses(symbol.path).exported or ()):
+        yield import_name(module)
+    for path, name in _packages(project, symbol.path):
+        if symbol in project.names.attribute(path, symbol.name) - project.names.kept:
+            yield name
+
+
+def _packages(project: Project, path: str) -> Iterator[tuple[str, str]]:
+    """Yield path and name of the packages around a file."""
+    folder = path
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        module = project.workspace.census.module(f"{folder}/__init__.py")
+        if module is None:
+            return
+        yield module.path, import_name(module)

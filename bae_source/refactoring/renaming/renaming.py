@@ -1,4 +1,15 @@
-"""A rename as a plan's parts: what changes in each file, and the report on all of it."""
+"""A rename as a plan's parts: what changes in each file, and the report on all of it.
+
+Decorators that know the parameters of their function by name:
+
+    @pytest.mark.parametrize("a, b", ROWS)      the names in the string are those of the parameters, and change
+    @click.option("--count")                    one from outside may pass a parameter by its name: unsure
+    def test_one(db):                           asks pytest for the fixture of this name: unsure
+    @functools.cache                            one of the standard library passes what it is given
+
+Invariants:
+- what a decorator of the project passes is found where that calls the function.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +43,13 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import MODULE
 from bae_source.syntax.outline.locate import qualname_of
 from bae_source.syntax.text.lexer import Lexed, lex
+
+_PARAMETRIZE = re.compile(r"\bparametrize\(\s*(?:argnames\s*=\s*)?")
+_HARMLESS = ("attr.", "attrs.", "pytest.mark.", "pytest.fixture", "pytest_asyncio.fixture", "typing_extensions.")
+"""Decorators, or what their names begin with, that pass parameters by position, or whose names are followed."""
+_BY_POSITION = (".default", ".validator", ".setter", ".getter", ".deleter", ".register")
+_LAST: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
+"""By the form of an expression, where its last name stands in it."""
 
 
 class Renamed(Struct, frozen=True, kw_only=True):
@@ -236,26 +254,6 @@ def _name(project: Project, path: str) -> str:
 
     module = project.workspace.census.module(path)
     return module.name if module is not None else name_at(project.workspace.census, path)
-
-
-# Decorators that know the parameters of their function by name.
-#
-#     @pytest.mark.parametrize("a, b", ROWS)      the names in the string are those of the parameters, and change
-#     @click.option("--count")                    one from outside may pass a parameter by its name: unsure
-#     def test_one(db):                           asks pytest for the fixture of this name: unsure
-#     @functools.cache                            one of the standard library passes what it is given
-#
-# Invariants:
-# - what a decorator of the project passes is found where that calls the function.
-
-_PARAMETRIZE = re.compile(r"\bparametrize\(\s*(?:argnames\s*=\s*)?")
-_HARMLESS = ("attr.", "attrs.", "pytest.mark.", "pytest.fixture", "pytest_asyncio.fixture", "typing_extensions.")
-"""Decorators, or what their names begin with, that pass parameters by position, or whose names are followed."""
-
-
-_LAST: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
-"""By the form of an expression, where its last name stands in it."""
-_BY_POSITION = (".default", ".validator", ".setter", ".getter", ".deleter", ".register")
 
 
 def parametrized(project: Project, family: Family, new: str) -> Iterator[Place]:

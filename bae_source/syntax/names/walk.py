@@ -31,6 +31,7 @@ _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Class
 _DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, ALIAS}
 """Statements that are definitions outside functions."""
 _MAKERS = ("__new__", "__call__")
+_BEGINS = re.compile(rb"#\s*type:")
 
 
 def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[int, int] | None = None) -> u.Uses:
@@ -487,22 +488,14 @@ class _Statements:
     """What visits each type of statement; plain functions, as in `Expressions.visits`."""
 
 
-# Type comments: annotations that stand in the comment behind a statement, a header, or a parameter (PEP 484).
-#
-# x = []  # type: List[C]                      for x, y in zs:  # type: C, D
-# def f(a, b):                                 def f(a,  # type: C
-#     # type: (C, D) -> E                            b):
-#
-# Invariants:
-# - they are the parser's: a comment that only looks like one, as in a string, is none, and neither is `# type: ignore`.
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-_BEGINS = re.compile(rb"#\s*type:")
-
-
 class TypeComments:
-    """Visits type comments.
+    """Visits type comments: annotations in the comment behind a statement, a header, or a parameter (PEP 484).
+
+        x = []  # type: List[C]                      for x, y in zs:  # type: C, D
+        def f(a, b):                                 def f(a,  # type: C
+            # type: (C, D) -> E                            b):
+
+    They are the parser's: a comment that only looks like one, as in a string, is none, and neither is `# type: ignore`.
 
     Parameters:
         gathering: takes what they mention.
@@ -535,7 +528,7 @@ class TypeComments:
         found = self.of_targets(argument.type_comment, [], place, argument.lineno, last)
         return found[0] if found else u.OPAQUE
 
-    def of_function(self, node: Function, place: Place) -> tuple[dict[ast.arg, int], int]:
+    def of_function(self, node: _Function, place: Place) -> tuple[dict[ast.arg, int], int]:
         """Visit the comment below a header; return the annotations of parameters, and of what is returned."""
         inner = self._parsed(node.type_comment, "func_type") if node.type_comment else None
         if not isinstance(inner, ast.FunctionType):

@@ -10,6 +10,15 @@ from itertools import islice
 TYPE_CHECKING = "TYPE_CHECKING"
 _TYPE_PARAMETERS = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 """Nodes that only newer Pythons have."""
+IMPORTERS = ("import_module", "__import__")
+"""The functions that import a module whose name they are given."""
+_END = re.compile(r"\)")
+_MOST_ENDS = 8
+"""Number of brackets that are tried as the end of a call."""
+_OWN_PACKAGE = ("__package__", "__name__")  # the second one is the package in an `__init__`, and fails elsewhere
+
+Loaded = tuple[str, int]
+"""A module, without leading dots, and how many of them it had."""
 
 
 def is_typing_test(test: ast.expr) -> bool:
@@ -73,25 +82,6 @@ def names_bound(node: ast.AST) -> Iterator[str]:
             yield node.name  # type: ignore[attr-defined]
 
 
-# Calls that import a module by a name that stands in them.
-#
-# import_module("app.core")            app.core
-# import_module(".core", __package__)  core, of the importer's own package
-# import_module(".core", "app")        app.core
-# __import__("app.core")               app.core
-# import_module(name)                  nothing that can be told
-
-IMPORTERS = ("import_module", "__import__")
-"""The functions that import a module whose name they are given."""
-_END = re.compile(r"\)")
-_MOST_ENDS = 8
-"""Number of brackets that are tried as the end of a call."""
-_OWN_PACKAGE = ("__package__", "__name__")  # the second one is the package in an `__init__`, and fails elsewhere
-
-Loaded = tuple[str, int]
-"""A module, without leading dots, and how many of them it had."""
-
-
 def loaded_at(text: str, others: Collection[str]) -> Loaded | None:
     """Return what a call imports that a text begins with, the dots before its name left out; as `loaded_by`."""
     for end in islice(_END.finditer(text), _MOST_ENDS):
@@ -105,6 +95,12 @@ def loaded_at(text: str, others: Collection[str]) -> Loaded | None:
 
 def loaded_by(node: ast.Call, others: Collection[str] = ()) -> Loaded | None:
     """Return what a call imports; None where it imports nothing, or that cannot be told.
+
+    import_module("app.core")            app.core
+    import_module(".core", __package__)  core, of the importer's own package
+    import_module(".core", "app")        app.core
+    __import__("app.core")               app.core
+    import_module(name)                  nothing that can be told
 
     Parameters:
         others: names under which `import_module` was imported.

@@ -25,6 +25,14 @@ from bae_source.syntax.outline.tree import Tree, parse
 from bae_source.syntax.text.source import Lines, Source
 
 _LONGEST = 20_000
+_TOKEN = re.compile(
+    r"(\#[^\r\n]*)"
+    r'|"""(?>(?:[^"\\]++|\\.|"(?!""))*)"""'
+    r"|'''(?>(?:[^'\\]++|\\.|'(?!''))*)'''"
+    r'|"(?>(?:[^"\\\r\n]++|\\(?:\r\n|.))*)"?'
+    r"|'(?>(?:[^'\\\r\n]++|\\(?:\r\n|.))*)'?",
+    re.DOTALL,
+)
 
 
 class Passage(Struct, frozen=True, array_like=True):
@@ -114,25 +122,13 @@ def _around(tree: Tree, index: int, offset: int) -> int:
     return index
 
 
-# The comments of a file, found without its tree.
-#
-# Invariants:
-# - a `#` inside a string literal begins no comment;
-# - one regular expression goes over the text once. Where literals nest inside an f-string's fields (PEP 701) it may
-#   take the rest of that line for something else; `lexer.lex` does not, and takes twenty times as long.
-
-_TOKEN = re.compile(
-    r"(\#[^\r\n]*)"
-    r'|"""(?>(?:[^"\\]++|\\.|"(?!""))*)"""'
-    r"|'''(?>(?:[^'\\]++|\\.|'(?!''))*)'''"
-    r'|"(?>(?:[^"\\\r\n]++|\\(?:\r\n|.))*)"?'
-    r"|'(?>(?:[^'\\\r\n]++|\\(?:\r\n|.))*)'?",
-    re.DOTALL,
-)
-
-
 def comments_of(text: str) -> Iterator[Span]:
-    """Yield the span of each comment, from its `#` to its line's end."""
+    """Yield the span of each comment, from its `#` to its line's end, found without the file's tree.
+
+    A `#` inside a string literal begins no comment. One regular expression goes over the text once. Where literals nest
+    inside an f-string's fields (PEP 701) it may take the rest of that line for something else; `lexer.lex` does not,
+    and takes twenty times as long.
+    """
     if "#" not in text:
         return
     for token in _TOKEN.finditer(text):

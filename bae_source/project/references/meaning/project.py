@@ -122,10 +122,10 @@ class Project:
             self._uses.update(self.workspace.index.uses_of(new, broken=True))
 
     def address(self, path: str, owner: int) -> str:
-        """Return the address of a definition of a file."""
+        """Return the address of a definition of a file, which need not parse if it is the module itself."""
         module = self.workspace.census.module(path)
         name = module.name if module else ""
-        qualname = self.uses(path).owners[owner]
+        qualname = self.uses(path).owners[owner] if owner else ""
         return f"{name}.{qualname}" if qualname else name
 
     def shown(self, mentioned: Mentioned, lines: SingleLines) -> Reference:
