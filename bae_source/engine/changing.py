@@ -133,7 +133,8 @@ class Changing:
             self.judged(other.plan(workspace), workspace, context)
         except ResourceError:
             return error
-        way = call_of(other).and_then("makes no circle: it imports in functions what they need.")  # type: ignore[arg-type]
+        then = "makes no circle, unless modules call the functions as they run: these import what they need."
+        way = call_of(other).and_then(then)  # type: ignore[arg-type]
         hints = (error.hints[0], way, *error.hints[1:])
         return error.altered(hints=hints)
 

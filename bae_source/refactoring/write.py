@@ -36,7 +36,8 @@ class Write(Request, frozen=True, kw_only=True):
 
     Missing packages on the way get an empty `__init__`, but none inside a namespace package. The package around it
     exposes its names in the style that its `__init__` has, with `export`, or if it exposes all public modules beside a
-    new one; an export that would make a circular import is left out. What is there is replaced only with `overwrite`.
+    new one; an export by which import statements run in a circle is left out. What is there is replaced only with
+    `overwrite`.
     """
 
     verb: ClassVar[str] = "write"
