@@ -111,7 +111,7 @@ class Files(Protocol):
 
 
 class _Asked(Struct, frozen=True):
-    """What `stamps` was asked, and what it answered; nobody changes that."""
+    """A question to `stamps`, and its answer; nobody changes that."""
 
     paths: tuple[str, ...]
     parts: list[list[bytes]]

@@ -87,7 +87,7 @@ def resolve(workspace: Workspace, text: str) -> Resolved:
     try:
         found = resolver.resolve(name)
     except LookupFailed as error:
-        raise meant_by(workspace, text, error) from None
+        raise _meant_by(workspace, text, error) from None
     if not resolver.trail and name.marked is None and "__init__" not in text:
         return _addressed(found, found.address.module, None, name.part)
     return replace(_canonical(workspace, found, name.part), through=resolver.through)
@@ -128,6 +128,34 @@ def namespace(workspace: Workspace, text: str) -> Found | None:
     if not whole or any(item.file for item in whole):
         return None
     return next((item for item in whole if _holds_modules(workspace, item)), None)
+
+
+def check_no_path(workspace: Workspace, parts: Sequence[str]) -> None:
+    """Refuse the name of a new module that is rather the name of a file.
+
+    Raises:
+        RequestError: `invalid_name`, with the address that is meant.
+    """
+    text = ".".join(parts)
+    if address := _file(workspace, text):
+        raise file_given(text, address)
+    outer = tuple(parts[:-1])
+    inside = bool(outer) and any(item.length == len(outer) and item.folder for item in workspace.layout.prefixes(outer))
+    if is_plainly_no_python(text) and not inside:
+        raise file_given(text, f":{text}")
+
+
+def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tuple[Segment, ...] | None:
+    """Return the absolute name of the module that an import names; None where the dots lead out of the top package."""
+    named = tuple(Segment(part) for part in binding.module.split(".") if part)
+    if not binding.level:
+        return named
+    if not named and not binding.module and binding.level > len(import_name(module).split(".")):
+        return None
+    own = import_name(module).split(".")
+    package = own if module.package else own[:-1]
+    kept = len(package) - (binding.level - 1)
+    return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None
 
 
 def _holds_modules(workspace: Workspace, found: Found) -> bool:
@@ -465,19 +493,6 @@ class _Resolver:
         return no_stub(self.workspace, ".".join(item.name for item in name.segments[:length]), code)
 
 
-def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tuple[Segment, ...] | None:
-    """Return the absolute name of the module that an import names; None where the dots lead out of the top package."""
-    named = tuple(Segment(part) for part in binding.module.split(".") if part)
-    if not binding.level:
-        return named
-    if not named and not binding.module and binding.level > len(import_name(module).split(".")):
-        return None
-    own = import_name(module).split(".")
-    package = own if module.package else own[:-1]
-    kept = len(package) - (binding.level - 1)
-    return (*(Segment(part) for part in package[:kept]), *named) if kept > 0 else None
-
-
 def _member(base: Resolved, rest: tuple[Segment, ...]) -> Resolved | None:
     try:
         group = find(base.tree, base.module.name, (*base.address.qualname, *rest))
@@ -497,7 +512,7 @@ def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
     yield ()
 
 
-def meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceError:
+def _meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceError:
     """Return what to say of a name that failed: that it is a path, if it is one, else the error."""
     if error.code != "symbol_not_found":
         return error
@@ -509,21 +524,6 @@ def meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceEr
     if is_plainly_no_python(text) and "@" not in text and not workspace.layout.prefixes((first,)):
         return file_given(text, f":{text}")
     return error
-
-
-def check_no_path(workspace: Workspace, parts: Sequence[str]) -> None:
-    """Refuse the name of a new module that is rather the name of a file.
-
-    Raises:
-        RequestError: `invalid_name`, with the address that is meant.
-    """
-    text = ".".join(parts)
-    if address := _file(workspace, text):
-        raise file_given(text, address)
-    outer = tuple(parts[:-1])
-    inside = bool(outer) and any(item.length == len(outer) and item.folder for item in workspace.layout.prefixes(outer))
-    if is_plainly_no_python(text) and not inside:
-        raise file_given(text, f":{text}")
 
 
 def _file(workspace: Workspace, text: str) -> str | None:
