@@ -1,4 +1,4 @@
-"""Would an import run into a module that has not got that far? Decided from the order of statements, without running.
+"""Imports that would run into a module which has not got that far, decided from the order of statements alone.
 
     pkg/__init__.py    from .new import A         pkg begins, and new before it has bound Later
                        Later = 1

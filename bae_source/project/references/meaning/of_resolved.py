@@ -20,7 +20,7 @@ from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 
 _GIVES_NOTHING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL, u.DECLARED)
-"""How a name is bound to what is found elsewhere, or to nothing."""
+"""Ways to bind a name to what is found elsewhere, or to nothing."""
 
 
 def sought_of(names: Names, resolved: Resolved) -> Sought:

@@ -120,7 +120,8 @@ class Signatures:
             is_bound: whether the first parameter of a method is given by Python.
         """
         lines, (line, column) = self.project.lines(path), mention[:2]
-        before, text = (part.decode("utf-8", "replace") for part in _cut(lines.cut(line).encode(), column))
+        code = lines.cut(line).encode()
+        before, text = (part.decode("utf-8", "replace") for part in (code[:column], code[column:]))
         partial = _PARTIAL.search(before) if mention[3] != u.CALL else None
         name = _NAME.match(text)
         if name is None or (partial is None and mention[3] != u.CALL):
@@ -220,10 +221,6 @@ def _is_given(given: int, function: _Defined, parameter: str) -> bool:
     alone = [each.arg for each in function.arguments.posonlyargs]
     positional = [*alone, *(each.arg for each in function.arguments.args)]
     return parameter in alone or parameter in positional[:given]
-
-
-def _cut(line: bytes, column: int) -> tuple[bytes, bytes]:
-    return line[:column], line[column:]
 
 
 def _fits(called: _Called, arguments: ast.arguments, skipped: int) -> bool:
