@@ -78,7 +78,7 @@ def imports_of(project: Project, path: str) -> list[Reference]:
 def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dict[str, ResourceError]]:
     """Return the import statements that name a module, or something in it, and the calls and strings that import it."""
     mentions, unreadable = mentions_of(project, sought, [u.IMPORT, u.STRING])
-    mentions += _by_calls(project, sought)
+    mentions += (each for each, _ in calls_importing(project, sought))
     folders = _folders(sought)
     inside = _inside(project, sought, folders)
     unseen = unseen_in(project.workspace, _may_import_by_dots) if folders else ()
@@ -150,11 +150,12 @@ def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]
         yield Mentioned(path, (line, *mention[1:]), "sure", "")
 
 
-def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
-    """Yield the calls that import the module, or something in it, by a name that stands in them."""
-    index = project.workspace.index
-    calling = frozenset(index.naming(IMPORTERS).paths)
-    for path in calling.intersection(index.naming([sought.name]).paths) if calling else ():
+def calls_importing(project: Project, sought: Sought) -> Iterator[tuple[Mentioned, Loaded]]:
+    """Yield the calls that import a module, or something in it, by a name in them, with what they import."""
+    for path in project.workspace.index.naming([sought.name]).paths:
+        content = project.workspace.content(path) or b""
+        if not any(each.encode() in content for each in IMPORTERS):
+            continue
         try:
             uses = project.uses(path)
         except ResourceError:
@@ -166,7 +167,8 @@ def _by_calls(project: Project, sought: Sought) -> Iterator[Mentioned]:
                 if loaded is not None and _leads_into(project, path, loaded, sought):
                     is_known = _is_importer(project, path, function, mention)
                     why = "" if is_known else Reason.OTHER_IMPORTER.of(name=function)
-                    yield Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
+                    found = Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
+                    yield found, loaded
 
 
 def _from(lines: SingleLines, line: int, column: int) -> str:

@@ -28,6 +28,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.files.layout import STUB
 from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.importers import calls_importing
 from bae_source.project.importing.lazily_named import in_tables
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning
@@ -44,12 +45,15 @@ from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.statements import import_statements
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.ast_walk import span_of
+from bae_source.syntax.outline.static_values import Loaded
 from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.source import Lines, Source
 
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)*([.\w][.\w \t]*?)(?:[ \t\f]|\\\r?\n)+import\b")
 _CHAIN = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
+_LOADING = re.compile(r"""\w+\s*\(\s*(?:name\s*=\s*)?[rRuU]?["'](\.+)((?:\w+\.)*\w+)["']""")
+"""A call that imports a module by its name and dots, from the function's name on."""
 _Splice = tuple[Span, str]
 
 
@@ -105,6 +109,10 @@ class ModuleMove:
         for place in in_tables(self.workspace, old):
             package, _, line = place.rpartition(":")
             self._tables.setdefault(package, set()).add(int(line))
+        self._calls: dict[str, list[tuple[Mentioned, Loaded]]] = {}
+        """By file, the calls that import it, or something in it."""
+        self._in_strings: dict[str, list[tuple[int, int]]] = {}
+        """By file, line and column in bytes of its name in the strings of such calls that change."""
         self._changed: dict[str, int] = {}
         self._left: list[Reference] = []
 
@@ -128,13 +136,15 @@ class ModuleMove:
         mentions = dict(looked.files)
         stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
         self.following = Following(self.project, self.sought, self.new, mentions, stays_around=stays)
+        for each, loaded in calls_importing(self.project, self.sought):
+            self._calls.setdefault(each.path, []).append((each, loaded))
         unread = dict(looked.unreadable)
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
         broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
         own = (path for path in self.paths if path.endswith((".py", ".pyi")))
-        for path in sorted({*mentions, *packages, *self.following.around, *own, *broken}):
+        for path in sorted({*mentions, *self._calls, *packages, *self.following.around, *own, *broken}):
             module = self.workspace.census.module(path)
             if module is None:
                 continue
@@ -165,6 +175,8 @@ class ModuleMove:
             complete=not unread,
         )
         notices, code = tuple(self.following.public_gone()), code_of(looked.files)
+        for path, places in self._in_strings.items():
+            code[path] = [*code.get(path, ()), *places]
         return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code, notices=notices)
 
     def _at(self, path: str) -> str:
@@ -213,10 +225,33 @@ class ModuleMove:
         tables = list(self._in_tables(module, source))
         in_tables = {span.start for span, _ in tables}
         exported = [each for each in self._exported(module.path) if local and each[0].start not in in_tables]
-        yield from (*tables, *exported)
+        yield from (*tables, *exported, *self._in_calls(module, source))
         for mentioned in mentions:
             if source.lines.offset(*mentioned.mention[:2]) not in {span.start for span, _ in exported}:
                 yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
+
+    def _in_calls(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
+        """Yield what changes in `import_module(".old", __package__)`; a name without dots is changed as a string."""
+        parts, lines = self.old.split("."), source.lines
+        for mentioned, (name, level) in self._calls.get(module.path, ()):
+            match = _LOADING.match(source.text, lines.offset(*mentioned.mention[:2]))
+            loaded = absolute_name(module, _named_by(name, level))
+            if match is None or loaded is None:
+                continue
+            given = match[2].split(".")
+            around = len(loaded) - len(given)
+            if around >= len(parts):
+                continue  # it is part of the package that the dots begin at
+            if mentioned.certainty != "sure":
+                self._leave(mentioned, module)
+                continue
+            inside = ".".join(given[: len(parts) - around])
+            end = match.start(2) + len(inside)
+            line, word = lines.number(end), end - len(parts[-1])
+            column = len(source.text[lines.start(line) : word].encode("utf-8", "surrogatepass"))
+            self._in_strings.setdefault(module.path, []).append((line, column))
+            is_near = self.new.rpartition(".")[0] == self.old.rpartition(".")[0]
+            yield Span(word if is_near else match.start(1), end), self.following.last if is_near else self.new
 
     def _exported(self, path: str) -> Iterator[_Splice]:
         """Yield what changes in the `__all__` of a file in which the name follows."""
@@ -399,6 +434,8 @@ class ModuleMove:
 
 
 def _imported(node: ast.ImportFrom) -> u.Imported:
-    return u.Imported(
-        module=node.module or "", level=node.level, attribute="*", line=node.lineno, name="", begins=False
-    )
+    return _named_by(node.module or "", node.level, node.lineno)
+
+
+def _named_by(module: str, level: int, line: int = 0) -> u.Imported:
+    return u.Imported(module=module, level=level, attribute="*", line=line, name="", begins=False)
