@@ -104,21 +104,20 @@ class ImportGraph:
             path: the file that imports.
             attribute: what it takes of the module; None for the module itself.
         """
-        named = self.file(path, module, level)
-        if attribute is not None:
-            inner = f"{module}.{attribute}" if module else attribute
-            modules = self.file(path, inner, level) if attribute != "*" else ()
-            if modules:  # the package that it is taken from runs first, unless it is running already
-                named = (*(file for file in named if not _is_around(file, path)), *modules)
-        for file in named:
+        named, inner = self.file(path, module, level), None
+        if attribute is not None and attribute != "*":
+            inner = self.file(path, f"{module}.{attribute}".lstrip("."), level)
+        if named and inner and _is_around(named, path):
+            named = None  # the package that a module is taken from runs first, unless it is running already
+        for file in filter(None, (named, inner)):
             yield from (around for around in self.packages(file) if not _is_around(around, path))
             yield file
 
-    def file(self, path: str, module: str, level: int) -> tuple[str, ...]:
+    def file(self, path: str, module: str, level: int) -> str | None:
         """Return the file that Python takes for a module: of the importer's own source root, else of the first."""
         found = [file for file in self._names.files(path, module, level) if file.endswith(PYTHON)]
         root = self._root(path)
-        return tuple(([file for file in found if self._root(file) == root] or found)[:1])
+        return next((file for file in found if self._root(file) == root), found[0] if found else None)
 
     def packages(self, path: str) -> list[str]:
         """Return the files of the packages around a module, the outermost first."""

@@ -211,8 +211,8 @@ class _Walk:
             self._run(target)
         if attribute is None:
             first = module.partition(".")[0]
-            return next(iter(self._graph.file(path, first if step.binds == (first,) else module, level)), None)
-        base = next(iter(self._graph.file(path, module, level)), "")
+            return self._graph.file(path, first if step.binds == (first,) else module, level)
+        base = self._graph.file(path, module, level) or ""
         if attribute == "*":
             self._meant[path].clear()
             self.bound[path] |= self.bound.get(base, _ANY)
@@ -220,7 +220,7 @@ class _Walk:
         if attribute not in self.bound.get(base, _ANY):
             inner = self._graph.file(path, f"{module}.{attribute}".lstrip("."), level)
             if inner:
-                return inner[0]
+                return inner
             self._check(base, attribute)
         return self._meant.get(base, {}).get(attribute)
 
