@@ -559,12 +559,10 @@ def test_bytes_that_were_read_have_a_stamp_as_long_as_the_file_holds_them(root: 
     assert planned.stamp_of("m0.py") is None, "though it is what the file holds"
 
 
-LEFT = "import app\n\n\ndef f(x):\n    y = x\n    return y.send()\n\n\ndef g(x):\n    y = x\n    return y.take()\n"
-
-
 def test_threads_may_look_for_different_names_of_one_source_at_once(tmp_path: Path) -> None:
+    code = "import app\n\n\ndef f(x):\n    y = x\n    return y.send()\n\n\ndef g(x):\n    y = x\n    return y.take()\n"
     for number in range(6):
-        (tmp_path / f"m{number}.py").write_text(LEFT + "\n\ndef send(): ...\n\n\ndef take(): ...\n")
+        (tmp_path / f"m{number}.py").write_text(code + "\n\ndef send(): ...\n\n\ndef take(): ...\n")
     names = [f"m{number}.{name}" for number in range(6) for name in ("send", "take", "f", "g")]
     alone = {name: Source(tmp_path).references(name).outcome for name in names}
     shutil.rmtree(tmp_path / ".bae-source")

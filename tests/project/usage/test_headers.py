@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.project.facts.kept import Kept
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.classes.lineage import headed, subclasses
 from bae_source.project.references.meaning.of_resolved import sought_of
@@ -14,16 +13,15 @@ from tests.memory import Memory
 
 CORE = "import abc\nclass Base: ...\ndef made(base):\n    class Made(base): ...\n    return Made\n"
 USED = "def used(value):\n    if isinstance(value, Base):\n        print(Base, Base.name)\n    print(Base().name)\n"
-"""A function that names the class, sets nothing with it, and need not be looked into."""
+"""A function that names the class, and sets nothing with it."""
 IN_FUNCTION = (
     "def inner():\n    def deeper(value):\n        class C(Base): ...\n        return value\n    return deeper\n"
 )
 ANNOTATED = "def kinds(values):\n    kind: type[Base] = values.pop()\n    class C(kind): ...\n    return C\n"
 
 
-def of(content: str, *, ours: bool) -> Project:
-    files = {"core.py": CORE.encode(), "user.py": content.encode()}
-    return Project(Workspace(Memory(files), kept=Kept(process_is_ours=ours)))
+def of(content: str) -> Project:
+    return Project(Workspace(Memory({"core.py": CORE.encode(), "user.py": content.encode()})))
 
 
 def found_in(project: Project, target: str = "core.Base") -> list[str]:
@@ -58,12 +56,11 @@ def found_in(project: Project, target: str = "core.Base") -> list[str]:
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_kind_of_header_is_found(code: str, found: list[str], end: str) -> None:
     content = f"import core\nfrom core import Base\n\n\n{USED}\n{code}".replace("\n", end)
-    assert found_in(of(content, ours=True)) == found
-    assert found_in(of(content, ours=False)) == found
+    assert found_in(of(content)) == found
 
 
 def test_the_classes_below_are_told_from_headers_alone() -> None:
-    project = of(f"from core import Base\nclass A(Base): ...\nclass B(A): ...\n\n\n{USED}", ours=True)
+    project = of(f"from core import Base\nclass A(Base): ...\nclass B(A): ...\n\n\n{USED}")
     sought = sought_of(project.names, resolve(project.workspace, "core.Base"))
     assert [project.address(each.of.path, each.mentioned.mention[5]) for each in headed(project, sought, 60).below] == [
         "user.A", "user.B",
