@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.by_text import may_import
+from bae_source.project.importing.importers import calls_importing
 from bae_source.project.importing.lazily_named import in_tables
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.meanings import InModule, Symbol
@@ -114,6 +115,10 @@ def _searched(
     strings = in_settings(workspace, sought, [word], project.inference)
     found.strings += [f"{each.module}:{each.line}" for each in strings]
     found.strings += [each for each in in_tables(workspace, name) if each not in found.strings]
+    itself = structs.replace(sought, meanings=frozenset(map(InModule, inside)))
+    calls = (each for each, _ in calls_importing(project, itself) if each.path not in inside)
+    called = dict.fromkeys(f"{name_at(workspace.census, each.path)}:{each.mention[0]}" for each in calls)
+    found.strings += [each for each in called if each not in found.strings]
     return found, len(asked) - len(looked)
 
 
