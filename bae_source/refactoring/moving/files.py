@@ -80,7 +80,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
 
 
 def _by_their_place(project: Project, extent: Extent, destination: Destination) -> Iterator[Notice]:
-    """Yield that modules work out paths from where their file lies, if these lead elsewhere now.
+    """Yield that modules work out paths from where their file lies, or modules of its package, if these lead elsewhere.
 
     A module that stays in its folder finds the same beside it, and so do those of a package that stays as deep.
     """
@@ -90,14 +90,24 @@ def _by_their_place(project: Project, extent: Extent, destination: Destination) 
         is_beside = old.rpartition("/")[0] == new.rpartition("/")[0]
         if module is None or is_beside or (extent.kind == "package" and old.count("/") == new.count("/")):
             continue
-        try:
-            mentions = project.uses(old).mentions.get("__file__", ())
-        except ResourceError:
-            continue
-        places += [f"{module.name}:{mention[0]}" for mention in mentions if mention[4] == u.PLAIN]
+        places += _using(project, old, module.name, "__file__")
     if places:
         message = f"Paths are worked out from `__file__`, and lead elsewhere now: {listed(places)}."
         yield Notice("place_used", message)
+    package = destination.address.rpartition(".")[0]
+    if extent.kind == "module" and package != extent.name.rpartition(".")[0]:
+        places = [place for path in extent.files for place in _using(project, path, extent.name, "__package__")]
+        if places:
+            yield Notice("module_names", f"`__package__` means {package or 'no package'} now: {listed(places)}.")
+
+
+def _using(project: Project, path: str, module: str, name: str) -> list[str]:
+    """Return the places where a file uses one of the names that Python gives each module."""
+    try:
+        mentions = project.uses(path).mentions.get(name, ())
+    except ResourceError:
+        return []
+    return [f"{module}:{mention[0]}" for mention in mentions if mention[4] == u.PLAIN]
 
 
 def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:
