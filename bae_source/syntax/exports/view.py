@@ -23,7 +23,7 @@ from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.outline.ast_walk import span_of, suites_of
 from bae_source.syntax.outline.definitions import MODULE
-from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, said_of_all
+from bae_source.syntax.outline.exported import ALL, is_all, listed_strings, listing_of
 from bae_source.syntax.outline.static_values import is_skipped, is_typing_test
 from bae_source.syntax.outline.tree import parse_module, parse_text
 from bae_source.syntax.text.items import Items, items_of
@@ -168,8 +168,8 @@ class View:
         inner = (
             replace(each, node=node) for each in self.statements for node in _inside(each.node) if node != each.node
         )
-        said = (self._all_statement(each) for each in inner)
-        return frozenset(name for each in said if each for listed in each.lists for name in listed.names if name)
+        listing = (self._all_statement(each) for each in inner)
+        return frozenset(name for each in listing if each for listed in each.lists for name in listed.names if name)
 
     @cached_property
     def quote(self) -> str:
@@ -206,9 +206,9 @@ class View:
             if not any(self._makes_anew(statement, inner) for inner in _inside(node)):
                 return None
             return AllStatement(span=statement.span(), how=BRANCH, computed=True, anew=True)
-        said = said_of_all(node)
-        if said is not None:
-            how, value = said
+        listing = listing_of(node)
+        if listing is not None:
+            how, value = listing
             anew = how == "=" and value is not None and not any(map(is_all, ast.walk(value)))
             if isinstance(node, ast.Expr):
                 anew = node.value.func.attr not in _KEEPING  # type: ignore[attr-defined]
@@ -219,8 +219,8 @@ class View:
 
     def _makes_anew(self, around: Statement, node: ast.stmt) -> bool:
         """Say whether a statement inside of another one makes `__all__` anew."""
-        said = self._all_statement(replace(around, node=node))
-        return said is not None and said.anew
+        listing = self._all_statement(replace(around, node=node))
+        return listing is not None and listing.anew
 
     def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
         if how == "append" and (named := list(listed_strings(value)) if value is not None else []):

@@ -23,7 +23,7 @@ from bae_source.syntax.names.gathering import Gathering, Place
 from bae_source.syntax.names.narrowing import TELLING
 from bae_source.syntax.names.regions import Regions
 from bae_source.syntax.names.targets import ALIAS, defined, replaces_module
-from bae_source.syntax.outline.exported import listed_strings, said_of_all
+from bae_source.syntax.outline.exported import listed_strings, listing_of
 from bae_source.system.silence import unwarned
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -260,12 +260,12 @@ class _Statements:
 
     def _exports(self, node: ast.stmt, place: Place) -> None:
         """Note what a statement says of the module's `__all__`, whose parts were visited, and the strings in it."""
-        said = said_of_all(node) if not place.scope else None
-        if said is None:
+        listing = listing_of(node) if not place.scope else None
+        if listing is None:
             return
         self.gathering.exports.read(node, lambda each: self._visited(each, place))
         inside = Place(0, self.gathering.exports_owner, in_function=False, numbers={})
-        for constant in listed_strings(said[1]) if said[1] is not None else ():
+        for constant in listed_strings(listing[1]) if listing[1] is not None else ():
             if is_text(str(constant.value)):
                 self.gathering.mention(str(constant.value), constant.lineno, constant.col_offset + 1, inside, u.EXPORT)
 

@@ -17,7 +17,7 @@ ALL = "__all__"
 How = Literal["=", "+=", "append", "extend", "?"]
 
 
-def said_of_all(node: ast.stmt) -> tuple[How, ast.expr | None] | None:
+def listing_of(node: ast.stmt) -> tuple[How, ast.expr | None] | None:
     """Return how a statement makes or changes `__all__`, and the list that it does so by; None where it does not.
 
     It is `?` where that is done in a way that cannot be read off; there is no list in `__all__: list[str]`.
@@ -88,10 +88,10 @@ class Exports:
         Parameters:
             number: gives the number of what stands for the list of another module, 0 where that is not known.
         """
-        said = said_of_all(node)
-        if said is None or (said[0] == "=" and said[1] is None):
+        listing = listing_of(node)
+        if listing is None or (listing[0] == "=" and listing[1] is None):
             return
-        how, value = said
+        how, value = listing
         is_alone = not isinstance(node, ast.Assign) or len(node.targets) == 1  # else the list has another name as well
         found = _listed_in(value) if value is not None and how != "?" and is_alone else None
         taken = [number(each) for each in found[1]] if found else []

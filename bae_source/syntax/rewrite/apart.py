@@ -21,7 +21,7 @@ from typing import TypeGuard
 from msgspec import Struct
 
 from bae_source.model.span import Span
-from bae_source.syntax.outline.exported import said_of_all
+from bae_source.syntax.outline.exported import listing_of
 from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.source import Lines
 
@@ -58,7 +58,7 @@ def apart(text: str, without: frozenset[str] = frozenset()) -> Apart:
         found = list(_imports(node))
         blocked = blocked or _blocked(node)
         imports += found
-        if not (found or said_of_all(node) or _assigns(node, without) or (number == 0 and _is_docstring(node))):
+        if not (found or listing_of(node) or _assigns(node, without) or (number == 0 and _is_docstring(node))):
             continue
         shares = any(each.lineno == node.end_lineno or each.end_lineno == node.lineno for each in body if each != node)
         blocked = blocked or (f"line {node.lineno} has several statements" if shares else "")
