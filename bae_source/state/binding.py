@@ -281,11 +281,11 @@ class Place:
         if status.st_uid != user():
             return Standing.OTHERS
         try:
-            content = beginning_of(self.folder / ID, _MOST)
-        except FileNotFoundError:
-            return Standing.ABSENT if _is_empty(self.folder) else Standing.FOREIGN
+            content = self._content_of_id()
         except OSError:
             return Standing.FOREIGN
+        if content is None:
+            return Standing.ABSENT
         found = content.decode("ascii").strip() if _IDS.fullmatch(content) else ""
         binding = self._users.binding(found) if found else None
         try:
@@ -295,6 +295,19 @@ class Place:
             return Standing.FOREIGN
         self._id = found
         return Standing.OURS
+
+    def _content_of_id(self) -> bytes | None:
+        """Return what stands in its `id`; None where it has none, and nothing else either.
+
+        Raises:
+            OSError: it has none, and something else, or it cannot be read.
+        """
+        for _ in range(2):  # another process may bind and fill it between the two looks of a round
+            with suppress(FileNotFoundError):
+                return beginning_of(self.folder / ID, _MOST)
+            if _is_empty(self.folder):
+                return None
+        raise FileNotFoundError(errno.ENOENT, "it has no id", str(self.folder))
 
 
 def user() -> int:

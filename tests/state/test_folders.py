@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from bae_source import Source
 from bae_source.engine.registry import request
 from bae_source.engine.service import Service
 from bae_source.errors import Refused
+from bae_source.state.binding import Place, Standing, UserState
 from tests.state_folders import state_folders
 
 
@@ -177,3 +179,36 @@ def test_a_link_that_came_with_a_project_does_not_say_where_we_write(tmp_path: P
     assert ".bae-source is a link: no change can be made" in said.text
     assert list(elsewhere.iterdir()) == []
     assert (root / "app.py").read_text() == "def send(): ...\n"
+
+
+def test_a_folder_that_another_process_binds_meanwhile_is_never_taken_for_foreign(tmp_path: Path) -> None:
+    users = UserState({"HOME": str(tmp_path)})
+    seen: set[Standing] = set()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for number in range(100):
+            seen |= _seen_while_it_is_made(tmp_path / str(number), users)
+    finally:
+        sys.setswitchinterval(interval)
+    assert Standing.OURS in seen
+    assert seen <= {Standing.ABSENT, Standing.OURS}
+
+
+def _seen_while_it_is_made(served: Path, users: UserState) -> set[Standing]:
+    served.mkdir()
+    folder, start, seen = served / "state", threading.Barrier(2), set[Standing]()
+
+    def make() -> None:
+        start.wait()
+        Place(folder, served, users).make()
+        (folder / "lock").touch()
+
+    maker = threading.Thread(target=make)
+    maker.start()
+    place = Place(folder, served, users)
+    start.wait()
+    while maker.is_alive():
+        seen.add(place.standing())
+    maker.join()
+    return {*seen, place.standing()}
