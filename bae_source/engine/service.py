@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from bae_source.model.plan import Plan
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
+    from bae_source.system.programs import Surroundings
 
 __all__ = ("REQUESTS", "Context", "Query", "Service", "find_root")
 
@@ -117,7 +118,12 @@ class Service:
         self.environment = dict(environment or {})
         self.timer = timer
         self._kept = Kept(
-            cache=self._cache, clock=clock, timer=timer, process_is_ours=process_is_ours, packages=self._packages
+            cache=self._cache,
+            clock=clock,
+            timer=timer,
+            process_is_ours=process_is_ours,
+            packages=self._packages,
+            surroundings=self._surroundings,
         )
 
     def run(self, asked: Request, context: Context | None = None) -> Outcome:
@@ -312,14 +318,19 @@ class Service:
 
     def _packages(self) -> tuple[str, ...]:
         """Return the folders of packages of the project's interpreter."""
-        from bae_source.project.files.settings import own_settings  # few questions ask for them
-        from bae_source.reloading.child.installed import package_folders
-        from bae_source.reloading.child.interpreter import find_interpreter
+        from bae_source.reloading.child.installed import package_folders  # few questions ask for them
+
+        return package_folders(self._surroundings().python)
+
+    def _surroundings(self) -> Surroundings:
+        """Return where the project's own programs run."""
+        from bae_source.reloading.child.interpreter import find_interpreter  # as above
+        from bae_source.system.programs import Surroundings
 
         python = own_settings(self.workspace().files).get("python")
         setting = python if isinstance(python, str) else None
         found = find_interpreter(self.root, setting=setting, virtual_env=self.environment.get("VIRTUAL_ENV"))
-        return package_folders(found.path)
+        return Surroundings(root=self.root, python=found.path, environment=self.environment)
 
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the project, with planned content by path."""

@@ -50,6 +50,14 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
         Literal["mypy", "ty", "basedpyright", "pyright", "pyrefly"] | None,
         _told("The type checker of `verify types`; else the one that the project has settings of.", "mypy"),
     ] = None
+    formatter: Annotated[
+        Literal["ruff", "black"] | None,
+        _told("The formatter of `format`; else the one that the project has settings of.", "ruff"),
+    ] = None
+    import_sorter: Annotated[
+        Literal["ruff", "isort"] | None,
+        _told("What sorts imports; else the one that the project has settings of.", "ruff"),
+    ] = None
     verify_seconds: Annotated[float, _told("How long tests, types and commands may take.", 300, gt=0)] = 300
     history_megabytes: Annotated[
         float, _told("What the history may take on the disk; at least half of it is kept.", 200, gt=0)

@@ -20,8 +20,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 from weakref import WeakSet
@@ -221,12 +221,14 @@ def run(
     environment: Mapping[str, str],
     time_limit: float,
     limit: int = _LIMIT,
+    given: bytes | None = None,
 ) -> Finished:
     """Run `command` in `folder` to its end, at most `time_limit` seconds.
 
     Parameters:
         command: the element `ANSWER` becomes the number of a descriptor that the child can write its answer to.
         limit: bytes kept of each stream; of the answer, sixty-four times as many.
+        given: what it reads from its stdin; None for none.
 
     Raises:
         CannotStart: the program cannot be started.
@@ -236,7 +238,8 @@ def run(
         words = [str(writer) if word == ANSWER else word for word in command]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         try:
-            child = Child(words, folder=folder, environment=environment, passed=[writer], **streams)
+            with _file_of(given) as file:
+                child = Child(words, folder=folder, environment=environment, passed=[writer], stdin=file, **streams)
         finally:
             os.close(writer)
         try:
@@ -250,6 +253,20 @@ def run(
     said = [bytes(tail.content) for tail in tails.values()]
     code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
     return Finished(status=code, timed_out=timed_out, output=said[0], errors=said[1], answer=said[2])
+
+
+@contextmanager
+def _file_of(given: bytes | None) -> Iterator[IO[bytes] | int]:
+    """Have a file that holds some bytes, which a child may read at its own pace; nothing where there are none."""
+    if given is None:
+        yield subprocess.DEVNULL
+        return
+    from tempfile import TemporaryFile  # most children read nothing
+
+    with TemporaryFile() as file:
+        file.write(given)
+        file.seek(0)
+        yield file
 
 
 class _Tail:

@@ -1,12 +1,38 @@
-"""Where a program may be taken from: nowhere that a project, or the repository around it, has put one.
+"""Where programs are taken from: those of a project beside its interpreter, ours from nowhere that a project can reach.
 
+find_program("mypy", "/repo/.venv/bin/python", "/usr/bin")       "/repo/.venv/bin/mypy"
 within_reach("/repo/.venv/bin:.:/usr/bin", Path("/repo"))        "/usr/bin"
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Mapping
 from pathlib import Path
+
+from msgspec import Struct
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """The folder and the environment that a project's own programs run in.
+
+    Parameters:
+        root: the project's folder, links followed.
+        python: the project's interpreter.
+        environment: the caller's environment variables.
+    """
+
+    root: Path
+    python: str
+    environment: Mapping[str, str]
+
+
+def find_program(name: str, python: str, search_path: str) -> str | None:
+    """Return a program of a project: beside its interpreter, else on the search path; None where there is none."""
+    beside = Path(python).parent if "/" in python or "\\" in python else None
+    found = shutil.which(name, path=str(beside)) if beside else None
+    return found or shutil.which(name, path=search_path)
 
 
 def within_reach(search_path: str, brought: Path) -> str:

@@ -27,6 +27,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.interpreter import find_interpreter
 from bae_source.reloading.reload import Reload
+from bae_source.system.programs import find_program
 from bae_source.transaction.commit.verifier import Contents, Verifier
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
 def _checker(setting: Setting, workspace: Workspace) -> tuple[TypeChecker, str]:
     """Return the type checker that the project is set up for, and where it is."""
     from bae_source.verification.configured import wanted_checkers
-    from bae_source.verification.type_checkers import CHECKERS, find_program
+    from bae_source.verification.type_checkers import CHECKERS
 
     names, told = wanted_checkers(workspace.files)
     for name in names:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,13 +80,6 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
         With 1 it says that it found something: warnings, where the project's settings make these count.
         """
         return status != 1 or not self.by_lines or any(map(_REMARK.match, output.splitlines()))
-
-
-def find_program(name: str, python: str, search_path: str) -> str | None:
-    """Return the program of a checker: beside the project's interpreter, else on the search path."""
-    beside = Path(python).parent if "/" in python or "\\" in python else None
-    found = shutil.which(name, path=str(beside)) if beside else None
-    return found or shutil.which(name, path=search_path)
 
 
 def _mypy(asked: Asked) -> list[str]:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import TransactionError
+from bae_source.system.programs import find_program
 from bae_source.verification.type_check import Located, TypeCheck, new_errors
-from bae_source.verification.type_checkers import CHECKERS, find_program
+from bae_source.verification.type_checkers import CHECKERS
 from tests.runtime.judging import judge, messages, refusal, setting_of, verified
 from tests.runtime.support import Trial, codes
 

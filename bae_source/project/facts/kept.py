@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bae_source.project.files.walk import Walk
     from bae_source.state.cache import Cache, Seen
     from bae_source.syntax.outline.tree import Tree
+    from bae_source.system.programs import Surroundings
 
 V = TypeVar("V")
 
@@ -205,6 +206,7 @@ class Kept:
         trees: parsed files, if they shall be shared more widely.
         process_is_ours: whether nobody else's code has run in this process, so that work may be given to copies of it.
         packages: tells in which folders the packages are installed that the project imports.
+        surroundings: tells where the project's own programs run; None where none can.
     """
 
     def __init__(
@@ -216,9 +218,11 @@ class Kept:
         trees: Trees | None = None,
         process_is_ours: bool = False,
         packages: Callable[[], tuple[str, ...]] = tuple,
+        surroundings: Callable[[], Surroundings | None] = lambda: None,
     ) -> None:
         self.process_is_ours = process_is_ours
         self._packages = packages
+        self._surroundings = surroundings
         self.clock = clock or (lambda: 0)
         self.timings = Timings(timer)
         self.trees = trees or Trees(self.timings)
@@ -236,6 +240,11 @@ class Kept:
     def packages(self) -> tuple[str, ...]:
         """The folders in which the packages are installed that the project imports."""
         return self._packages()
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        """The folder and the environment that the project's own programs run in; None where none can."""
+        return self._surroundings()
 
     @property
     def cache(self) -> Cache | None:

@@ -62,7 +62,18 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    path = posixpath.join(folder, "pyproject.toml")
+    return toml_of(files, posixpath.join(folder, "pyproject.toml"), only=only)
+
+
+def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
+    """Return what a TOML file says; nothing where there is none.
+
+    Parameters:
+        only: as `settings_of` takes it.
+
+    Raises:
+        SourceError: `syntax_invalid` if it does not parse.
+    """
     content = content_of(files, path)
     if not content or (only and not _may_hold(content, only)):
         return {}
