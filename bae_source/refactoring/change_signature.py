@@ -51,9 +51,9 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it to add, remove, rename or reorder parameters: calls follow."
     examples: ClassVar[tuple[str, ...]] = (
-        'change_signature app.net.Client.send "def send(self, data, *, timeout: float = 5)"',
-        'change_signature app.net.send "(data, retries)" --value retries=3',
-        'change_signature app.net.send "(payload, *, timeout)" --renamed data=payload --thread timeout --dry-run',
+        'change_signature app.net.send "(data, *, timeout=5)"',
+        'change_signature app.send "(data, n)" --value n=3',
+        'change_signature app.send "(data, n=3)" --thread n',
     )
 
     target: Target

@@ -22,6 +22,7 @@ NEEDED |= {
     "exports mend": ("a.f",),
     "move": ("a", "b"),
     "rename": ("a.f", "g"),
+    "change_signature": ("a.f", "(x)"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
 }
