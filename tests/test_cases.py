@@ -122,8 +122,9 @@ def _ask(source: Source, request: dict[str, Any], **more: Any) -> tuple[dict[str
     given = {key: value for key, value in request.items() if key not in ("do", "target")}
     if given.get("if_match") == "current":
         given["if_match"] = source.read(request["target"], full=request["do"] == "write").etag
+    placed = [request["target"]] if "target" in request else []
     try:
-        outcome = getattr(source, request["do"])(request["target"], **given, reload="off", **more)
+        outcome = getattr(source, request["do"])(*placed, **given, reload="off", **more)
     except ResourceError as error:
         return json.loads(to_json(failed(error))), error.exit_code
     return json.loads(to_json(outcome)), outcome.exit_code
@@ -169,16 +170,16 @@ def _command(root: Path, request: dict[str, Any]) -> list[str]:
             command.append(f"--as={value}")
         elif isinstance(value, bool):
             command += [f"--{key.replace('_', '-')}"] if value else []
-        elif key not in ("do", "target", "to", "new_name", "names"):
+        elif key not in ("do", "target", "to", "new_name", "names", "statements", "scope"):
             command.append(f"--{key.replace('_', '-')}={value}")
-    placed = (request[key] for key in ("target", "to", "new_name") if key in request)
+    placed = (request[key] for key in ("target", "scope", "to", "new_name") if key in request)
     words = (word for each in placed for word in (each if isinstance(each, list) else [each]))
-    return [*command, "--", *words, *request.get("names", ())]
+    return [*command, "--", *words, *request.get("names", ()), *request.get("statements", ())]
 
 
 def _words(verb: str) -> list[str]:
     """Return the words that ask the command line for a verb."""
-    return verb.split("_", 1) if verb.startswith("exports_") else [verb]
+    return verb.split("_", 1) if verb.startswith(("exports_", "imports_")) and verb != "imports_of" else [verb]
 
 
 def _masked(outcome: dict[str, Any]) -> str:

@@ -224,3 +224,42 @@ class Reach(Enum):
     def of(self, **holes: str) -> str:
         """Return the sentence with its holes filled."""
         return self.value.format_map(holes) if holes else self.value
+
+
+@unique
+class Purpose(Enum):
+    """One reason why an import stays that no code reads, as `imports organise` gives them.
+
+    Attributes:
+        sentence: as users read it behind `unsure: `, with holes for what differs; empty where the code says plainly
+            that the import is meant, so that nothing has to be said.
+    """
+
+    sentence: str
+
+    MARKED = "", "# noqa: F401"
+    TRIED = "", "try: import fast; except ImportError: ..."
+    CONDITIONAL = "", "if sys.version_info >= (3, 14): import new"
+    AS_ITSELF = "", "from x import y as y"
+    ALL_NAMES = "code of the module asks for all its names, or evaluates text", "globals()[name]"
+    COMMENT = "a comment may say what it is for", "import app.signals  # registers them"
+    STRING = "code in a string of the module may read it", '">>> re.sub(...)"'
+    ELSEWHERE = "{where} may name it", 'patch("app.core.json")'
+    UNREAD = "{where} cannot be looked into and has its name", "from app.core import json, in a notebook"
+    FIXTURE = "pytest may give it to a test, or collect it", "from .fixtures import db"
+    HANDED_ON = (
+        "others import from the module what it imports itself, as {where} does",
+        "from app.compat import urlparse",
+    )
+    CONSISTS = "the module consists of imports, so others may import from it", "from .impl import A, with nothing else"
+    SETTINGS = "a program reads the names of the module", "from base import DEBUG, in settings.py"
+    COMPUTED = "`__all__` of the module is worked out when it runs", "__all__ = [*names()]"
+    ACTS = "{module} does something when it is imported{where}", "import app.signals"
+    LOADS = "it loads a module that others may need loaded", "import google.cloud.storage"
+
+    def __init__(self, sentence: str, _: str) -> None:
+        self.sentence = sentence
+
+    def of(self, **holes: str) -> str:
+        """Return the sentence with its holes filled."""
+        return self.sentence.format_map(holes) if holes else self.sentence

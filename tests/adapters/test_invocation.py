@@ -20,9 +20,11 @@ NEEDED |= {
     "exports add": ("a.f",),
     "exports remove": ("a.f",),
     "exports mend": ("a.f",),
+    "imports add": ("a", "import b"),
+    "imports remove": ("a", "b"),
+    "imports organise": ("a",),
     "move": ("a", "b"),
     "rename": ("a.f", "g"),
-    "change_signature": ("a.f", "(x)"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
 }

@@ -7,10 +7,10 @@
         return 1
 
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name, new_name, unsure, text, include, as_name;
-                                     recursive, overwrite, package, export, force, with_imports, shim, local_imports,
-                                     merge, skip_generated (true); `python: before 3.12` or `from 3.12`; target again,
-                                     for several
+                                     comment, export_name, name, new_name, unsure, text, include, as_name, statement,
+                                     deferred, scope; recursive, overwrite, package, export, force, with_imports, shim,
+                                     local_imports, merge, skip_generated, type_checking, sort, tidy (true);
+                                     `python: before 3.12` or `from 3.12`; target again, for several
     do: edit
     target: mod.f
 
@@ -50,7 +50,13 @@ _HEADER = re.compile(
 )
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {"import": "imports", "export_name": "export", "name": "names", "include": "include"}
+_MANY = {
+    "import": "imports",
+    "export_name": "export",
+    "name": "names",
+    "include": "include",
+    "statement": "statements",
+}
 _FLAGS = (
     "recursive",
     "overwrite",
@@ -62,8 +68,11 @@ _FLAGS = (
     "local_imports",
     "merge",
     "skip_generated",
+    "type_checking",
+    "sort",
+    "tidy",
 )
-_CHOICES = ("new_name", "unsure", "text", "as_name")
+_CHOICES = ("new_name", "unsure", "text", "as_name", "deferred", "scope")
 _REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_CHOICES, *_MANY, *_FLAGS}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
@@ -128,7 +137,8 @@ def _parse(name: str, text: str) -> Case:
             case.request[kind] = _text(lines, [*(a for a in attributes if a != "final-newline"), *extra])
         else:
             outcome[kind] = lines
-    if not about or not case.files or not {"do", "target"} <= case.request.keys():
+    has_target = "target" in case.request or case.request.get("do") == "imports_organise"
+    if not about or not case.files or "do" not in case.request or not has_target:
         raise ValueError("a case needs a sentence, a file, and a request with do and target")
     if ("diff" in outcome) == ("error" in outcome):
         raise ValueError("a case needs either [diff] or [error]")

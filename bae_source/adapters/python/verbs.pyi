@@ -265,25 +265,6 @@ class CodeVerbs:
     ) -> Outcome:
         """Rename a symbol wherever the project names it."""
 
-    def change_signature(
-        self,
-        target: str,
-        signature: str,
-        *,
-        renamed: Sequence[str] = (),
-        value: Sequence[str] = (),
-        thread: Sequence[str] = (),
-        up_to: Sequence[str] = (),
-        describe: Sequence[str] = (),
-        imports: Sequence[str] = (),
-        unsure: Literal["refuse", "leave", "change"] = "refuse",
-        include: Sequence[str] = (),
-        skip_generated: bool = False,
-        if_match: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Give a function other parameters, with its calls."""
-
     def write(
         self,
         target: str,
@@ -322,6 +303,23 @@ class CodeVerbs:
 
     def exports_check(self, target: str = "") -> Text:
         """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
+
+    def imports_add(
+        self,
+        target: str,
+        statements: Sequence[str],
+        *,
+        deferred: str | None = None,
+        type_checking: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add import statements to a module where they are missing."""
+
+    def imports_remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
+
+    def imports_organise(self, scope: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Take out the imports that surely nothing needs."""
 
 
 class Verbs(CodeVerbs):

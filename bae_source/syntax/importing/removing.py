@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
+from bae_source.syntax.importing.purposes import ImportedName
 from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.items import take_out
@@ -26,6 +27,32 @@ IsGone = Callable[[Import, ast.alias], bool]
 _BLANK = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
 _BLANKS_ABOVE = re.compile(r"(?:(?<=[\r\n])[ \t\f]*(?:\r\n|\n|\r))*\Z")
 _SUITES = ("body", "orelse", "finalbody")
+
+
+def without_names(text: str, names: Iterable[ImportedName]) -> Splices:
+    """Return the splices that take names out of the statements that import them.
+
+    Parameters:
+        text: of a module, which parses.
+        names: as `imported_names` gives them of this text.
+    """
+    revision = Revision(text)
+    statements: dict[tuple[int, int], set[tuple[str, str | None]]] = {}
+    for each in names:
+        statements.setdefault((each.line, each.column), set()).add((each.attribute or each.module, each.asname))
+    for place, gone in sorted(statements.items(), reverse=True):  # what stands above keeps its place meanwhile
+
+        def is_gone(node: Import, alias: ast.alias, place: object = place, gone: object = gone) -> bool:
+            return (node.lineno, node.col_offset) == place and (alias.name, alias.asname) in gone  # type: ignore[operator]
+
+        for _ in gone:
+            step = _first(revision.text, is_gone, of_module=False)
+            if step is None:
+                break
+            revision.apply(step[0])
+            if step[1] == len(gone):
+                break
+    return revision.splices()
 
 
 def remove_imported(revision: Revision, is_gone: IsGone, *, of_module: bool = False) -> int:

@@ -24,6 +24,10 @@ from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Lines
 
 Import = ast.Import | ast.ImportFrom
+_HINTS = (
+    "Give statements such as 'from typing import Any' or 'import os'.",
+    "For type checkers alone: 'if TYPE_CHECKING: from a import B'.",
+)
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -80,17 +84,16 @@ def _refuse_what_does_not_parse(text: str, statement: str) -> None:
     try:
         parse_text(text)
     except SourceError as error:
-        raise RequestError("invalid_arguments", f"The import {statement!r} does not parse: {error.message}") from None
+        raise RequestError(
+            "invalid_arguments", f"The import {statement!r} does not parse: {error.message}", hints=_HINTS
+        ) from None
 
 
 def _no_import(statement: str) -> RequestError:
     return RequestError(
         "invalid_arguments",
         f"{statement!r} is no import statement.",
-        hints=[
-            "Give statements such as 'from typing import Any' or 'import os'.",
-            "For type checkers alone: 'if TYPE_CHECKING: from a import B'.",
-        ],
+        hints=_HINTS,
     )
 
 

@@ -77,11 +77,14 @@ class _Spot(Struct, frozen=True, kw_only=True):
     under: Definition | None = None
 
 
-def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source: str) -> Insertion:
+def insert(
+    tree: Tree, members: tuple[int, ...], position: Position, new_source: str, *, lift_imports: bool = True
+) -> Insertion:
     """Plan to insert new statements.
 
     Parameters:
         members: the target's definitions; empty for the module itself.
+        lift_imports: whether leading import statements are for the module.
 
     Raises:
         SourceError: `syntax_invalid`, with line and column in `new_source`.
@@ -91,7 +94,7 @@ def insert(tree: Tree, members: tuple[int, ...], position: Position, new_source:
     newline = tree.source.newline
     nearest = members or tuple(n for n, d in enumerate(tree.outline.definitions) if d.parent == MODULE)[:1]
     unit = unit_for(tree, nearest)
-    given = understand(new_source, unit=unit, newline=newline, target_indent=spot.indent)
+    given = understand(new_source, unit=unit, newline=newline, target_indent=spot.indent, lift_imports=lift_imports)
     names = _names(given, tree, spot.scope)
     _refuse_collision(tree, spot, given)
     splices: tuple[tuple[Span, str], ...] = ()

@@ -1,0 +1,529 @@
+"""Imports whose names nothing reads: surely, or unless something that no code shows reads them.
+
+    import json              nothing here reads `json`, no other module takes it from here: sure
+    import app.signals       nothing reads `app`, but app.signals registers its handlers when it is imported: unsure
+    from .impl import A      in `pkg/__init__.py`, for others to import: none
+    from .db import db       in a test module: a fixture, or one that pytest may give: unsure
+
+Invariants:
+- a name is listed only if no code of its own file reads it, none of another file takes it from the module, and no
+  `__all__` lists it;
+- what the text around an import says of it counts (`syntax/importing/purposes`); in doubt it is unsure;
+- nothing is executed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Purpose, Reason
+from bae_source.model.reference import Certainty, Reference
+from bae_source.project.files.data_listing import data_files
+from bae_source.project.files.layout import import_name
+from bae_source.project.importing.graph import ImportGraph
+from bae_source.project.importing.lint_settings import LintSettings
+from bae_source.project.references.meaning.meanings import InModule, Symbol
+from bae_source.project.references.meaning.project import Project, project_of
+from bae_source.project.references.meaning.sought import Sought
+from bae_source.project.references.search.references import References, searched
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.importing.effects import first_effect
+from bae_source.syntax.importing.purposes import ImportedName, imported_names
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.text.source import parsable
+
+_INIT = "__init__"
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py\Z")
+_COLLECTED = re.compile(r"_*test|.*Test|pytest_|setUpModule|tearDownModule|load_tests|set_?up|tear_?down", re.DOTALL)
+"""Names that pytest and unittest ask a module for."""
+_READ_BY_PROGRAMS = re.compile(
+    r"(?:^|/)(?:conf|settings(?:_\w+)?|\w+_settings|settings/\w+|fabfile|noxfile|tasks|dodo|locustfile|gunicorn\w*)\.py\Z"
+)
+_ACTING = frozenset(
+    {
+        "antigravity",
+        "mpl_toolkits",
+        "pyximport",
+        "readline",
+        "rlcompleter",
+        "setuptools",
+        "site",
+        "sitecustomize",
+        "this",
+    }
+)
+"""Modules outside of the project that are imported for what that does."""
+_LARGEST_TEXT = 2_000_000
+_MOST_FOLLOWED = 300
+"""Modules that are looked into for what one import runs."""
+
+
+class Unread(Struct, frozen=True, kw_only=True):
+    """One import whose name nothing reads.
+
+    Parameters:
+        path: the file that it stands in.
+        imported: the name and its statement.
+        why: why it may be needed all the same; empty where it surely is not.
+    """
+
+    path: str
+    imported: ImportedName
+    why: str = ""
+
+    @property
+    def certainty(self) -> Certainty:
+        """How sure it is that nothing needs it."""
+        return "unsure" if self.why else "sure"
+
+
+class UnreadImports(Struct, frozen=True, kw_only=True):
+    """Imports that nothing reads, and files that could not be looked into, each with the reason."""
+
+    found: tuple[Unread, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def unread_imports(workspace: Workspace, modules: Sequence[ModuleFile]) -> UnreadImports:
+    """Find the imports of some modules that nothing reads."""
+    return _Finder(workspace).run(modules)
+
+
+def unread_here(project: Project, path: str, *, purposes: bool = True) -> list[ImportedName]:
+    """Return the names that a file imports and does not read, whatever others do with them.
+
+    Parameters:
+        purposes: whether what the text says of them counts.
+
+    Raises:
+        ResourceError: the file could not be analysed.
+    """
+    uses = project.uses(path)
+    names = {each.name for each in uses.imports if each.name and each.attribute != "*"}
+    unread = {name for name in names if any(_is_unread(project, path, name, scope) for scope in _binding(uses, name))}
+    if not unread:
+        return []
+    for error in project.unanalysed(path).values():
+        raise error
+    text = parsable(project.workspace.content(path) or b"").text
+    found = [each for each in imported_names(text, purposes=purposes) if each.name in unread]
+    return [each for each in found if all(_is_unread(project, path, each.name, n) for n in _scopes(uses, each))]
+
+
+def reads_of(project: Project, path: str, each: ImportedName) -> list[u.Mention]:
+    """Return where the code of a file reads or deletes a name that it imports, or lists it in `__all__`."""
+    uses = project.uses(path)
+    return [
+        mention
+        for mention in uses.mentions.get(each.name, ())
+        if any(_reads(project, path, each.name, mention, scope) for scope in _scopes(uses, each))
+    ]
+
+
+def reads_of_module(project: Project, path: str, each: ImportedName) -> list[u.Mention]:
+    """Return where the code of a file takes what `import a.b` loads from the package: the `b` of `a.b.send()`."""
+    uses = project.uses(path)
+    *around, last = each.module.split(".")
+    return [
+        mention
+        for mention in uses.mentions.get(last, ())
+        if mention[3] != u.IMPORT and mention[4] > u.OPAQUE and _chain(uses, mention[4]) == around
+    ]
+
+
+def _chain(uses: u.Uses, number: int) -> list[str]:
+    """Return the components of an expression that is a name with attributes; nothing for any other."""
+    form = uses.expressions[number]
+    if form[0] == u.NAME:
+        return [u.plain_name(form)]
+    outer = _chain(uses, int(form[1])) if form[0] == u.ATTRIBUTE else []
+    return [*outer, str(form[2])] if outer else []
+
+
+def _binding(uses: u.Uses, name: str) -> list[int]:
+    """Return the scopes in which an import binds a name."""
+    return [
+        number
+        for number, scope in enumerate(uses.scopes)
+        if any(how == u.IMPORTED for how, *_ in scope.names.get(name, ()))
+    ]
+
+
+def _scopes(uses: u.Uses, each: ImportedName) -> list[int]:
+    """Return the scopes in which the statement of a name binds it."""
+    return [
+        number
+        for number in _binding(uses, each.name)
+        if any(how == u.IMPORTED and line == each.line for how, _, _, line in uses.scopes[number].names[each.name])
+    ]
+
+
+def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
+    """Say whether only imports bind a name in a scope, and no code reads it."""
+    uses = project.uses(path)
+    here = uses.scopes[scope]
+    if here.kind == u.CLASS_SCOPE or any(how != u.IMPORTED for how, *_ in here.names[name]):
+        return False
+    declared = (how for other in uses.scopes for how, *_ in other.names.get(name, ()))
+    if any(how in (u.GLOBAL, u.NONLOCAL) for how in declared):
+        return False
+    return not any(_reads(project, path, name, mention, scope) for mention in uses.mentions.get(name, ()))
+
+
+def _reads(project: Project, path: str, name: str, mention: u.Mention, scope: int) -> bool:
+    """Say whether a mention may be of what a scope binds."""
+    line, column, inner, kind, receiver, _ = mention
+    if kind in (u.EXPORT, u.MENTION):
+        return kind == u.MENTION or not scope
+    if receiver != u.PLAIN or kind == u.IMPORT:
+        return False
+    found = project.names.scope_of(path, inner, name)
+    if found is None or found == scope:
+        return found is not None
+    if not scope and kind == u.ANNOTATION:
+        return True  # type checkers may take the outer name
+    around = project.uses(path).scopes[found]
+    return around.kind == u.CLASS_SCOPE and bool(u.how_read(around, name, line, column))
+
+
+class _Finder:
+    """Finds the imports that nothing reads, and asks of each why it may be needed all the same."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.project = project_of(workspace)
+        self.unreadable: dict[str, ResourceError] = {}
+        self._unread: dict[str, set[tuple[int, str]]] = {}
+        self._settings = LintSettings(workspace.files)
+        self._effects: dict[tuple[str, bool], int | None] = {}
+
+    def run(self, modules: Sequence[ModuleFile]) -> UnreadImports:
+        """Return what was found."""
+        paths = [each.path for each in modules]
+        self.project.load(paths)
+        unread = {module: found for module in modules if (found := self._here(module))}
+        self._unread = {
+            module.path: {(each.line, each.name) for each in names if each.purpose is None}
+            for module, names in unread.items()
+        }
+        at_top = {
+            Symbol(module.path, 0, each.name): (module, each)
+            for module, names in unread.items()
+            for each in names
+            if each.top
+        }
+        elsewhere = _Elsewhere(self.workspace, at_top)
+        told = self._told_by_text(at_top.values())
+        doubted = [
+            Unread(path=module.path, imported=each, why=why or told.get((module.path, each), ""))
+            for module, names in unread.items()
+            for each in names
+            if (why := self._why(module, each, elsewhere)) is not None
+        ]
+        return UnreadImports(found=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
+
+    def _here(self, module: ModuleFile) -> list[ImportedName]:
+        """Return what a module does not read itself, less what is plainly meant to stay."""
+        try:
+            found = unread_here(self.project, module.path)
+        except ResourceError as error:
+            self.unreadable[module.path] = error
+            return []
+        except (SyntaxError, RecursionError, MemoryError):  # code that only libcst reads
+            return []
+        if found and self._settings.lets_stay(module.path):
+            return []
+        is_init = module.path.rpartition("/")[2].startswith(f"{_INIT}.")
+        return [
+            each for each in found if not (is_init and each.top) and (each.purpose is None or each.purpose.sentence)
+        ]
+
+    def _why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str | None:
+        """Return why an import may be needed; nothing where it surely is not, None where it surely is."""
+        if each.purpose is not None:
+            return each.purpose.of()
+        path = module.path
+        if each.top:
+            uses = self.project.uses(path)
+            if not uses.exports_known:
+                return Purpose.COMPUTED.of()
+            found = elsewhere.names(Symbol(path, 0, each.name))
+            if found is None or found:
+                return found
+            if _READ_BY_PROGRAMS.search(path):
+                return Purpose.SETTINGS.of()
+            if self._may_be_for_tests(path, each):
+                return Purpose.FIXTURE.of()
+            if each.attribute is not None and not path.endswith(".pyi") and self._consists_of_imports(module):
+                return Purpose.CONSISTS.of()
+        return self._acts(path, each)
+
+    def _told_by_text(self, names: Collection[tuple[ModuleFile, ImportedName]]) -> dict[tuple[str, ImportedName], str]:
+        """Return which of some names text files have behind the module's, as entry points do, and where."""
+        found: dict[tuple[str, ImportedName], str] = {}
+        dotted = [
+            (re.compile(rf"(?<![\w.]){re.escape(import_name(module))}[.:]{re.escape(each.name)}(?!\w)"), module, each)
+            for module, each in names
+        ]
+        for file in data_files(self.workspace) if dotted else ():
+            try:
+                content = self.workspace.glance(file.path) if file.size <= _LARGEST_TEXT else None
+            except ResourceError:
+                continue
+            text = (content or b"").decode("utf-8", "replace")
+            for pattern, module, each in dotted:
+                if each.name in text and pattern.search(text):
+                    found.setdefault((module.path, each), Purpose.ELSEWHERE.of(where=str(file)))
+        return found
+
+    def _may_be_for_tests(self, path: str, each: ImportedName) -> bool:
+        """Say whether pytest may give what is imported to a test, call it, or collect it."""
+        meant = self._meant(path, each)
+        if any(isinstance(one, Symbol) and not one.scope and one in self._fixtures(one.path) for one in meant):
+            return True
+        if not _TEST_FILE.search(path):
+            return False
+        if _COLLECTED.match(each.name) or (each.attribute and path.endswith("conftest.py")):
+            return True
+        scopes = self.project.uses(path).scopes
+        return any(how == u.PARAMETER for scope in scopes for how, *_ in scope.names.get(each.name, ()))
+
+    def _fixtures(self, path: str) -> Iterable[Symbol]:
+        try:
+            return self.project.fixtures.defined(path).values()
+        except ResourceError:
+            return ()
+
+    def _meant(self, path: str, each: ImportedName) -> Iterable[object]:
+        number = self._number(path, each)
+        return self.project.names.imported(path, number) if number is not None else ()
+
+    def _number(self, path: str, each: ImportedName) -> int | None:
+        """Return the number of an import among those of its file."""
+        for number, other in enumerate(self.project.uses(path).imports):
+            if (other.line, other.name, other.attribute) == (each.line, each.name, each.attribute or "") and (
+                other.begins or other.module == each.module
+            ):
+                return number
+        return None
+
+    def _consists_of_imports(self, module: ModuleFile) -> bool:
+        """Say whether a module defines nothing itself, and lists nothing, so that it may hand on what it imports."""
+        try:
+            outline = self.workspace.tree(module).outline
+        except ResourceError:
+            return True
+        suite = outline.suites[0] if outline.suites else None
+        statements = {each.start for each in outline.imports if each.top}
+        others = (suite.size if suite else 0) - len(statements) - (outline.docstring is not None)
+        return outline.exported is None and bool(statements) and others <= 0
+
+    def _acts(self, path: str, each: ImportedName) -> str:
+        """Return what may happen when an import runs, if that is what it is for; nothing where it is not."""
+        top = each.module.partition(".")[0]
+        files = self._files(path, each.module, each.level)
+        inner = f"{each.module}.{each.attribute}".lstrip(".") if each.attribute is not None else ""
+        modules = self._files(path, inner, each.level) if inner else files
+        if not files and not modules:
+            if not each.level and top in _ACTING:
+                return Purpose.ACTS.of(module=each.module, where="")
+            is_dotted = each.attribute is None and "." in each.module and not each.asname
+            return Purpose.LOADS.of() if is_dotted and top not in sys.stdlib_module_names else ""
+        ran = self._run_anyway(path)
+        for file in modules if modules else files:
+            if file not in ran and (found := self._first_effect(file, whole=bool(modules), ran=ran)):
+                return found
+        return ""
+
+    def _files(self, path: str, module: str, level: int) -> tuple[str, ...]:
+        """Return the files that an import may mean, those beside a script among them."""
+        names = self.project.names
+        return names.files(path, module, level) or (() if level else names.beside(path, module))
+
+    def _run_anyway(self, path: str) -> frozenset[str]:
+        """Return the files that run without an import: by others of its module, and by the packages around that."""
+        found = {path}
+        unread = self._unread.get(path, ())
+        for other in self.project.uses(path).imports:
+            if other.name and (other.line, other.name) not in unread:
+                found.update(self._files(path, other.module, other.level))
+        for package in self._graph.packages(path):
+            found.update((package, *self._graph.imports(package)))
+        return frozenset(found)
+
+    @cached_property
+    def _graph(self) -> ImportGraph:
+        return ImportGraph(self.workspace, self.workspace.census)
+
+    def _first_effect(self, file: str, *, whole: bool, ran: Iterable[str]) -> str:
+        """Return what a file does when it is imported, as a reason.
+
+        Parameters:
+            whole: whether the module itself is imported, and nothing taken from it: then what it imports counts too.
+            ran: files that run in any case.
+        """
+        waiting, seen = [file], {file, *ran}
+        while waiting and len(seen) < _MOST_FOLLOWED:
+            path = waiting.pop(0)
+            line = self._effect(path, classes=whole)
+            if line is not None:
+                module = self.workspace.census.module(path)
+                name = module.name if module else "it"
+                return Purpose.ACTS.of(module=name, where=f" (line {line})")
+            if not whole or not path.endswith(".py"):
+                continue
+            following = [each for each in self._graph.imports(path) if each not in seen]
+            seen.update(following)
+            waiting += following
+        return ""
+
+    def _effect(self, path: str, *, classes: bool) -> int | None:
+        key = (path, classes)
+        if key not in self._effects:
+            try:
+                text = parsable(self.workspace.content(path) or b"").text
+                self._effects[key] = first_effect(text, classes=classes)
+            except ResourceError:
+                self._effects[key] = 1
+        return self._effects[key]
+
+
+class _Elsewhere:
+    """Tells whether other files take names from the modules that import them.
+
+    Parameters:
+        workspace: the project.
+        names: the names, by what they are in their modules.
+    """
+
+    def __init__(self, workspace: Workspace, names: dict[Symbol, tuple[ModuleFile, ImportedName]]) -> None:
+        self.workspace = workspace
+        self._names = names
+        self._project = Project(workspace)
+        self._project.names.kept = frozenset(names)
+        self._takers: dict[str, str] = {}
+        self._unread = ""
+
+    def names(self, symbol: Symbol) -> str | None:
+        """Return why something elsewhere may take a name; nothing where nothing does, None where it surely does."""
+        module, each = self._names[symbol]
+        unsure = ""
+        for found in self.places(symbol):
+            if found.certainty == "sure":
+                return None
+            unsure = unsure or Purpose.ELSEWHERE.of(where=f"{found.module}:{found.line}")
+        return unsure or self._unread or self._handed_on(module, each)
+
+    def places(self, symbol: Symbol) -> Iterator[Reference]:
+        """Yield the places that take a name, or may; those of its own module too, but for the statement itself."""
+        module, each = self._names[symbol]
+        references = searched(self._project, self._sought(symbol), self.workspace.index.naming)
+        self._unread = self._unread_file(references, module)
+        for found in references.found:
+            is_own = found.module == module.name and each.lines[0] <= found.line <= each.lines[2]
+            is_bare = found.why == Reason.BARE_NAME.of() and not self._names_module(found, module)
+            if not is_bare and not (is_own and found.kind == "import"):
+                yield found
+
+    def _sought(self, symbol: Symbol) -> Sought:
+        module, _ = self._names[symbol]
+        name = import_name(module)
+        return Sought(
+            name=symbol.name,
+            word=symbol.name,
+            module=name,
+            dotted=f"{name}.{symbol.name}",
+            meanings=frozenset({symbol}),
+        )
+
+    def _names_module(self, found: Reference, module: ModuleFile) -> bool:
+        """Say whether the file of a string imports a module, so that the string may be about a name of that."""
+        for path in self.workspace.census.find(found.module):
+            if path == module.path:
+                return False  # what its own strings say is known
+            uses = self._project.uses(path)
+            if any(InModule(module.path) in self._project.names.imported(path, n) for n in range(len(uses.imports))):
+                return True
+        return False
+
+    def _unread_file(self, references: References, module: ModuleFile) -> str:
+        stem = import_name(module).rpartition(".")[2].encode()
+        for path, _ in references.unreadable:
+            try:
+                content = self.workspace.glance(path) or b""
+            except ResourceError:
+                content = stem
+            if stem in content:
+                from bae_source.project.files.unseen import name_at  # hardly any project has such a file
+
+                return Purpose.UNREAD.of(where=name_at(self.workspace.census, path))
+        return ""
+
+    def _handed_on(self, module: ModuleFile, each: ImportedName) -> str:
+        """Return that a package imports all of a module for others, or another module takes something it imports."""
+        if each.name.startswith("_") or module.path.endswith(".pyi"):
+            return ""
+        if module.path not in self._takers:
+            self._takers[module.path] = self._taker(module)
+        taker = self._takers[module.path]
+        return Purpose.HANDED_ON.of(where=taker) if taker else ""
+
+    def _taker(self, module: ModuleFile) -> str:
+        """Return a module that takes from another one what that imports itself; nothing where none does."""
+        own = self._project.uses(module.path)
+        if own.exported is not None:
+            return ""
+        handed = {
+            name for name, bindings in own.scopes[0].names.items() if all(how == u.IMPORTED for how, *_ in bindings)
+        }
+        stem = import_name(module).rpartition(".")[2]
+        for path in self.workspace.index.naming([stem]).paths:
+            try:
+                uses = self._project.uses(path) if path != module.path else None
+            except ResourceError:
+                continue  # what it may name is told of the names themselves
+            for other in uses.imports if uses is not None else ():
+                takes = other.attribute in handed or (other.attribute == "*" and path.endswith(f"{_INIT}.py"))
+                if takes and module.path in self._project.names.files(path, other.module, other.level):
+                    return f"{self._project.address(path, 0)}:{other.line}"
+        return ""
+
+
+class Users(Struct, frozen=True, kw_only=True):
+    """Places that use what an import binds, as `module:line`.
+
+    Parameters:
+        sure: those that surely do.
+        unsure: those that may, strings that may name it among them.
+    """
+
+    sure: tuple[str, ...]
+    unsure: tuple[str, ...]
+
+
+def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName, *, is_last: bool = True) -> Users:
+    """Find what uses a name that a module, or a function in it, imports.
+
+    Parameters:
+        is_last: whether no other import goes on to bind the name, so that only what `import a.b` loads is asked about.
+
+    Raises:
+        ResourceError: the file could not be analysed.
+    """
+    project = project_of(workspace)
+    mentions = reads_of(project, module.path, each) if is_last else reads_of_module(project, module.path, each)
+    own = [f"{module.name}:{mention[0]}" for mention in mentions]
+    if not each.top or not is_last:
+        return Users(sure=tuple(dict.fromkeys(own)), unsure=())
+    symbol = Symbol(module.path, 0, each.name)
+    found = list(_Elsewhere(workspace, {symbol: (module, each)}).places(symbol))
+    sure = [f"{one.module}:{one.line}" for one in found if one.certainty == "sure" and one.module != module.name]
+    unsure = [f"{one.module}:{one.line}" for one in found if one.certainty != "sure"]
+    return Users(sure=tuple(dict.fromkeys((*own, *sure))), unsure=tuple(dict.fromkeys(unsure)))

@@ -1,0 +1,116 @@
+"""Take out imports that nothing needs, and sort the rest as the project's own tool does.
+
+import json, os          nothing reads `json`:     import os
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec.structs import replace
+
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import Plan
+from bae_source.model.report import Report
+from bae_source.model.request import Effect, Request, described
+from bae_source.model.text import listed
+from bae_source.project.files.unseen import name_at
+from bae_source.project.search.scope import scope_of
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.plan import planned_files
+from bae_source.refactoring.planning.unneeded import Unneeded, without_unneeded
+
+_MOST_SHOWN = 20
+
+
+class ImportsOrganise(Request, frozen=True, kw_only=True):
+    """Take out the imports that surely nothing needs.
+
+    An import stays where its name is read: in code, an annotation, a type comment, a doctest, `__all__`, or by another
+    module that takes it from here; in a package's `__init__`; in a `try` or an `if`; as `import x as x`; and where
+    `# noqa`, or the settings of ruff or flake8, let it stay. Others are listed as unsure, with the reason: a module of
+    the project that does something when it is imported, a comment that says what it is for, a string that may name it,
+    what pytest may ask for. `imports remove` takes these out one by one.
+    """
+
+    verb: ClassVar[str] = "imports_organise"
+    family: ClassVar[str] = "imports"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "change"
+    when: ClassVar[str] = "Use it to take out unused imports, of a module, a package or the whole project."
+    examples: ClassVar[tuple[str, ...]] = (
+        "imports organise app.net --dry-run",
+        "imports organise",
+    )
+    idempotent: ClassVar[bool] = True
+
+    scope: Annotated[
+        str | None,
+        described("Package, module or function whose imports are looked at; all if left out.", placed=True),
+    ] = None
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            ResourceError: whatever resolving the scope raises.
+        """
+        with workspace.index.expecting():
+            scope = scope_of(workspace, self.scope, stubs=True)
+            modules = [module for file in scope.files if (module := workspace.census.module(file.path))]
+            lines = None
+            if scope.span is not None:
+                source = workspace.tree(modules[0]).source.lines
+                lines = source.number(scope.span.start), source.number(max(scope.span.end - 1, scope.span.start))
+            found = without_unneeded(workspace, modules, lines)
+        found, left = _possible(workspace, found)
+        unparsed = tuple((name_at(workspace.census, path), error) for path, error in found.unreadable)
+        plan = planned_files(
+            workspace,
+            spliced=found.spliced,
+            changed=tuple(found.gone),
+            summary=_summary(found),
+            warnings=[*scope.notices, *_generated(found), *left],
+        )
+        report = Report(
+            changed={name: len(names) for name, names in found.gone.items()},
+            unsure=found.unsure,
+            unparsed=unparsed,
+            complete=not unparsed and scope.complete,
+        )
+        return replace(plan, report=report)
+
+
+def _possible(workspace: Workspace, found: Unneeded) -> tuple[Unneeded, list[Notice]]:
+    """Return what goes without harm, and what to say of the modules that have to stay as they are."""
+    left: dict[str, Notice] = {}
+    for each in found.spliced:
+        try:
+            planned_files(workspace, spliced=[each], changed=(), summary="")
+        except ResourceError as error:
+            name = each.module.name
+            left[name] = Notice("left_as_it_is", f"{name} keeps {listed(found.gone[name])}: {error.message}")
+    if not left:
+        return found, []
+    less = replace(
+        found,
+        spliced=tuple(each for each in found.spliced if each.module.name not in left),
+        gone={name: names for name, names in found.gone.items() if name not in left},
+    )
+    return less, list(left.values())
+
+
+def _summary(found: Unneeded) -> str:
+    if not found.count:
+        return "No import was found that surely nothing needs."
+    imports = "1 import" if found.count == 1 else f"{found.count:,} imports"
+    modules = "" if len(found.gone) == 1 else f"{len(found.gone):,} modules: "
+    shown = listed((f"{name} ({listed(names)})" for name, names in found.gone.items()), _MOST_SHOWN)
+    return f"Took out {imports} that nothing needs, of {modules}{shown}."
+
+
+def _generated(found: Unneeded) -> list[Notice]:
+    if not found.generated:
+        return []
+    return [Notice("generated", f"Left as they are, since a program writes them: {listed(found.generated)}.")]

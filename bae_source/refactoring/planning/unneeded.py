@@ -1,0 +1,150 @@
+"""Imports that surely nothing needs, taken out of the modules that have them, until none is left.
+
+    from typing import TYPE_CHECKING       goes as well, once the suite below has gone
+    if TYPE_CHECKING:
+        from app.mail import Mail          nothing reads it: it goes, and the `if` with it
+
+Invariants:
+- what one removal leaves needless goes too, in the modules that are asked about;
+- a file that a program writes stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.changeset import ChangeSet
+from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Reference
+from bae_source.project.files.generated import is_generated
+from bae_source.project.importing.unread import Unread, unread_imports
+from bae_source.project.references.meaning.project import Project, project_of, shown
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.plan import Spliced
+from bae_source.syntax.importing.removing import without_names
+from bae_source.syntax.text.revision import Revision
+
+_MOST_ROUNDS = 20
+
+
+class Unneeded(Struct, frozen=True, kw_only=True):
+    """Imports that go, and those that may be needed.
+
+    Parameters:
+        spliced: what takes them out.
+        gone: the names that go, by module.
+        unsure: those that stay, with the reason.
+        generated: names of files that a program writes, and that have some.
+        unreadable: files that could not be looked into, each with the reason.
+    """
+
+    spliced: tuple[Spliced, ...]
+    gone: Mapping[str, tuple[str, ...]]
+    unsure: tuple[Reference, ...]
+    generated: tuple[str, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+    @property
+    def count(self) -> int:
+        """How many imports go."""
+        return sum(map(len, self.gone.values()))
+
+
+def without_unneeded(
+    workspace: Workspace, modules: Sequence[ModuleFile], lines: tuple[int, int] | None = None
+) -> Unneeded:
+    """Work out how some modules lose the imports that surely nothing needs.
+
+    Parameters:
+        lines: the first and the last one of the only module, if only what lies between them counts.
+    """
+    return _Rounds(workspace, modules, lines).run()
+
+
+class _Rounds:
+    def __init__(self, workspace: Workspace, modules: Sequence[ModuleFile], lines: tuple[int, int] | None) -> None:
+        self.workspace = workspace
+        self._modules = {each.path: each for each in modules}
+        self._lines = lines
+        self._revisions: dict[str, Revision] = {}
+        self._gone: dict[str, list[str]] = {}
+        self._generated: dict[str, None] = {}
+
+    def run(self) -> Unneeded:
+        """Return what goes."""
+        first = unread_imports(self.workspace, list(self._modules.values()))
+        counted = [each for each in first.found if self._counts(each)]
+        project = project_of(self.workspace)
+        unsure = tuple(_reference(project, each) for each in counted if each.why)
+        now, going = self.workspace, self._going(counted)
+        for _ in range(_MOST_ROUNDS):
+            if not going:
+                break
+            again = self._take_out(now, going)
+            now = self.workspace.after(ChangeSet(tuple(map(self._change, sorted(self._revisions)))))
+            found = (
+                unread_imports(now, [self._modules[path] for path in sorted(again)]).found if not self._lines else ()
+            )
+            going = self._going(found)
+        return Unneeded(
+            spliced=tuple(self._spliced(path) for path in sorted(self._revisions)),
+            gone={name: tuple(names) for name, names in self._gone.items()},
+            unsure=unsure,
+            generated=tuple(self._generated),
+            unreadable=first.unreadable,
+        )
+
+    def _counts(self, each: Unread) -> bool:
+        return self._lines is None or self._lines[0] <= each.imported.line <= self._lines[1]
+
+    def _going(self, found: Sequence[Unread]) -> dict[str, list[Unread]]:
+        """Return what surely nothing needs, by path; files that a program writes are noted instead."""
+        going: dict[str, list[Unread]] = {}
+        for each in found:
+            if not each.why:
+                going.setdefault(each.path, []).append(each)
+        for path in list(going):
+            if is_generated(path, self.workspace.content(path) or b""):
+                del going[path]
+                self._generated[self._modules[path].name] = None
+        return going
+
+    def _take_out(self, now: Workspace, going: Mapping[str, Sequence[Unread]]) -> Collection[str]:
+        """Take imports out, and return the files whose other imports may be needless now."""
+        project, again = project_of(now), dict.fromkeys(going)
+        for path, found in going.items():
+            module = self._modules[path]
+            revision = self._revisions.setdefault(path, Revision(self.workspace.source(module).text))
+            revision.apply(without_names(revision.text, [each.imported for each in found]))
+            self._gone.setdefault(module.name, []).extend(each.imported.shown for each in found)
+            for each in found:
+                taken = project.names.files(path, each.imported.module, each.imported.level)
+                again.update(dict.fromkeys(other for other in taken if other in self._modules))
+        return again
+
+    def _change(self, path: str):  # type: ignore[no-untyped-def]
+        return self.workspace.change(self._modules[path], self._revisions[path].splices())
+
+    def _spliced(self, path: str) -> Spliced:
+        splices = tuple(self._revisions[path].splices())
+        return Spliced(module=self._modules[path], splices=splices, targets=tuple(span for span, _ in splices))
+
+
+def _reference(project: Project, each: Unread) -> Reference:
+    """Return an import that may be needed as a place."""
+    module = project.workspace.census.module(each.path)
+    name = module.name if module else ""
+    line = each.imported.lines[1]
+    return Reference(
+        module=name,
+        address=name,
+        line=line,
+        column=1,
+        kind="import",
+        certainty="unsure",
+        why=each.why,
+        text=shown(project.lines(each.path).cut(line)),
+    )

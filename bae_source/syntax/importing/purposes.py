@@ -1,0 +1,221 @@
+"""Names that import statements of a file bind, each with the purpose that its text gives it besides being read.
+
+    import app.signals  # registers them            a comment says why it is there
+    from x import f  # noqa: F401                   likewise, to tools
+    try: import fast                                tries whether it can be imported
+    if sys.version_info >= (3, 14): import new      is run on one way alone
+    import re                                       `>>> re.sub(…)` in a docstring needs it
+    def f(): eval(code)                             may read any name of the module
+
+Invariants:
+- in doubt an import has a purpose;
+- whether code of this file or of another one reads the name is not decided here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.model.reasons import Purpose
+from bae_source.syntax.importing.guards import may_swallow
+from bae_source.syntax.outline.ast_walk import suites_of
+from bae_source.syntax.outline.static_values import is_typing_test
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.text.lexer import Lexed, lex
+from bae_source.syntax.text.source import Lines
+
+_TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+_WITHS = (ast.With, ast.AsyncWith)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_UNUSED = "F401"
+_CODES = r"[ \t]*:[ \t]*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)"
+_NOQA = re.compile(rf"#[ \t]*noqa\b(?:{_CODES})?", re.IGNORECASE)
+_NOQA_FILE = re.compile(rf"#[ \t]*(?:flake8|ruff)[ \t]*:[ \t]*noqa\b(?:{_CODES})?", re.IGNORECASE)
+_FOR_TOOLS = re.compile(
+    r"#[ \t]*(?:pylint[ \t]*:[ \t]*disable(?:-next)?=[^#]*\b(?:unused-import|W0611)\b|nopycln|isort:[ \t]*skip)",
+    re.IGNORECASE,
+)
+_FOR_FILE = re.compile(
+    r"^[ \t]*#[ \t]*(?:pylint[ \t]*:[ \t]*(?:skip-file|disable=[^#\n]*\b(?:unused-import|W0611)\b)"
+    r"|nopycln[ \t]*:[ \t]*file|autoflake[ \t]*:[ \t]*skip_file|pyflakes[ \t]*:[ \t]*(?:noqa|ignore))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ALL_NAMES = re.compile(
+    r"(?<![\w.])(?:globals|locals|vars|dir)\(\s*\)|(?<![\w.])(?:eval|exec)\s*\(|\bsys\.modules\[__name__\]"
+)
+_BY_NAME = re.compile(r"\b(?:[gsh]etattr|hasattr|attrgetter|patch|usefixtures|getfixturevalue|import_module)\b")
+"""Functions that look names up which strings give them."""
+_WHY = re.compile(
+    r"side[ -]?effect|regist|export|\bkeep|need|requir|backward|compat|public|\bAPI\b|import(?:ed)? (?:for|so|to)\b"
+    r"|unused|\bused (?:by|in)\b|populat|\bhooks?\b|plugin|\bloads?\b|discover|alias",
+    re.IGNORECASE,
+)
+"""Words of a comment that tells what an import is for."""
+
+
+class ImportedName(Struct, frozen=True, kw_only=True):
+    """One name of an import statement.
+
+    Parameters:
+        line: on which the statement begins.
+        column: at which it begins, as `ast` counts.
+        name: the name that is bound; of `import a.b` the first component.
+        module: the module that is named, without leading dots.
+        attribute: what is taken from it; None for `import module`.
+        asname: the name behind `as`.
+        level: how many leading dots.
+        lines: the first and the last line of the statement, and between them that of the name itself.
+        top: whether the module itself binds it, and no function.
+        purpose: why it is there though nothing may read it; None where the text says nothing.
+    """
+
+    line: int
+    column: int
+    name: str
+    module: str
+    attribute: str | None
+    asname: str | None
+    level: int
+    lines: tuple[int, int, int]
+    top: bool
+    purpose: Purpose | None
+
+    @property
+    def shown(self) -> str:
+        """The name as `imports remove` takes it: `a.b` for `import a.b`."""
+        return self.name if self.attribute is not None or self.asname else self.module
+
+
+def imported_names(text: str, *, purposes: bool = True) -> list[ImportedName]:
+    """Return the names that the imports of a text bind in its module and in functions, in source order.
+
+    Left out are stars, what a class binds, and `from __future__`.
+
+    Parameters:
+        purposes: whether to look for what the text says of them.
+
+    Raises:
+        SyntaxError, RecursionError, MemoryError: as `parse_module`.
+    """
+    found = list(_found(parse_module(text).body, None, top=True))
+    if not purposes or not found:
+        return found
+    said = _Said(text)
+    return [each if each.purpose is not None else replace(each, purpose=said.of(each)) for each in found]
+
+
+def _found(
+    body: Sequence[ast.stmt], purpose: Purpose | None, *, top: bool, in_class: bool = False
+) -> Iterator[ImportedName]:
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from _names(node, purpose, top=top) if not in_class else ()
+        elif isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            yield from _found(node.body, None, top=False, in_class=isinstance(node, ast.ClassDef))
+        else:
+            around = purpose or _purpose_of(node)
+            for suite in suites_of(node):
+                yield from _found(suite, around, top=top, in_class=in_class)
+
+
+def _names(node: ast.Import | ast.ImportFrom, purpose: Purpose | None, *, top: bool) -> Iterator[ImportedName]:
+    module, level = (node.module or "", node.level) if isinstance(node, ast.ImportFrom) else ("", 0)
+    is_from = isinstance(node, ast.ImportFrom)
+    if module == "__future__" or node.names[0].name == "*":
+        return
+    for alias in node.names:
+        yield ImportedName(
+            line=node.lineno,
+            column=node.col_offset,
+            name=alias.asname or (alias.name if is_from else alias.name.partition(".")[0]),
+            module=module if is_from else alias.name,
+            attribute=alias.name if is_from else None,
+            asname=alias.asname,
+            level=level,
+            lines=(node.lineno, alias.lineno, node.end_lineno or node.lineno),
+            top=top,
+            purpose=purpose or (Purpose.AS_ITSELF if alias.asname == alias.name else None),
+        )
+
+
+def _purpose_of(node: ast.stmt) -> Purpose | None:
+    """Return what a compound statement says of the imports in it."""
+    if isinstance(node, _TRIES) and node.handlers:
+        return Purpose.TRIED
+    if isinstance(node, _WITHS) and any(may_swallow(item.context_expr) for item in node.items):
+        return Purpose.TRIED
+    if isinstance(node, ast.If):
+        return None if is_typing_test(node.test) and not node.orelse else Purpose.CONDITIONAL
+    return Purpose.CONDITIONAL if isinstance(node, ast.Match) else None
+
+
+class _Said:
+    """The comments and strings of a text, and what they say of its imports."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = Lines(text)
+        lexed = lex(text)
+        self._comments = {self._lines.number(span.start): span.cut(text) for span in lexed.comments}
+        self._alone = {number for number in self._comments if self._lines.cut(number).lstrip(" \t\f").startswith("#")}
+        self._strings = [span.cut(text) for span in lexed.strings]
+        self._looks_up = _BY_NAME.search(text) is not None
+        whole = [_NOQA_FILE.match(self._comments[number]) for number in self._alone]
+        self._everything = None
+        if any(each and _is_meant(each["codes"]) for each in whole) or _FOR_FILE.search(text):
+            self._everything = Purpose.MARKED
+        elif _ALL_NAMES.search(text) and _ALL_NAMES.search(_code_of(text, lexed)):
+            self._everything = Purpose.ALL_NAMES
+
+    def of(self, each: ImportedName) -> Purpose | None:
+        """Return what the text says of an import."""
+        comments = [found for line in dict.fromkeys(each.lines) if (found := self._comments.get(line))]
+        if any(_marks(comment) for comment in comments):
+            return Purpose.MARKED
+        if self._everything is not None:
+            return self._everything
+        line = each.line - 1
+        while line in self._alone:
+            comments.append(self._comments[line])
+            line -= 1
+        if any(_WHY.search(comment) for comment in comments):
+            return Purpose.COMMENT
+        word = re.compile(rf"(?<![\w.])({re.escape(each.name)})(?!\w)(\s*[.(])?")
+        for string in self._strings:
+            if each.name in string and self._needs(string, each.name, word):
+                return Purpose.STRING
+        return None
+
+    def _needs(self, string: str, name: str, word: re.Pattern[str]) -> bool:
+        """Say whether the code in a string may read a name: a doctest, a fenced block, or an expression."""
+        if ">>>" in string or "```" in string:
+            return word.search(string) is not None
+        if string.strip("rbuftRBUFT").strip("\"'") == name:
+            return self._looks_up
+        is_text = string.strip("rbuftRBUFT").startswith(('"""', "'''"))
+        return not is_text and any(match[2] for match in word.finditer(string))
+
+
+def _code_of(text: str, lexed: Lexed) -> str:
+    """Return a text without its comments, and without its strings but those that may hold code in fields."""
+    plain = (each for each in lexed.strings if "f" not in text[each.start : each.start + 2].lower())
+    pieces, position = list[str](), 0
+    for span in sorted([*lexed.comments, *plain]):
+        pieces.append(text[position : span.start])
+        position = max(position, span.end)
+    return "".join([*pieces, text[position:]])
+
+
+def _marks(comment: str) -> bool:
+    """Say whether a comment tells tools to leave an import."""
+    found = _NOQA.search(comment)
+    return (found is not None and _is_meant(found["codes"])) or _FOR_TOOLS.search(comment) is not None
+
+
+def _is_meant(codes: str | None) -> bool:
+    """Say whether the codes behind `noqa`, none for all of them, have the one of unused imports among them."""
+    return codes is None or any(_UNUSED.startswith(code) for code in re.split(r"[,\s]+", codes.upper()) if code)
