@@ -33,6 +33,7 @@ from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
+from bae_source.refactoring.planning.left_unread import UNREAD, removing, unread_by
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds
@@ -109,9 +110,10 @@ class Changing:
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
-            if context.dry_run or not plan.changes:
-                return self._unmade(plan, workspace, context)
-            return self.commit(plan, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+            made = unread_by(workspace, plan, tidy=context.tidy)
+            if context.dry_run or not made.changes:
+                return self._unmade(made, workspace, context)
+            return self.commit(made, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
                 raise
@@ -220,7 +222,10 @@ class Changing:
             outcome,
             operation_id=committed.operation_id,
             warnings=(*outcome.warnings, *committed.warnings),
-            next_actions=() if unrecorded else (back,),
+            next_actions=(
+                *(() if unrecorded else (back,)),
+                *(removing(each) for each in plan.warnings if each.code == UNREAD),
+            ),
         )
         return _checked(outcome, context, (*checks, *committed.checks))
 

@@ -30,6 +30,7 @@ from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.joining import joined
+from bae_source.refactoring.planning.left_unread import unread_by
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
@@ -189,7 +190,8 @@ class Draft:
         self._closed = True
 
     def _come_to(self) -> Outcome:
-        return self._changing.outcome(users_told(self._first, self._plan()), self._first, status="planned")
+        plan = unread_by(self._first, users_told(self._first, self._plan()), tidy=False)
+        return self._changing.outcome(plan, self._first, status="planned")
 
     def _asked(self) -> Apply:
         return Apply(requests=tuple(self.requests), message=self.message)

@@ -21,7 +21,7 @@ VERIFY = ("import", "cycles", "tests", "types")
 COMMAND = "command "
 
 _CONTEXT = (
-    "dry_run and cascade are bools; verify is a list of names; "
+    "dry_run, tidy and cascade are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
     "language_server is ty, basedpyright, pyrefly or off; "
     f"budget is a number from {SMALLEST_BUDGET}."
@@ -36,6 +36,7 @@ class Context(Struct, frozen=True, kw_only=True):
         reload: how a change is verified: `auto`, `patch`, `process`, `child` or `off`.
         verify: what else a change is judged by: `import` (which `reload` says how to do, and does anyway), `cycles`,
             `tests`, `types`, and `command …`, a program with its arguments. Cycles are looked for in a dry run, too.
+        tidy: whether imports that the change leaves unused, and that surely nothing needs, go with it.
         cascade: whether loaded modules that import the changed ones are loaded again as well.
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
@@ -64,6 +65,7 @@ class Context(Struct, frozen=True, kw_only=True):
             'What must hold as well, each by its name: import, cycles, tests, types or "command …".', metavar="NAME"
         ),
     ] = ()
+    tidy: Annotated[bool, described("Take out the imports that the change leaves unused.")] = False
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
@@ -91,13 +93,17 @@ class Context(Struct, frozen=True, kw_only=True):
 
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
-_CHANGING = ("dry_run", "reload", "verify", "cascade", "why", "budget")
+_TAKING_BACK = ("dry_run", "reload", "verify", "cascade", "why", "budget")
+_CHANGING = ("dry_run", "reload", "verify", "tidy", "cascade", "why", "budget")
+_PLANNED = ("change", "commit")
+"""Runners of requests that plan a change, which others only take back or make again."""
 
 
 @cache
 def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     """Return what a caller may say, beside a request's own parameters, about how it is run."""
-    names = _CHANGING if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
+    changing = _CHANGING if kind.runner in _PLANNED else _TAKING_BACK
+    names = changing if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
     declared = {parameter.name: parameter for parameter in parameters(Context)}
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
 

@@ -5,17 +5,20 @@ import json, os          nothing reads `json`:     import os
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
-from bae_source.model.plan import Plan
+from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, Request, described
+from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.unread import Unread
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import planned_files
@@ -59,11 +62,11 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
         with workspace.index.expecting():
             scope = scope_of(workspace, self.scope, stubs=True)
             modules = [module for file in scope.files if (module := workspace.census.module(file.path))]
-            lines = None
-            if scope.span is not None:
-                source = workspace.tree(modules[0]).source.lines
-                lines = source.number(scope.span.start), source.number(max(scope.span.end - 1, scope.span.start))
-            found = without_unneeded(workspace, modules, lines)
+            if scope.span is None:
+                found = without_unneeded(workspace, modules)
+            else:
+                inside = _inside(workspace, modules[0], scope.span)
+                found = without_unneeded(workspace, modules, inside, rounds=1)
         found, left = _possible(workspace, found)
         unparsed = tuple((name_at(workspace.census, path), error) for path, error in found.unreadable)
         plan = planned_files(
@@ -80,6 +83,13 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
             complete=not unparsed and scope.complete,
         )
         return replace(plan, report=report)
+
+
+def _inside(workspace: Workspace, module: ModuleFile, span: Span) -> Callable[[Unread], bool]:
+    """Return what says whether an import stands in a span of a module, as that is before anything goes."""
+    lines = workspace.tree(module).source.lines
+    first, last = lines.number(span.start), lines.number(max(span.end - 1, span.start))
+    return lambda each: first <= each.imported.line <= last
 
 
 def _possible(workspace: Workspace, found: Unneeded) -> tuple[Unneeded, list[Notice]]:

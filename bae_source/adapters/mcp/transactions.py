@@ -61,7 +61,7 @@ class TransactionCommit(Ending, frozen=True, kw_only=True):
     verb: ClassVar[str] = "transaction_commit"
     effect: ClassVar[Effect] = Effect.DESTROYS
     when: ClassVar[str] = "Use it once all changes are planned."
-    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "cascade", "budget")
+    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "tidy", "cascade", "budget")
 
     transaction: Handle
     unsure: Annotated[

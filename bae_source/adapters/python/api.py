@@ -34,8 +34,8 @@ class Source(Verbs):
         src.undo()
 
     A reading method returns a `Text`, whose `.outcome.found` has the same as values, or of selectors their JSON. A
-    changing one takes, beside its own parameters, `dry_run`, `reload`, `verify`, `cascade` and `why`, and returns an
-    `Outcome`.
+    changing one takes, beside its own parameters, `dry_run`, `reload`, `verify`, `tidy`, `cascade` and `why`, and
+    returns an `Outcome`.
     Every method raises `ResourceError`: `RequestError` for a malformed call, `LookupFailed` where a name means nothing
     or several things, `SourceError` where code is at fault, `Refused` where nothing was written to prevent harm,
     `TransactionError` where writing was taken back, `HistoryError` where history cannot do it.

@@ -13,6 +13,7 @@ class How(TypedDict, total=False):
     dry_run: bool
     reload: Literal["auto", "patch", "process", "child", "off"]
     verify: Sequence[str]
+    tidy: bool
     cascade: bool
     why: str | None
 

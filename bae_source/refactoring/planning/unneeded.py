@@ -11,7 +11,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -53,42 +53,44 @@ class Unneeded(Struct, frozen=True, kw_only=True):
         return sum(map(len, self.gone.values()))
 
 
+Counts = Callable[[Unread], bool]
+
+
 def without_unneeded(
-    workspace: Workspace, modules: Sequence[ModuleFile], lines: tuple[int, int] | None = None
+    workspace: Workspace, modules: Sequence[ModuleFile], counts: Counts = lambda _: True, *, rounds: int = _MOST_ROUNDS
 ) -> Unneeded:
     """Work out how some modules lose the imports that surely nothing needs.
 
     Parameters:
-        lines: the first and the last one of the only module, if only what lies between them counts.
+        counts: says which imports are looked at.
+        rounds: how often to look again for what is needless only because others have gone.
     """
-    return _Rounds(workspace, modules, lines).run()
+    return _Rounds(workspace, modules, counts).run(rounds)
 
 
 class _Rounds:
-    def __init__(self, workspace: Workspace, modules: Sequence[ModuleFile], lines: tuple[int, int] | None) -> None:
+    def __init__(self, workspace: Workspace, modules: Sequence[ModuleFile], counts: Counts) -> None:
         self.workspace = workspace
         self._modules = {each.path: each for each in modules}
-        self._lines = lines
+        self._counts = counts
         self._revisions: dict[str, Revision] = {}
         self._gone: dict[str, list[str]] = {}
         self._generated: dict[str, None] = {}
 
-    def run(self) -> Unneeded:
+    def run(self, rounds: int) -> Unneeded:
         """Return what goes."""
         first = unread_imports(self.workspace, list(self._modules.values()))
         counted = [each for each in first.found if self._counts(each)]
         project = project_of(self.workspace)
         unsure = tuple(_reference(project, each) for each in counted if each.why)
         now, going = self.workspace, self._going(counted)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(rounds):
             if not going:
                 break
             again = self._take_out(now, going)
             now = self.workspace.after(ChangeSet(tuple(map(self._change, sorted(self._revisions)))))
-            found = (
-                unread_imports(now, [self._modules[path] for path in sorted(again)]).found if not self._lines else ()
-            )
-            going = self._going(found)
+            found = unread_imports(now, [self._modules[path] for path in sorted(again)]).found
+            going = self._going([each for each in found if self._counts(each)])
         return Unneeded(
             spliced=tuple(self._spliced(path) for path in sorted(self._revisions)),
             gone={name: tuple(names) for name, names in self._gone.items()},
@@ -96,9 +98,6 @@ class _Rounds:
             generated=tuple(self._generated),
             unreadable=first.unreadable,
         )
-
-    def _counts(self, each: Unread) -> bool:
-        return self._lines is None or self._lines[0] <= each.imported.line <= self._lines[1]
 
     def _going(self, found: Sequence[Unread]) -> dict[str, list[Unread]]:
         """Return what surely nothing needs, by path; files that a program writes are noted instead."""
