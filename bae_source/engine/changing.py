@@ -33,7 +33,7 @@ from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.refactoring.planning.left_unread import UNREAD, removing, unread_by
+from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds
@@ -54,6 +54,16 @@ def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
     """Return a plan that tells what still uses the names it takes away, unless others take their place."""
     is_refactoring = plan.report is not None and not plan.takes
     return plan if is_refactoring else with_users(workspace, plan, to_import=to_import)
+
+
+def unread_told(workspace: Workspace, plan: Plan, *, tidy: bool = False) -> Plan:
+    """Return a plan that tells which imports it leaves unused, or takes them out if it is to be tidy."""
+    modules = list(losing(workspace, plan))
+    if not modules:
+        return plan
+    from bae_source.refactoring.planning.unneeded import unread_by  # names across files, which few changes need
+
+    return unread_by(workspace, plan, modules, tidy=tidy)
 
 
 class Changing:
@@ -110,7 +120,7 @@ class Changing:
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
-            made = unread_by(workspace, plan, tidy=context.tidy)
+            made = unread_told(workspace, plan, tidy=context.tidy)
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)
             return self.commit(made, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]

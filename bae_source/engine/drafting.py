@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bae_source.engine.applying import Apply, changes_of, check_unused, operation
-from bae_source.engine.changing import Changing, users_told
+from bae_source.engine.changing import Changing, unread_told, users_told
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
@@ -30,7 +30,6 @@ from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.joining import joined
-from bae_source.refactoring.planning.left_unread import unread_by
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
@@ -190,7 +189,7 @@ class Draft:
         self._closed = True
 
     def _come_to(self) -> Outcome:
-        plan = unread_by(self._first, users_told(self._first, self._plan()), tidy=False)
+        plan = unread_told(self._first, users_told(self._first, self._plan()))
         return self._changing.outcome(plan, self._first, status="planned")
 
     def _asked(self) -> Apply:

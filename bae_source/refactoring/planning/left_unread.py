@@ -1,21 +1,17 @@
-"""Imports that a change leaves unread: named with the change, and taken out by it where that is asked for.
+"""Modules that a change may leave with imports that nothing reads any more, told by the words that it takes out.
 
     edit app.core.load --old 'json.loads(text)' --new 'parse(text)'    app.core:1: import json    nothing reads it now
 
 Invariants:
-- a change that takes no imported name out of a text costs a look at the words that it takes out, and no parse;
-- only what was read before, and surely nothing needs afterwards, counts;
-- what all changes of one transaction leave together is looked at, once.
+- nothing is parsed: a change that takes no imported name out of a text costs a look at the words that it takes out;
+- no module is missed that has not the name left outside of imports, comments and plain strings.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from collections.abc import Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.model.call import Call
@@ -23,64 +19,18 @@ from bae_source.model.changeset import FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.span import Span
-from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.tree import Tree
 
-if TYPE_CHECKING:
-    from bae_source.project.importing.unread import Unread
-
 UNREAD = "import_unused"
+"""The code of the notice on imports that a change leaves unread."""
 _WORD = re.compile(rb"[^\W\d]\w*|[^\x00-\x7f]+")
 _IMPORTING = re.compile(r"import\b([^\r\n]*)")
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-def unread_by(workspace: Workspace, plan: Plan, *, tidy: bool) -> Plan:
-    """Return a plan that tells which imports it leaves unread, or takes them out.
-
-    Parameters:
-        workspace: the project as it is before the change.
-        tidy: whether it takes them out.
-    """
-    names = {module.path: (module, found) for module, found in _losing(workspace, plan)}
-    if not names:
-        return plan
-    from bae_source.refactoring.planning.unneeded import (
-        without_unneeded,  # names across files, which hardly any change has to look up
-    )
-
-    later, modules = workspace.after(plan.changes), [module for module, _ in names.values()]
-    found = without_unneeded(later, modules, _were_read(workspace))
-    if not found.count:
-        return plan
-    if not tidy:
-        notices = [Notice(UNREAD, _told(name, gone), (name, *gone)) for name, gone in found.gone.items()]
-        return replace(plan, warnings=(*plan.warnings, *notices))
-    from bae_source.refactoring.planning.joining import joined
-    from bae_source.refactoring.planning.plan import planned_files
-
-    shown = listed(f"{name} ({listed(gone)})" for name, gone in found.gone.items())
-    tidied = planned_files(later, spliced=found.spliced, changed=(), summary=f"Took out unused imports of {shown}.")
-    both = joined(workspace, later.after(tidied.changes), [plan, tidied])
-    notice = Notice("imports_removed", f"Took out imports that nothing needs any more: {shown}.")
-    return replace(plan, changes=both.changes, modules=both.modules, warnings=(*plan.warnings, notice))
-
-
-def removing(notice: Notice) -> Call:
-    """Return the call that takes out the imports that a notice names."""
-    name, *gone = notice.about
-    line = f"imports remove {name} {' '.join(gone)}"
-    return Call("imports remove", target=name, names=gone, line=line, then="takes out what is unused now.")
-
-
-def _told(name: str, gone: tuple[str, ...]) -> str:
-    it = "it" if len(gone) == 1 else "them"
-    return f"Nothing uses {listed(gone)} of {name} any more: imports remove takes {it} out, and tidy with the change."
-
-
-def _losing(workspace: Workspace, plan: Plan) -> Iterator[tuple[ModuleFile, set[str]]]:
-    """Yield the modules that perhaps do not read an imported name any more, with these names."""
+def losing(workspace: Workspace, plan: Plan) -> Iterator[ModuleFile]:
+    """Yield the modules that perhaps do not read an imported name any more."""
     for file in plan.changes.files:
         module = workspace.layout.module_at(file.path) if file.path.endswith((".py", ".pyi")) else None
         if module is None or file.before is None or file.after is None or file.origin or file.anew:
@@ -93,8 +43,15 @@ def _losing(workspace: Workspace, plan: Plan) -> Iterator[tuple[ModuleFile, set[
             after = workspace.kept.trees.get(file.apply(before), file.after)
         except ResourceError:
             continue
-        if names := _not_standing(after, lost & _imported(after)):
-            yield module, names
+        if _not_standing(after, lost & _imported(after)):
+            yield module
+
+
+def removing(notice: Notice) -> Call:
+    """Return the call that takes out the imports that a notice names."""
+    name, *gone = notice.about
+    line = f"imports remove {name} {' '.join(gone)}"
+    return Call("imports remove", target=name, names=gone, line=line, then="takes out what is unused now.")
 
 
 def _words_lost(file: FileChange) -> set[str]:
@@ -187,23 +144,3 @@ def _is_clear(tree: Tree, place: int) -> bool:
     return not any(mark in before for mark in "#\"'") and not any(
         each.start <= place < each.end for each in _docstrings(tree)
     )
-
-
-def _were_read(workspace: Workspace) -> Callable[[Unread], bool]:
-    """Return what says whether the name of an import was read before a change."""
-    from bae_source.project.importing.unread import unread_here  # as above
-    from bae_source.project.references.meaning.project import project_of
-
-    read: dict[str, set[str]] = {}
-    project = project_of(workspace)
-
-    def was_read(each: Unread) -> bool:
-        if each.path not in read:
-            try:
-                unread = {one.name for one in unread_here(project, each.path, purposes=False)}
-                read[each.path] = {one.name for one in project.uses(each.path).imports} - unread
-            except ResourceError:
-                return False
-        return each.imported.name in read[each.path]
-
-    return was_read

@@ -5,6 +5,7 @@
         from app.mail import Mail          nothing reads it: it goes, and the `if` with it
 
 Invariants:
+- with a change goes only what was read before it, and what all changes of one transaction leave is looked at once;
 - what one removal leaves needless goes too, in the modules that are asked about;
 - a file that a program writes stays as it is.
 """
@@ -14,16 +15,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.changeset import ChangeSet
-from bae_source.model.plan import ModuleFile
+from bae_source.model.outcome import Notice
+from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
+from bae_source.model.text import listed
 from bae_source.project.files.generated import is_generated
-from bae_source.project.importing.unread import Unread, unread_imports
+from bae_source.project.importing.unread import Unread, unread_here, unread_imports
 from bae_source.project.references.meaning.project import Project, project_of, shown
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.planning.joining import joined
+from bae_source.refactoring.planning.left_unread import UNREAD
+from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.syntax.importing.removing import without_names
 from bae_source.syntax.text.revision import Revision
 
@@ -66,6 +72,50 @@ def without_unneeded(
         rounds: how often to look again for what is needless only because others have gone.
     """
     return _Rounds(workspace, modules, counts).run(rounds)
+
+
+def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *, tidy: bool) -> Plan:
+    """Return a plan that tells which imports it leaves unread, or takes them out.
+
+    Parameters:
+        workspace: the project as it is before the change.
+        modules: those that perhaps have some.
+        tidy: whether it takes them out.
+    """
+    later = workspace.after(plan.changes)
+    found = without_unneeded(later, modules, _were_read(workspace))
+    if not found.count:
+        return plan
+    if not tidy:
+        notices = [Notice(UNREAD, _told(name, gone), (name, *gone)) for name, gone in found.gone.items()]
+        return replace(plan, warnings=(*plan.warnings, *notices))
+    shown = listed(f"{name} ({listed(gone)})" for name, gone in found.gone.items())
+    tidied = planned_files(later, spliced=found.spliced, changed=(), summary=f"Took out unused imports of {shown}.")
+    both = joined(workspace, later.after(tidied.changes), [plan, tidied])
+    notice = Notice("imports_removed", f"Took out imports that nothing needs any more: {shown}.")
+    return replace(plan, changes=both.changes, modules=both.modules, warnings=(*plan.warnings, notice))
+
+
+def _told(name: str, gone: tuple[str, ...]) -> str:
+    it = "it" if len(gone) == 1 else "them"
+    return f"Nothing uses {listed(gone)} of {name} any more: imports remove takes {it} out, and tidy with the change."
+
+
+def _were_read(workspace: Workspace) -> Callable[[Unread], bool]:
+    """Return what says whether the name of an import was read before a change."""
+    read: dict[str, set[str]] = {}
+    project = project_of(workspace)
+
+    def was_read(each: Unread) -> bool:
+        if each.path not in read:
+            try:
+                unread = {one.name for one in unread_here(project, each.path, purposes=False)}
+                read[each.path] = {one.name for one in project.uses(each.path).imports} - unread
+            except ResourceError:
+                return False
+        return each.imported.name in read[each.path]
+
+    return was_read
 
 
 class _Rounds:
