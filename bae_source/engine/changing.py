@@ -121,6 +121,7 @@ class Changing:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
             made = unread_told(workspace, plan, tidy=context.tidy)
+            made = self._formatted(made, workspace) if context.format else made
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)
             return self.commit(made, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
@@ -135,6 +136,12 @@ class Changing:
             if error.code == "stale":
                 raise
             raise self._with_way_out(error, asked, workspace, context) from None
+
+    def _formatted(self, plan: Plan, workspace: Workspace) -> Plan:
+        """Return a plan as the project's own formatter writes it."""
+        from bae_source.engine.formatting import formatted  # few changes ask for it
+
+        return formatted(plan, workspace)
 
     def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
         """Return a refusal for a circle of imports with the call that makes none, if there is one."""

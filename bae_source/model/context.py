@@ -21,7 +21,7 @@ VERIFY = ("import", "cycles", "tests", "types")
 COMMAND = "command "
 
 _CONTEXT = (
-    "dry_run, tidy and cascade are bools; verify is a list of names; "
+    "dry_run, tidy, format and cascade are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
     "language_server is ty, basedpyright, pyrefly or off; "
     f"budget is a number from {SMALLEST_BUDGET}."
@@ -37,6 +37,8 @@ class Context(Struct, frozen=True, kw_only=True):
         verify: what else a change is judged by: `import` (which `reload` says how to do, and does anyway), `cycles`,
             `tests`, `types`, and `command …`, a program with its arguments. Cycles are looked for in a dry run, too.
         tidy: whether imports that the change leaves unused, and that surely nothing needs, go with it.
+        format: whether the definitions that change are written as the project's own formatter writes them, before they
+            are judged.
         cascade: whether loaded modules that import the changed ones are loaded again as well.
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
@@ -66,6 +68,9 @@ class Context(Struct, frozen=True, kw_only=True):
         ),
     ] = ()
     tidy: Annotated[bool, described("Take out the imports that the change leaves unused.")] = False
+    format: Annotated[
+        bool, described("Have the project's own formatter (ruff or black) write the definitions that change.")
+    ] = False
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
@@ -94,7 +99,7 @@ class Context(Struct, frozen=True, kw_only=True):
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
 _TAKING_BACK = ("dry_run", "reload", "verify", "cascade", "why", "budget")
-_CHANGING = ("dry_run", "reload", "verify", "tidy", "cascade", "why", "budget")
+_CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "budget")
 _PLANNED = ("change", "commit")
 """Runners of requests that plan a change, which others only take back or make again."""
 

@@ -105,7 +105,7 @@ class Door:
         if not isinstance(handle, str):
             raise RequestError("invalid_arguments", f"{PARAMETER} is a text.", hints=["transaction_begin gives one."])
         changes = tool.kind.effect is not Effect.READS
-        once = [each for each in ("dry_run", "reload", "verify", "tidy", "cascade", "why") if each in arguments]
+        once = [each for each in ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why") if each in arguments]
         if changes and once:
             raise RequestError(
                 "invalid_arguments",

@@ -60,8 +60,9 @@ class TransactionCommit(Ending, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "transaction_commit"
     effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "commit"
     when: ClassVar[str] = "Use it once all changes are planned."
-    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "tidy", "cascade", "budget")
+    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "tidy", "format", "cascade", "budget")
 
     transaction: Handle
     unsure: Annotated[

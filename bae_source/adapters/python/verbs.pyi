@@ -14,6 +14,7 @@ class How(TypedDict, total=False):
     reload: Literal["auto", "patch", "process", "child", "off"]
     verify: Sequence[str]
     tidy: bool
+    format: bool
     cascade: bool
     why: str | None
 

@@ -1,0 +1,282 @@
+"""Planned changes in the format of the project: its own formatter, on the definitions that change and on nothing else.
+
+    def f(a):            stays, however it is written
+        return {'a':a}
+    def g(a):            was changed: written as the formatter writes it
+        return {"a": a}
+
+The formatter gets the whole planned text of a file, so that all of its settings and comments hold. Its output is cut at
+the same definitions by counting characters that no formatter adds or drops: names, numbers, operators, the inside of
+strings. Of these, `g` above is characters 19 to 34 of both texts.
+
+Invariants:
+- outside of the definitions that change, bytes are what the plan made of them, blank lines between those included;
+- a definition whose own code is not the same in the output is an error, and nothing is written;
+- an indentation that the formatter would choose otherwise stays, since what is around the definition has it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.errors import SourceError, TransactionError
+from bae_source.model.changeset import ChangeSet, FileChange, digest, edit_between
+from bae_source.model.plan import Plan
+from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.style_tools import StyleTool, StyleTools
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.syntax.outline.tree import Tree, parse
+from bae_source.syntax.outline.units import Unit, units_of
+from bae_source.syntax.rewrite.reindent import Shift, reindent
+from bae_source.syntax.text.byte_edits import splice
+from bae_source.syntax.text.lexer import Lexed, LineKind, lex
+from bae_source.syntax.text.source import NEWLINE, Source, dominant_newline
+
+_FREE = re.compile(r"""[\s(),;\\'"{}]""")
+"""Characters that a formatter may add, drop or move: white space, brackets, commas, quotes, what escapes a brace."""
+_IN_NUMBERS = re.compile(r"(?<=\.)0(?![0-9_])|(?<![\w.])0(?=\.)|(?<=[0-9.][eE])\+(?=[0-9])")
+"""The zeros of `1.0` and `0.5`, and the plus of `1e+9`, which may be left out."""
+_EXAMPLE = re.compile(r">>> |```|::")
+"""Code in a docstring, which is formatted on request."""
+_PREFIX = re.compile(r"[a-zA-Z]*")
+_SPACE = re.compile(r"[ \t\f]*")
+_WITHIN = (LineKind.CONTINUATION, LineKind.STRING)
+
+
+def formatted(plan: Plan, workspace: Workspace) -> Plan:
+    """Return a plan with the definitions that it changes as the project's formatter writes them.
+
+    Parameters:
+        workspace: the project as it is before the change.
+
+    Raises:
+        RequestError: `invalid_arguments` where there is no formatter.
+        TransactionError: `verify_failed` or `timed_out` where it fails, or gives back other code.
+    """
+    after, tools = workspace.after(plan.changes), StyleTools(workspace)
+    files: list[FileChange] = []
+    used: dict[str, None] = {}
+    for file in plan.changes.files:
+        before = workspace.content(file.path) or b""
+        planned = file.apply(before)
+        if file.after is None or not file.path.endswith((".py", ".pyi")):
+            files.append(file)
+            continue
+        tool = tools.formatter(file.path)
+        final = _formatted(workspace, after, file, planned, tool)
+        if final != planned:
+            used[tool.name] = None
+            edits = () if final == before else (edit_between(before, final),)
+            file = replace(file, after=digest(final), edits=edits)
+        if file.edits or file.before is None or file.mode is not None or file.owner is not None:
+            files.append(file)
+    changes = ChangeSet(tuple(files), plan.changes.folders)
+    by = f"ormatted by {listed(used)}"
+    summary = f"{plan.summary} F{by}." if used else plan.summary
+    if plan.changes and not files:
+        summary = f"F{by}, it is what was there already."
+    paths = {file.path for file in files}
+    return replace(
+        plan, changes=changes, summary=summary, modules=tuple(each for each in plan.modules if each.path in paths)
+    )
+
+
+def _formatted(workspace: Workspace, after: Workspace, file: FileChange, planned: bytes, tool: StyleTool) -> bytes:
+    """Return the bytes of one planned file with what changes in it formatted."""
+    module = after.layout.module_at(file.path)
+    if module is None:
+        return planned
+    came_from = file.path if file.before is not None else file.origin
+    tree = after.tree(module)
+    changed = None if came_from is None else _changed(workspace.content(came_from) or b"", tree)
+    if changed == []:
+        return planned
+    output = _Output(tool, file.path, tree.source)
+    if output.is_same:
+        return planned
+    if changed is None:
+        output.check_whole(module.name)
+        newline = dominant_newline(tree.text) or "\n"
+        contents = {file.path: tree.source.encode(NEWLINE.sub(newline, output.text))}
+        found = planned_files(after, contents=contents, summary="", changed=())
+    else:
+        spliced = Spliced(
+            module=module,
+            splices=tuple(output.splices(tree, changed, module.name)),
+            targets=tuple(_targets(tree, changed)),
+        )
+        found = planned_files(after, spliced=[spliced], summary="", changed=())
+    return found.changes.files[0].apply(planned) if found.changes else planned
+
+
+def _changed(before: bytes, after: Tree) -> list[Unit]:
+    """Return the units of a module that it did not have, word for word, before."""
+    try:
+        earlier = Counter((each.name, each.text) for each in units_of(parse(Source(before))))
+    except SourceError:  # it did not parse, and does now
+        text = NEWLINE.sub("\n", before.decode("latin-1"))
+        return [each for each in units_of(after) if each.text.encode().decode("latin-1") not in text]
+    changed = []
+    for unit in units_of(after):
+        if earlier[unit.name, unit.text]:
+            earlier[unit.name, unit.text] -= 1
+        elif unit.text.strip():
+            changed.append(unit)
+    return changed
+
+
+def _targets(tree: Tree, changed: Sequence[Unit]) -> Iterator[Span]:
+    """Yield the spans of what may change: units, and of a class's header the class."""
+    for unit in changed:
+        yield Span(unit.end - len(unit.raw), unit.end)
+    starts = {unit.end - len(unit.raw): unit.end for unit in changed}
+    for definition in tree.outline.definitions:
+        if definition.span.start in starts and definition.span.end > starts[definition.span.start]:
+            yield definition.span
+
+
+class _Marked(Struct, frozen=True):
+    """The characters of a text that no formatter adds or drops, as one text, and where each of them stands."""
+
+    signs: str
+    offsets: list[int]
+
+
+class _Output:
+    """The output of a formatter for one file.
+
+    Parameters:
+        source: what it got.
+    """
+
+    def __init__(self, tool: StyleTool, path: str, source: Source) -> None:
+        self.text = tool.output(path, source)
+        self._tool = tool
+        self._given = NEWLINE.sub("\n", source.text)
+        self.is_same = self.text == self._given
+
+    def check_whole(self, name: str) -> None:
+        """See that it is the same code.
+
+        Raises:
+            TransactionError: `verify_failed`.
+        """
+        if not _are_alike(_marked(self._given, lex(self._given)).signs, _marked(self.text, lex(self.text)).signs):
+            raise self._other(name)
+
+    def splices(self, tree: Tree, units: Sequence[Unit], module: str) -> Iterator[tuple[Span, str]]:
+        """Yield what puts its words for those of some units of a text.
+
+        Raises:
+            TransactionError: `verify_failed` where a unit has other code in it.
+        """
+        lexed, whole = lex(self.text), {(each.span.start, each.span.end) for each in tree.outline.definitions}
+        given, made = _marked(tree.text, lex(tree.text)), _marked(self.text, lexed)
+        growth = len(made.signs) - len(given.signs)
+        for unit in units:
+            span = Span(unit.end - len(unit.raw), unit.end)
+            first, last = bisect_left(given.offsets, span.start), bisect_left(given.offsets, span.end)
+            if first == last:
+                continue
+            begins = (first, first + growth) if growth else (first,)
+            places = (self._lines(lexed, made, begin, begin + last - first) for begin in begins)
+            place = next((each for each in places if each is not None and _is_in(made, each, given, first, last)), None)
+            if place is None:
+                raise self._other(f"{module}.{unit.name}" if unit.name else module)
+            newline = dominant_newline(unit.raw) or tree.source.newline
+            shift = self._shift(lexed, place, unit, is_part=(span.start, span.end) not in whole)
+            yield span, self._words(place, unit, shift, newline)
+
+    def _lines(self, lexed: Lexed, made: _Marked, first: int, last: int) -> Span | None:
+        """Return the whole lines of some characters that count, with all lines of their statements."""
+        if not 0 <= first < last <= len(made.offsets):
+            return None
+        top = bisect_left(lexed.starts, made.offsets[first] + 1) - 1
+        while lexed.kinds[top] in _WITHIN:
+            top -= 1
+        below = bisect_left(lexed.starts, made.offsets[last - 1] + 1)
+        while below < len(lexed.kinds) and lexed.kinds[below] in _WITHIN:
+            below += 1
+        return Span(lexed.starts[top], lexed.starts[below] if below < len(lexed.starts) else len(self.text))
+
+    def _words(self, place: Span, unit: Unit, shift: Shift, newline: str) -> str:
+        """Return what stands at a place, indented and ended as a unit is."""
+        words = place.cut(self.text)
+        if not shift.idle:
+            outline = parse(Source.of_text(self.text)).outline
+            moves = reindent(self.text, place, outline, shift)
+            words = splice(words, [(Span(at.start - place.start, at.end - place.start), now) for at, now in moves])
+        words = words if unit.raw.endswith(("\n", "\r")) else words.rstrip("\n")
+        return NEWLINE.sub(newline, words)
+
+    def _shift(self, lexed: Lexed, place: Span, unit: Unit, *, is_part: bool) -> Shift:
+        """Return how to indent a unit as it was.
+
+        Parameters:
+            is_part: whether its suite goes on behind it, and so has to stay where that is.
+        """
+        old, new = _indent(self.text, place.start), _indent(unit.raw)
+        step, own = _step(self.text, lexed), ""
+        if new and step and old:
+            depth = len(old) // len(step)
+            own = new[: len(new) // depth] if len(new) % depth == 0 else ""
+            own = own if own * depth == new else ""
+        elif is_part and not old and not new:
+            own = _step(unit.raw, lex(unit.raw))
+        return Shift(old=old, new=new, old_unit=step or None, new_unit=own or None)
+
+    def _other(self, what: str) -> TransactionError:
+        return TransactionError(
+            "verify_failed",
+            f"{self._tool.name} gave back other code than it got for {what}",
+            unchanged=True,
+            hints=["Leave the option out."],
+        )
+
+
+def _marked(text: str, lexed: Lexed) -> _Marked:
+    """Return what of a text counts.
+
+    A prefix of a string does not, since strings can be joined. Of a docstring with examples only its ends do.
+    """
+    logical = (at for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL)
+    statements = {at + len(_SPACE.match(text, at)[0]) for at in logical}  # type: ignore[index]  # it may be empty
+    free = {match.start() for match in _IN_NUMBERS.finditer(text)}
+    ends: set[int] = set()
+    for span in lexed.strings:
+        quote = _PREFIX.match(text, span.start).end()  # type: ignore[union-attr]  # likewise
+        is_example = span.start in statements and _EXAMPLE.search(text, span.start, span.end)
+        free.update(range(span.start, span.end if is_example else quote))
+        ends.update((quote, span.end - 1) if is_example else ())
+    counts = (at for at, sign in enumerate(text) if at in ends or not (at in free or _FREE.match(sign)))
+    offsets = list(counts)
+    return _Marked("".join(text[at] for at in offsets), offsets)
+
+
+def _is_in(made: _Marked, place: Span, given: _Marked, first: int, last: int) -> bool:
+    """Say whether a place of an output has just those characters that some of a text are."""
+    begin, end = bisect_left(made.offsets, place.start), bisect_left(made.offsets, place.end)
+    return _are_alike(made.signs[begin:end], given.signs[first:last])
+
+
+def _are_alike(first: str, second: str) -> bool:
+    """Say whether two texts have the same characters: comments may move within a statement, letters of numbers grow."""
+    return Counter(first.lower()) == Counter(second.lower())
+
+
+def _step(text: str, lexed: Lexed) -> str:
+    """Return by what the first suite of a text is indented; "" where it has none."""
+    levels = [_indent(text, at) for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
+    return next((each.removeprefix(levels[0]) for each in levels if each != levels[0]), "")
+
+
+def _indent(text: str, start: int = 0) -> str:
+    return _SPACE.match(text, start)[0].rpartition("\f")[2]  # type: ignore[index]  # it may be empty
