@@ -105,7 +105,8 @@ class Door:
         if not isinstance(handle, str):
             raise RequestError("invalid_arguments", f"{PARAMETER} is a text.", hints=["transaction_begin gives one."])
         changes = tool.kind.effect is not Effect.READS
-        once = [each for each in ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why") if each in arguments]
+        whole = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why")
+        once = [each for each in whole if each in arguments]
         if changes and once:
             raise RequestError(
                 "invalid_arguments",
