@@ -40,6 +40,7 @@ _DECLARED: Mapping[str, str] = {
     "delete": "refactoring.delete.Delete",
     "move": "refactoring.move.Move",
     "rename": "refactoring.rename.Rename",
+    "change_signature": "refactoring.change_signature.ChangeSignature",
     "write": "refactoring.write.Write",
     "exports add": "refactoring.exports.ExportsAdd",
     "exports remove": "refactoring.exports.ExportsRemove",

@@ -6,7 +6,6 @@ rename app.client.Client.send post      the method, those that override it, its 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, ClassVar, Literal
 
@@ -17,10 +16,8 @@ from bae_source.model.call import Call
 from bae_source.model.outcome import REPORT
 from bae_source.model.plan import Plan
 from bae_source.model.reasons import CHANGES_THEM, has_word
-from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
-from bae_source.model.text import listed
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import parameter_family
@@ -28,15 +25,13 @@ from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.choice import Choice, by_reason
 from bae_source.refactoring.planning.generated import check_written_by_hand, refusing
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.renaming import safety
 from bae_source.refactoring.renaming.aliases import alias_of, behind, project_with
 from bae_source.refactoring.renaming.fixtures import fixture_family
-from bae_source.refactoring.renaming.renaming import Choice, Renamed, renamed
-
-_MOST_SHOWN = 5
-_MOST_REASONS = 5
+from bae_source.refactoring.renaming.renaming import Renamed, renamed
 
 
 class Rename(Request, frozen=True, kw_only=True):
@@ -91,7 +86,7 @@ class Rename(Request, frozen=True, kw_only=True):
         """
         try:
             alias = alias_of(workspace, self.target)
-            resolved = alias or _resolved(workspace, self.target)
+            resolved = alias or resolved_whole(workspace, self.target)
         except LookupFailed as error:
             if error.code == "symbol_not_found" and (known := _renamed_before(workspace, self.target, self.new_name)):
                 return known
@@ -171,7 +166,12 @@ class Rename(Request, frozen=True, kw_only=True):
         return plan_files(workspace, extent, to, choice)
 
 
-def _resolved(workspace: Workspace, target: str) -> Resolved:
+def resolved_whole(workspace: Workspace, target: str) -> Resolved:
+    """Return what a name means; of several definitions that one scope binds to it the first.
+
+    Raises:
+        RequestError, LookupFailed, SourceError: as `resolve`; `invalid_arguments` for a part.
+    """
     try:
         resolved = resolve_asked(workspace, target)
     except LookupFailed as error:
@@ -204,7 +204,7 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
     call = partial(Call, "rename", target=asked.target, new_name=asked.new_name)
     return Refused(
         "unsafe_change",
-        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {_by_reason(report.unsure)}",
+        f"{resolved.address} was not renamed: {may}, beside {report.places:,} that do. {by_reason(report.unsure)}",
         hints=[
             call(unsure="leave", then="renames it, and leaves these places as they are."),
             *([call(unsure="change", then=CHANGES_THEM)] if any(has_word(each.why) for each in report.unsure) else []),
@@ -212,16 +212,6 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
         ],
         details={REPORT: report.as_data()},
     )
-
-
-def _by_reason(places: Sequence[Reference]) -> str:
-    """Return places as sentences, those with one reason together."""
-    reasons: dict[str, list[str]] = {}
-    for each in places:
-        reasons.setdefault(each.why, []).append(f"{each.module}:{each.line}")
-    sentences = [f"{listed(found, _MOST_SHOWN)}: {why}." for why, found in reasons.items()]
-    more = f" And {len(sentences) - _MOST_REASONS} more reasons." if len(sentences) > _MOST_REASONS else ""
-    return " ".join(sentences[:_MOST_REASONS]) + more
 
 
 def _summary(resolved: Resolved, found: Renamed, new: str) -> str:

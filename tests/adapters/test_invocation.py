@@ -25,6 +25,7 @@ NEEDED |= {
     "imports organise": ("a",),
     "move": ("a", "b"),
     "rename": ("a.f", "g"),
+    "change_signature": ("a.f", "(x)"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
 }

@@ -267,6 +267,25 @@ class CodeVerbs:
     ) -> Outcome:
         """Rename a symbol wherever the project names it."""
 
+    def change_signature(
+        self,
+        target: str,
+        signature: str,
+        *,
+        renamed: Sequence[str] = (),
+        value: Sequence[str] = (),
+        thread: Sequence[str] = (),
+        up_to: Sequence[str] = (),
+        describe: Sequence[str] = (),
+        imports: Sequence[str] = (),
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Give a function other parameters, with its calls."""
+
     def write(
         self,
         target: str,

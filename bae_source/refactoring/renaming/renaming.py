@@ -18,20 +18,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from bae_source.errors import RequestError, ResourceError
+from bae_source.errors import ResourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
-from bae_source.model.text import listed
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.prose_edits import Wanted
 from bae_source.project.references.types.values import BUILTINS, STANDARD, OutsideInstance
+from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import GENERATED, generated_among
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.broken import broken_places
@@ -68,29 +67,13 @@ class Renamed(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
 
 
-class Choice(Struct, frozen=True, kw_only=True):
-    """What to do with places that are not sure.
-
-    Parameters:
-        unsure: whether unsure places change.
-        include: unsure places and mentions that change, as `ADDRESS:LINE` or `ADDRESS:LINE:COLUMN`.
-        text: which mentions in prose change.
-        skip_generated: whether files that a program writes stay as they are.
-    """
-
-    skip_generated: bool = False
-    unsure: bool = False
-    include: tuple[str, ...] = ()
-    text: Wanted = "none"
-
-
 def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renamed:
     """Return what renaming a family comes to."""
     asked: list[Reference] = []
 
     def is_chosen(place: Reference) -> bool:
         asked.append(place)
-        return _is_chosen(place, choice)
+        return choice.takes(place)
 
     places = places_of(project, family, new, lambda each: is_chosen(_shown(project, each)))
     known = {(each.path, each.span.start) for each in places.changed}
@@ -108,7 +91,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         left = [each for each in left if each.certainty != "mention" or each.module in own]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
     spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, known)
-    _check_included(choice, asked)
+    choice.check_included(asked)
     missing = unreadable(places, family)
     broken = [broken_places(project, family, new, path) for path, _ in missing]
     imports = [place for found, _ in broken for place in found]
@@ -163,33 +146,6 @@ def _place(project: Project, place: Place) -> Reference:
         why=GENERATED,
         text=shown(lines.cut(place.line)),
     )
-
-
-def _is_chosen(place: Reference, choice: Choice) -> bool:
-    """Say whether a place that is not sure changes."""
-    return (place.certainty == "unsure" and choice.unsure) or not _names(place).isdisjoint(choice.include)
-
-
-def _names(place: Reference) -> set[str]:
-    """Return how a place can be named."""
-    owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
-    return {f"{owner}:{line}" for owner in owners for line in lines}
-
-
-def _check_included(choice: Choice, places: Sequence[Reference]) -> None:
-    """See that what is to be included is there.
-
-    Raises:
-        RequestError: `invalid_arguments`, with the places that can be.
-    """
-    known = {name for each in places for name in _names(each)}
-    if unknown := [each for each in choice.include if each not in known]:
-        raise RequestError(
-            "invalid_arguments",
-            f"include has {listed(unknown)}, where no unsure place and no mention stands",
-            unchanged=True,
-            hints=[f"It takes {listed(f'{each.module}:{each.line}:{each.column}' for each in places) or 'nothing'}."],
-        )
 
 
 def _spliced(project: Project, places: Sequence[Place], names: tuple[str, str]) -> Iterator[Spliced]:

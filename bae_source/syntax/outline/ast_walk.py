@@ -260,7 +260,7 @@ def _holds_a_place(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Pass) or (isinstance(value, ast.Constant) and value.value is ...)
 
 
-def span_of(lines: Lines, node: ast.stmt | ast.expr | ast.alias) -> Span:
+def span_of(lines: Lines, node: ast.stmt | ast.expr | ast.alias | ast.arg | ast.keyword) -> Span:
     """Return where a node stands in the text that it was parsed from."""
     assert node.end_lineno is not None
     assert node.end_col_offset is not None

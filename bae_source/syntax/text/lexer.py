@@ -111,6 +111,25 @@ def end_of_line(text: str, start: int) -> int:
     return len(text)
 
 
+def end_of_bracket(text: str, start: int) -> int:
+    """Return the offset behind the bracket that closes the one at `start`; that of the text's end where none does."""
+    depth, position = 0, start
+    memo: _Memo = {}
+    while match := _INTERESTING.search(text, position):
+        char, position = match[0], match.end()
+        if char in "'\"":
+            position = _end_of_string(text, match.start(), memo)[0]
+        elif char == "#":
+            position = _end_of_comment(text, match.start())
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+            if depth == 0:
+                return position
+    return len(text)
+
+
 def end_of_string(text: str, quote: int) -> int:
     """Return the offset behind the literal whose opening quote stands at `quote`."""
     return _end_of_string(text, quote, {})[0]

@@ -119,12 +119,12 @@ class Calling:
 
     def doubted(self, reference: Reference) -> Reference:
         """Return a call that stands behind the name as one that is not sure, where other code binds that anew."""
-        if reference.certainty != "sure" or reference.kind != u.KINDS[u.CALL] or not self._bound_anew:
+        if reference.certainty != "sure" or reference.kind != u.KINDS[u.CALL] or not self.bound_anew:
             return reference
-        return structs.replace(reference, certainty="unsure", why=self._bound_anew)
+        return structs.replace(reference, certainty="unsure", why=self.bound_anew)
 
     @cached_property
-    def _bound_anew(self) -> str:
+    def bound_anew(self) -> str:
         """Why calls by name may be of something else that code puts in its place; "" where none does."""
         if not self.targets:
             return ""

@@ -12,7 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from msgspec import Struct, structs
@@ -34,7 +34,8 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.text.lexer import end_of_header
 
-_MAKING = ("__init__", "__new__")
+MAKING = ("__init__", "__new__")
+"""Methods that make the instances of their class."""
 _PARTIAL = "functools.partial"
 BY_STARS = Reason.KEYWORDS_BY_STARS.of()
 _Key = tuple[str, str, int]
@@ -131,6 +132,26 @@ def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str,
                 yield owner.path, each.keyword + match.start(1)
 
 
+def classes_made(project: Project, functions: Collection[Symbol]) -> list[Sought]:
+    """Return what to look for to find the classes of which one of some functions makes the instances."""
+    orders = project.inference.orders
+    owners = [
+        Class(each.path, each.scope)
+        for each in functions
+        if each.name in MAKING and project.uses(each.path).scopes[each.scope].kind == u.CLASS_SCOPE
+    ]
+    found: dict[Sought, None] = {}
+    for owner in owners:
+        sought = sought_class(project, owner)
+        found[sought] = None
+        for below in lineage(project, sought).below:
+            order = orders.of(below.of)
+            making = [member for name in MAKING for member in orders.members(order, name)]
+            if any(member.symbol in functions for member in making):
+                found[sought_class(project, below.of)] = None
+    return list(found)
+
+
 class _Calls:
     """The calls of the functions whose parameters are renamed.
 
@@ -164,22 +185,7 @@ class _Calls:
     @cached_property
     def _made(self) -> list[Sought]:
         """What to look for to find the calls of classes of which one of the functions makes the instances."""
-        owners = [
-            Class(each.path, each.scope)
-            for each in self.functions
-            if each.name in _MAKING and self.project.uses(each.path).scopes[each.scope].kind == u.CLASS_SCOPE
-        ]
-        found: dict[Sought, None] = {}
-        for owner in owners:
-            sought = sought_class(self.project, owner)
-            found[sought] = None
-            for below in lineage(self.project, sought).below:
-                making = self.project.inference.orders.members(
-                    self.project.inference.orders.of(below.of), "__init__"
-                ) + self.project.inference.orders.members(self.project.inference.orders.of(below.of), "__new__")
-                if any(member.symbol in self.functions for member in making):
-                    found[sought_class(self.project, below.of)] = None
-        return list(found)
+        return classes_made(self.project, self.functions)
 
     def _look_for(self, sought: Sought) -> None:
         looked = looked_for(self.project, sought, self.project.workspace.index.naming)
@@ -273,7 +279,7 @@ class _Calls:
         """Say whether a call of a value is one of a function whose parameter is renamed."""
         if isinstance(value, Function):
             return (value.path, value.scope) in self._scopes
-        making = ("__call__",) if isinstance(value, Instance) else _MAKING
+        making = ("__call__",) if isinstance(value, Instance) else MAKING
         if not isinstance(value, (Instance, Class, OfClass)):
             return False
         members = (each for name in making for each in self.project.inference.members(value, name))
@@ -309,7 +315,7 @@ class _Calls:
 def _may_be_called(function: Symbol) -> bool:
     """Say whether code calls a function by its name, with keywords; Python calls most special methods without."""
     is_special = function.name.startswith("__") and function.name.endswith("__")
-    return not is_special or function.name in (*_MAKING, "__call__", "__init_subclass__")
+    return not is_special or function.name in (*MAKING, "__call__", "__init_subclass__")
 
 
 def is_given(project: Project, symbol: Symbol) -> bool:
@@ -335,8 +341,8 @@ def _named(project: Project, parameter: Symbol) -> Iterator[tuple[Symbol, Sought
 def _methods(project: Project, parameter: Symbol) -> Iterator[Symbol]:
     """Yield the methods that calls of a parameter's own may reach; a call of a class reaches all that make it."""
     for symbol, sought in _named(project, parameter):
-        if sought.classes and symbol.name in _MAKING:
-            yield from (Symbol(symbol.path, symbol.scope, name) for name in _MAKING)
+        if sought.classes and symbol.name in MAKING:
+            yield from (Symbol(symbol.path, symbol.scope, name) for name in MAKING)
         elif sought.classes:
             yield from members_of(project, sought, {symbol}).symbols
 

@@ -1,0 +1,544 @@
+"""A change of a signature as a plan's parts: what changes in each file, and the report on all of it.
+
+Invariants:
+- a call is rewritten only where it is known which parameter each argument is for;
+- a call that means the same with the new signature keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from msgspec import Struct, structs
+
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.reference import Reference
+from bae_source.model.report import Report
+from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.files.unseen import name_at
+from bae_source.project.importing.plan import added_imports
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.calls.calls import values_called
+from bae_source.project.references.calls.parameters import MAKING, parameter_family
+from bae_source.project.references.classes.family import Family
+from bae_source.project.references.meaning.meanings import Symbol
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned, sought_by
+from bae_source.project.references.types.values import Above, Class, Function, OfClass, Rebound
+from bae_source.refactoring.planning.choice import Choice
+from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.renaming.outside import overridden
+from bae_source.refactoring.renaming.renaming import passed_by_name
+from bae_source.refactoring.signature.documented import docstring_splices, documents
+from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
+from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.signatures.arguments import Change, Lacking, Left, arguments_in, fits
+from bae_source.syntax.signatures.headers import header_splices, led_along
+from bae_source.syntax.signatures.signature import Header, Signature, header_at
+from bae_source.syntax.text.lexer import end_of_bracket, lex
+from bae_source.syntax.text.revision import Revision
+
+_HANDED_ON = "it is handed on here, and may be called with what it took"
+_DECORATES = "it decorates here, and is called with what it decorates"
+_RAISED = "its instance is made here by raise, without arguments"
+_ELSE = "it is bound to something else here, which takes what it took"
+_NOT_PLAIN = "it is called by way of something else, which may give it other arguments"
+_UNUSUAL = "its commas stand in an unusual way"
+_IN_STRING = "the call stands in an f-string, where its quotes would end that"
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """A change of a signature, as it is wanted.
+
+    Parameters:
+        after: the signature that the function shall have.
+        given: by names of parameters, what calls give that give nothing for them.
+        threaded: parameters that functions which get them, too, pass on.
+        passing: addresses of these functions.
+        documented: by names of parameters, the text of their entries in docstrings.
+        imports: statements for files whose calls are given something.
+    """
+
+    after: Signature
+    given: Mapping[str, str] = {}
+    threaded: tuple[str, ...] = ()
+    passing: frozenset[str] = frozenset()
+    documented: Mapping[str, str] = {}
+    imports: tuple[str, ...] = ()
+
+
+class Changed(Struct, frozen=True, kw_only=True):
+    """What a change of a signature comes to.
+
+    Parameters:
+        spliced: what changes in each module.
+        report: what changes, what stays, and why.
+        members: the definitions that change, as they were, with their new signatures.
+        notices: what is to be said besides.
+    """
+
+    spliced: tuple[Spliced, ...]
+    report: Report
+    members: tuple[tuple[Member, Signature], ...]
+    notices: tuple[Notice, ...]
+
+
+class _Docstring(Struct, frozen=True, kw_only=True):
+    """A docstring that documents parameters, the signatures before and after, and the function's address."""
+
+    span: Span
+    before: Signature
+    after: Signature
+    address: str
+
+
+class SignatureChange:
+    """The change of one function's signature, with all that goes along."""
+
+    def __init__(self, project: Project, resolved: Resolved, asked: Asked, choice: Choice) -> None:
+        self.project = project
+        self.resolved = resolved
+        self.asked = asked
+        self.choice = choice
+        self.family: Family = family_of_function(project, resolved)
+        several = list(members_of_family(project, self.family.symbols))
+        self.members = [each for each in several if isinstance(each, Member)]
+        self.others = [each for each in several if not isinstance(each, Member)]
+        self._edits: dict[str, list[tuple[int, Member | Site | _Docstring]]] = {}
+        self._changed: dict[str, int] = {}
+        self._left: list[Reference] = []
+        self._probable: list[Reference] = []
+        self._asked_about: list[Reference] = []
+        self._notices: list[Notice] = []
+        self._lacking: dict[str, list[str]] = {}
+        self._filled: dict[str, list[str]] = {}
+
+    @cached_property
+    def target(self) -> Member:
+        """The definition that was named; of several with one name the last, which implements the others."""
+        definitions = self.resolved.group.members if self.resolved.group else ()
+        own = [
+            each
+            for each in self.members
+            if each.module.path == self.resolved.module.path and each.number in definitions
+        ]
+        return own[-1]
+
+    @cached_property
+    def before(self) -> Signature:
+        """The signature as it is."""
+        return self.target.header.signature
+
+    @cached_property
+    def change(self) -> Change:
+        """The change as calls of the function itself see it."""
+        return Change(before=self.before, after=self.asked.after, given=self.asked.given)
+
+    @cached_property
+    def signatures(self) -> dict[int, Signature]:
+        """The new signature of each member, by its number among them."""
+        found: dict[int, Signature] = {}
+        for number, each in enumerate(self.members):
+            if each is self.target:
+                found[number] = self.asked.after
+                continue
+            new = led_along(each.header.signature, self.before, self.asked.after)
+            if isinstance(new, Signature):
+                found[number] = new
+            else:
+                self._leave_definition(each, f"its signature cannot go along: {new}")
+        return found
+
+    def made(self) -> Changed:
+        """Return what changes.
+
+        Raises:
+            RequestError: `invalid_arguments` where calls lack a parameter.
+        """
+        for number, each in enumerate(self.members):
+            if number in self.signatures:
+                edits = self._edits.setdefault(each.module.path, [])
+                edits.append((each.header.types.start, each))
+                edits += ((docstring.span.start, docstring) for docstring in self._docstrings(number))
+        unreadable = self._note_calls()
+        if not self.change.is_compatible:
+            self._note_others()
+        spliced = tuple(filter(None, map(self._file, sorted(self._edits))))
+        self.choice.check_included(self._asked_about)
+        self._check_given()
+        report = Report(
+            changed=self._changed,
+            probable=tuple(self._probable),
+            unsure=tuple(each for each in self._left if each.certainty != "mention"),
+            mentions=tuple(each for each in self._left if each.certainty == "mention"),
+            unparsed=tuple((name_at(self.project.workspace.census, path), error) for path, error in unreadable),
+            complete=not unreadable,
+        )
+        return Changed(
+            spliced=spliced,
+            report=report,
+            members=tuple((self.members[number], new) for number, new in self.signatures.items()),
+            notices=tuple(self._notices),
+        )
+
+    def _note_calls(self) -> Sequence[tuple[str, ResourceError]]:
+        """Note all places whose calls may have to change; return the files that could not be looked into."""
+        is_harmless = self.change.is_compatible and not self._may_give
+        if is_harmless and len(self.members) == 1:
+            return ()
+        within = sorted({each.module.path for each in self.members}) if is_harmless else None
+        sites = sites_of(self.project, self.family, within)
+        for each in sites.found:
+            if not is_harmless or self._is_passing_up(each):
+                self._edits.setdefault(each.mentioned.path, []).append((max(each.opening, 0), each))
+        return sites.unreadable
+
+    @property
+    def _may_give(self) -> bool:
+        """Whether calls get arguments for what is new."""
+        old = self.before.named
+        return bool(self.asked.threaded) or any(
+            name in self.asked.after.named and name not in old for name in self.asked.given
+        )
+
+    def _note_others(self) -> None:
+        """Note what is no call and may go wrong: other bindings, classes and decorators from outside."""
+        for symbol, binding in self.others:
+            found = self.project.bound(symbol.path, symbol.scope, symbol.name, binding)
+            self._left.append(structs.replace(found, certainty="unsure", why=_ELSE))
+        for reason in overridden(self.project, self.family).values():
+            self._leave_definition(self.target, reason)
+        for name in self.before.named:
+            if name not in self.asked.after.named:
+                for each in self.members:
+                    self._left += self._passed_by_name(each, name)
+
+    def _passed_by_name(self, member: Member, name: str) -> Iterator[Reference]:
+        """Yield that a parameter that goes may be passed by its name, by pytest or a decorator from outside."""
+        symbol = Symbol(member.symbol.path, member.scope, name)
+        if name in member.header.signature.named:
+            sought = sought_by(self.project.uses, self.project.address, symbol)
+            family = parameter_family(self.project, Family(sought=sought, symbols=(symbol,), is_local=True))
+            yield from passed_by_name(self.project, structs.replace(family, symbols=(symbol,)))
+
+    def _leave_definition(self, member: Member, why: str) -> None:
+        line = member.tree.source.lines.number(member.header.types.start)
+        owner = self.project.uses(member.symbol.path).scopes[member.scope].owner
+        found = self.project.definition(member.symbol.path, owner, line, "definition", "unsure", why)
+        if found not in self._left:
+            self._left.append(found)
+
+    def _file(self, path: str) -> Spliced | None:
+        """Return what changes in one file: from its end to its beginning, so that no edit moves a later one."""
+        module = self.project.workspace.census.module(path)
+        assert module is not None
+        first = next((each.tree for _, each in self._edits[path] if isinstance(each, Member)), None)
+        try:
+            tree = first or self.project.workspace.tree_at(path)
+        except ResourceError:
+            return None
+        revision, newline = Revision(tree.text), tree.source.newline
+        for _, each in sorted(self._edits[path], key=lambda edit: edit[0], reverse=True):
+            if isinstance(each, Member):
+                self._edit_definition(revision, each, newline)
+            elif isinstance(each, _Docstring):
+                self._edit_docstring(revision, each, newline)
+            else:
+                self._edit_call(revision, each, newline)
+        splices = revision.splices()
+        statements = [each for each in self.asked.imports if self._needs(path, each)]
+        if statements:
+            splices = list(added_imports(self.project.workspace, module, tree, splices, statements).splices)
+        if not splices:
+            return None
+        return Spliced(module=module, splices=tuple(splices), targets=(Span(0, len(tree.text)),))
+
+    def _needs(self, path: str, statement: str) -> bool:
+        """Say whether what a file's calls are given uses a name that an import binds."""
+        names = set(statement.replace(",", " ").replace("(", " ").replace(")", " ").split())
+        words = {word for text in self._filled.get(path, ()) for word in _words(text)}
+        return not names.isdisjoint(words)
+
+    def _edit_definition(self, revision: Revision, member: Member, newline: str) -> None:
+        definition = member.tree.outline.definitions[member.number]
+        new = self.signatures[self.members.index(member)]
+        header = header_at(revision.text, definition.keyword)
+        splices = None if header is None else header_splices(revision.text, header, self._renewed(header, new), newline)
+        if splices is None:
+            self._leave_definition(member, _UNUSUAL)
+            return
+        if splices:
+            self._count(member.address)
+        revision.apply(splices)
+        self._filled.setdefault(member.module.path, []).extend(new for _, new in splices)
+
+    def _renewed(self, header: Header, new: Signature) -> Signature:
+        """Return a signature with the parameters that stay as calls in their defaults have been rewritten."""
+        present = header.signature.named
+        return structs.replace(
+            new,
+            parameters=tuple(
+                structs.replace(present[each.name], kind=each.kind)
+                if each.name in present and any(each.text == other.text for other in self.before.parameters)
+                else each
+                for each in new.parameters
+            ),
+        )
+
+    def _docstrings(self, number: int) -> Iterator[_Docstring]:
+        """Yield the docstrings that document the parameters of a member: its own, of a constructor its class's, too."""
+        member, new = self.members[number], self.signatures[number]
+        definitions = member.tree.outline.definitions
+        own = definitions[member.number]
+        owners = [own, definitions[own.parent]] if member.symbol.name in MAKING and own.parent >= 0 else [own]
+        for each in owners:
+            if each.docstring is not None:
+                yield _Docstring(span=each.docstring, before=member.header.signature, after=new, address=member.address)
+
+    def _edit_docstring(self, revision: Revision, docstring: _Docstring, newline: str) -> None:
+        splices = docstring_splices(
+            revision.text, docstring.span, docstring.before, docstring.after, self.asked.documented, newline
+        )
+        revision.apply(splices)
+        if splices:
+            self._count(docstring.address)
+        new = [each for each in docstring.after.named if each not in docstring.before.named]
+        silent = [each for each in new if each not in self.asked.documented]
+        if silent and docstring.address == self.target.address and documents(revision.text, docstring.span):
+            text = f"The docstring of {docstring.address} has entries of parameters, and none of {listed(silent)}."
+            self._notices.append(Notice("undocumented", f"{text} --describe {silent[0]}=TEXT gives one."))
+
+    def _count(self, address: str) -> None:
+        self._changed[address] = self._changed.get(address, 0) + 1
+
+    def _edit_call(self, revision: Revision, site: Site, newline: str) -> None:
+        shown = self._shown(site.mentioned)
+        why = self._rewritten(revision, site, newline, shown)
+        if why is None:
+            return
+        if site.how is How.MENTION:
+            if not self.change.is_compatible:
+                self._left.append(shown)
+            return
+        self._left.append(structs.replace(shown, certainty="unsure", why=why or shown.why))
+
+    def _rewritten(self, revision: Revision, site: Site, newline: str, shown: Reference) -> str | None:
+        """Rewrite one call; return why it stays as it is, None if it does not have to change or did."""
+        if site.opening < 0:
+            return self._without_brackets(site)
+        brackets = Span(site.opening, end_of_bracket(revision.text, site.opening))
+        text = brackets.cut(revision.text)
+        if self._hands_all_on(site, text):
+            return None
+        change, skipped = self._seen_by(site, text)
+        found = self._result(change, text, skipped, newline, site, drops=False)
+        if found == text:
+            return None
+        is_wanted = shown.certainty in ("sure", "probable") and (not site.is_other or self._is_plain(site))
+        if isinstance(found, Lacking):
+            self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")
+            return None
+        if isinstance(found, Left) or not is_wanted:
+            why = found.why if isinstance(found, Left) else shown.why or _NOT_PLAIN
+            place = structs.replace(shown, certainty="unsure", why=why)
+            self._asked_about.append(place)
+            if not self.choice.takes(place):
+                return why
+            found = self._result(change, text, skipped, newline, site, drops=True)
+            if not isinstance(found, str):
+                return found.why if isinstance(found, Left) else why
+        if _is_in_string(revision.text, site.opening, found, text):
+            return _IN_STRING
+        revision.apply([(brackets, found)])
+        self._count(shown.address)
+        self._filled.setdefault(site.mentioned.path, []).append(found)
+        if shown.certainty == "probable":
+            self._probable.append(shown)
+        return None
+
+    def _is_plain(self, site: Site) -> bool:
+        """Say whether what a call calls by another name is the function, or the class, and no other object."""
+        name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
+        if self.target.in_class and not site.makes:
+            return False
+        values = values_called(self.project, site.mentioned.path, name, mention)
+        return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
+
+    def _result(
+        self, change: Change, text: str, skipped: int, newline: str, site: Site, *, drops: bool
+    ) -> str | Left | Lacking:
+        is_partial = site.how is How.PARTIAL
+        return change.rewritten(text, skipped, newline, drops=drops, is_partial=is_partial)
+
+    def _without_brackets(self, site: Site) -> str | None:
+        """Return why a place has to be looked at that gives no arguments; None where it means the same as before."""
+        if self.change.is_compatible or site.how is How.MENTION:
+            return "" if site.how is How.MENTION else None
+        if site.how is How.DECORATOR or site.how is How.RAISED:
+            text = "(f)" if site.how is How.DECORATOR else "()"
+            found = self.change.rewritten(text, int(site.makes), "\n")
+            return None if found == text else _DECORATES if site.how is How.DECORATOR else _RAISED
+        return _HANDED_ON
+
+    def _seen_by(self, site: Site, text: str) -> tuple[Change, int]:
+        """Return the change as a call sees it, and how many parameters are bound before it."""
+        member = self._member_called(site)
+        change = self.change
+        if member is not self.target:
+            new = self.signatures.get(self.members.index(member))
+            change = structs.replace(change, before=member.header.signature, after=new or member.header.signature)
+        change = structs.replace(change, given=self._given(site))
+        skipped = self._skipped(site, member)
+        if site.how is not How.PARTIAL:
+            arguments = arguments_in(text)
+            if arguments is not None and not fits(arguments, change.before, skipped):
+                others = (
+                    structs.replace(change, before=each.header.signature, after=self.signatures[number])
+                    for number, each in enumerate(self.members)
+                    if number in self.signatures and fits(arguments, each.header.signature, skipped)
+                )
+                change = next(others, change)
+        return change, skipped
+
+    def _member_called(self, site: Site) -> Member:
+        """Return the definition that a call reaches, if that is one; else the one that was named."""
+        path, mention = site.mentioned.path, site.mentioned.mention
+        if len(self.members) == 1 or site.makes or mention[4] <= 0:
+            return self.target
+        inference = self.project.inference
+        symbols = {
+            member.symbol
+            for value in inference.values(path, mention[4])
+            if not isinstance(value, Rebound)
+            for member in inference.members(value, self.family.sought.name)[:1]
+        }
+        found = [each for each in self.members if each.symbol in symbols and not each.module.path.endswith(".pyi")]
+        return found[-1] if len({each.symbol for each in found}) == 1 else self.target
+
+    def _skipped(self, site: Site, member: Member) -> int:
+        """Return how many of the first parameters are bound before a call."""
+        if site.makes or not member.in_class:
+            return int(site.makes)
+        if member.is_of_class or not member.bound:
+            return member.bound
+        values = (
+            [
+                each
+                for each in self.project.inference.values(site.mentioned.path, site.mentioned.mention[4])
+                if not isinstance(each, Rebound)
+            ]
+            if site.mentioned.mention[4] > 0
+            else []
+        )
+        by_class = bool(values) and all(isinstance(each, (Class, OfClass)) for each in values)
+        return 0 if by_class else 1
+
+    def _given(self, site: Site) -> Mapping[str, str]:
+        """Return what a call gives for new parameters: what is wanted, or those of the function around it."""
+        given = dict(self.asked.given)
+        around = self._around(site)
+        if around is not None:
+            new = self.signatures.get(self.members.index(around), around.header.signature)
+            own = {name for name in new.named if name not in self.before.named and name in self.asked.after.named}
+            is_up = self._is_passing_up(site)
+            given.update(
+                (name, name)
+                for name in own
+                if is_up or self.asked.after.named[name].is_required or name in (*given, *self.asked.threaded)
+            )
+        elif self._passes(site):
+            given.update((name, name) for name in self.asked.threaded)
+        return given
+
+    def _passes(self, site: Site) -> bool:
+        """Say whether a call stands in a function that gets the parameters, too, to pass them on."""
+        return _outermost(self.project, site.mentioned) in self.asked.passing
+
+    def _around(self, site: Site) -> Member | None:
+        """Return the member in which a place stands."""
+        path, scope = site.mentioned.path, site.mentioned.mention[2]
+        around = set(scopes_around(self.project, path, scope))
+        return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
+
+    def _hands_all_on(self, site: Site, text: str) -> bool:
+        """Say whether a method that takes anything hands all of it on to what it overrides."""
+        around = self._around(site)
+        if around is None or around is self.target:
+            return False
+        signature = around.header.signature
+        if signature.positional[around.bound :] or signature.rest is None or signature.options is None:
+            return False
+        given = [each.text for each in arguments_in(text) or ()]
+        return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
+
+    def _is_passing_up(self, site: Site) -> bool:
+        """Say whether a method calls what it overrides: by `super()`, or by the class."""
+        path, receiver = site.mentioned.path, site.mentioned.mention[4]
+        if receiver <= 0 or site.how is not How.CALL or self._around(site) is None:
+            return False
+        values = self.project.inference.values(path, receiver)
+        return bool(values) and all(isinstance(each, (Above, Class, Rebound)) for each in values)
+
+    def _shown(self, mentioned: Mentioned) -> Reference:
+        return self.project.shown(mentioned, self.project.lines(mentioned.path))
+
+    def _check_given(self) -> None:
+        """See that no call lacks a parameter.
+
+        Raises:
+            RequestError: `invalid_arguments`, with the calls.
+        """
+        for name, places in self._lacking.items():
+            calls = f"{len(places):,} {'call gives' if len(places) == 1 else 'calls give'}"
+            raise RequestError(
+                "invalid_arguments",
+                f"{name} has no default, and {calls} nothing for it: {listed(sorted(places))}",
+                unchanged=True,
+                hints=[
+                    f"Say what they shall give with --value {name}=EXPRESSION, or give {name} a default.",
+                    f"--thread {name} has the callers take it, too, and pass it on.",
+                ],
+            )
+
+
+def callers_of(project: Project, resolved: Resolved) -> list[str]:
+    """Return the addresses of the outermost functions that surely call a function, but for itself and its family."""
+    family = family_of_function(project, resolved)
+    own = {each.address for each in members_of_family(project, family.symbols) if isinstance(each, Member)}
+    found = {
+        _outermost(project, each.mentioned)
+        for each in sites_of(project, family).found
+        if each.how in (How.CALL, How.PARTIAL) and each.mentioned.certainty in ("sure", "probable")
+    }
+    return sorted(found - own - {""})
+
+
+def _outermost(project: Project, mentioned: Mentioned) -> str:
+    """Return the address of the outermost function around a mention; "" for none."""
+    uses, found = project.uses(mentioned.path), ""
+    for scope in scopes_around(project, mentioned.path, mentioned.mention[2]):
+        if uses.scopes[scope].kind == u.FUNCTION_SCOPE:
+            found = project.address(mentioned.path, uses.scopes[scope].owner)
+    return found
+
+
+def _name_at(project: Project, mentioned: Mentioned) -> str:
+    """Return the name under which a mention is noted."""
+    mentions = project.uses(mentioned.path).mentions
+    return next((name for name, several in mentions.items() if mentioned.mention in several), u.NAMELESS)
+
+
+def _words(text: str) -> set[str]:
+    return set("".join(each if each.isalnum() or each == "_" else " " for each in text).split())
+
+
+def _is_in_string(text: str, place: int, new: str, old: str) -> bool:
+    """Say whether new text has quotes or lines, and stands in an f-string, which these would end."""
+    added = set("'\"\\\n#") & (set(new) - set(old))
+    if not added:
+        return False
+    return any(each.start < place < each.end for each in lex(text).strings)

@@ -1,0 +1,114 @@
+"""The definitions whose signatures change together: a function, what overrides it or is overridden, and declarations.
+
+Invariants:
+- a constructor stands alone, but for its stub: a class below may take what it likes;
+- overloads and stubs of a function go along with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct, structs
+
+from bae_source.model.plan import ModuleFile
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.calls.parameters import MAKING
+from bae_source.project.references.classes.family import Family, family_of
+from bae_source.project.references.meaning.meanings import Symbol
+from bae_source.project.references.meaning.of_resolved import sought_of
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.stubs import with_stub
+from bae_source.project.references.types.values import in_order
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.signatures.signature import Header, header_at
+
+_NEW = "__new__"
+_DEFINES = (u.FUNCTION, u.DECLARED, u.IMPORTED, u.GLOBAL, u.NONLOCAL)
+
+
+class Member(Struct, frozen=True, kw_only=True):
+    """One definition.
+
+    Parameters:
+        module: the module that it stands in.
+        tree: of that.
+        number: of the definition in the tree's outline.
+        symbol: the name that it is bound to.
+        scope: its own.
+        address: its dotted name.
+        header: its header.
+        flags: those of its scope.
+        in_class: whether it is a method.
+    """
+
+    module: ModuleFile
+    tree: Tree
+    number: int
+    symbol: Symbol
+    scope: int
+    address: str
+    header: Header
+    flags: frozenset[str]
+    in_class: bool
+
+    @property
+    def bound(self) -> int:
+        """How many of its first parameters Python gives where it is taken from an instance."""
+        return int(self.in_class and not self.flags & {"static"} and self.symbol.name != _NEW)
+
+    @property
+    def is_of_class(self) -> bool:
+        """Whether Python gives the first one where it is taken from a class, too."""
+        return "class" in self.flags or self.symbol.name in ("__init_subclass__", "__class_getitem__")
+
+
+def family_of_function(project: Project, resolved: Resolved) -> Family:
+    """Return the family whose signatures change together."""
+    family = family_of(project, resolved)
+    if resolved.address.qualname[-1].name not in MAKING or not family.sought.classes:
+        return family
+    sought = structs.replace(with_stub(project, sought_of(project.names, resolved)), one_of_several=False)
+    own = tuple(sorted((each for each in sought.meanings if isinstance(each, Symbol)), key=in_order))
+    return structs.replace(family, sought=sought, symbols=own)
+
+
+def members_of_family(project: Project, symbols: Sequence[Symbol]) -> Iterator[Member | tuple[Symbol, u.Binding]]:
+    """Yield the definitions of a family, and what else its names are bound to.
+
+    Raises:
+        ResourceError: a file cannot be read.
+    """
+    for symbol in symbols:
+        uses = project.uses(symbol.path)
+        around = uses.scopes[symbol.scope]
+        for binding in (*around.names.get(symbol.name, ()), *around.attributes.get(symbol.name, ())):
+            member = _member(project, symbol, binding) if binding[0] == u.FUNCTION else None
+            if member is not None:
+                yield member
+            elif binding[0] not in _DEFINES[1:]:
+                yield symbol, binding
+
+
+def _member(project: Project, symbol: Symbol, binding: u.Binding) -> Member | None:
+    uses, tree = project.uses(symbol.path), project.workspace.tree_at(symbol.path)
+    module = project.workspace.census.module(symbol.path)
+    lines, scope = tree.source.lines, uses.scopes[binding[1]]
+    for number, each in enumerate(tree.outline.definitions):
+        if each.body is not None and lines.number(each.keyword) == binding[3]:
+            header = header_at(tree.text, each.keyword)
+            if header is None or module is None:
+                return None
+            return Member(
+                module=module,
+                tree=tree,
+                number=number,
+                symbol=symbol,
+                scope=binding[1],
+                address=project.address(symbol.path, scope.owner),
+                header=header,
+                flags=frozenset(scope.flags),
+                in_class=uses.scopes[symbol.scope].kind == u.CLASS_SCOPE,
+            )
+    return None

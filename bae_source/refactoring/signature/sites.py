@@ -1,0 +1,209 @@
+"""The places that call a function, or hand it on, whose signature changes.
+
+    send(1)                       a call, by the name or another one that it has: an alias, an import, `cls` of a class
+    partial(send, 1)              a call that others complete
+    @send                         a call with the function below it
+    map(send, items)              handed on, so that nobody sees with which arguments it is called
+    isinstance(x, Client)         neither, if the constructor of Client changes
+
+Invariants:
+- each place stands once, however many searches find it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.project.facts.mentions import Mentioning
+from bae_source.project.references.calls.calling import Calling
+from bae_source.project.references.calls.parameters import classes_made
+from bae_source.project.references.classes.family import Family
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned, Sought
+from bae_source.project.references.search.references import looked_for
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.ast_walk import span_of
+from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.rewrite.name_tokens import written
+from bae_source.syntax.text.lexer import end_of_bracket
+from bae_source.system.silence import unwarned
+
+_PARTIAL = re.compile(r"\b(?:partial|partialmethod)\s*(\()\s*(?:\w+\s*\.\s*)*\Z")
+_BLANK = re.compile(r"(?:[ \t\f]|\\\r?\n)*")
+_NO_USE = (u.IMPORT, u.EXPORT, u.ANNOTATION, u.BASE, u.WRITE, u.DELETE, u.REQUEST, u.KEYWORD)
+_ASKING = frozenset(
+    {"isinstance", "issubclass", "hasattr", "getattr", "setattr", "delattr", "super", "cast", "callable", "id", "repr",
+     "str", "hash", "type", "len", "print", "vars", "dir", "help"}
+)  # fmt: skip
+"""Functions that do not call what they are given."""
+
+
+class How(Enum):
+    """The way in which a place uses the function."""
+
+    CALL = auto()
+    PARTIAL = auto()
+    DECORATOR = auto()
+    RAISED = auto()  # a class whose instance `raise` makes
+    HANDED_ON = auto()
+    MENTION = auto()  # in a string, or in code that could not be analysed
+
+
+class Site(Struct, frozen=True, kw_only=True):
+    """One place.
+
+    Parameters:
+        mentioned: where it is, and how sure.
+        how: the way in which it uses the function.
+        opening: where the brackets with its arguments begin in the file's text; -1 for none.
+        makes: whether it calls the class whose instance the function makes.
+        is_other: whether what it calls bears another name, or none.
+    """
+
+    mentioned: Mentioned
+    how: How
+    opening: int = -1
+    makes: bool = False
+    is_other: bool = False
+
+
+class Sites(Struct, frozen=True, kw_only=True):
+    """All places, and files that may hold more."""
+
+    found: tuple[Site, ...]
+    unreadable: tuple[tuple[str, ResourceError], ...]
+
+
+def sites_of(project: Project, family: Family, within: Sequence[str] | None = None) -> Sites:
+    """Return the places that use a function.
+
+    Parameters:
+        within: the only files that are of interest; None for all.
+    """
+    search = _Search(project, within)
+    search.look_for(family.sought, makes=False)
+    for sought in classes_made(project, set(family.symbols)):
+        search.look_for(sought, makes=True)
+    found = (search.site(key) for key in sorted(search.found))
+    return Sites(
+        found=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
+    )
+
+
+class _Search:
+    def __init__(self, project: Project, within: Sequence[str] | None) -> None:
+        self.project = project
+        self.within = within
+        self.found: dict[tuple[str, int, int], tuple[Mentioned, bool, bool]] = {}
+        self.unreadable: dict[str, ResourceError] = {}
+        self._parents: dict[str, dict[int, ast.AST]] = {}
+
+    def look_for(self, sought: Sought, *, makes: bool) -> None:
+        """Note what mentions the function, or a class that it makes instances of."""
+        naming = self.project.workspace.index.naming
+        paths = None if self.within is None else tuple(sorted(self.within))
+        looked = looked_for(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
+        self.unreadable.update(looked.unreadable)
+        calling = Calling(self.project, sought)
+        for path, mentions in looked.files:
+            for each in mentions:
+                self.found.setdefault((path, *each.mention[:2]), (each, makes, False))
+        if paths is not None:
+            return
+        calling.run(dict(looked.files), looked.names)
+        for key, each in calling.found.items():
+            self.found.setdefault(key, (each, makes, True))
+        if why := calling.bound_anew:
+            for key, (each, is_made, is_other) in self.found.items():
+                if each.certainty == "sure" and each.mention[3] == u.CALL and is_made is makes:
+                    self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)
+        self.unreadable.update(calling.unreadable)
+
+    def site(self, key: tuple[str, int, int]) -> Site | None:
+        """Return the place of a mention; None where it is no use."""
+        mentioned, makes, is_other = self.found[key]
+        line, column, _, kind, *_ = mentioned.mention
+        if kind in _NO_USE:
+            return None
+        if kind in (u.STRING, u.MENTION):
+            return Site(mentioned=mentioned, how=How.MENTION)
+        try:
+            tree = self.project.workspace.tree_at(mentioned.path)
+        except ResourceError:
+            return Site(mentioned=mentioned, how=How.MENTION)
+        start = tree.source.lines.offset(line, column)
+        end = start + len(written(tree.text, start))
+        opening = _opening(tree.text, end)
+        if kind in (u.CALL, u.DECORATOR) and opening >= 0:
+            return Site(mentioned=mentioned, how=How.CALL, opening=opening, makes=makes, is_other=is_other)
+        if kind == u.DECORATOR:
+            return Site(mentioned=mentioned, how=How.DECORATOR, makes=makes)
+        partial = _PARTIAL.search(tree.text, max(0, start - 200), start)
+        if partial is not None and kind != u.CALL and self._has_partial(mentioned.path):
+            return Site(mentioned=mentioned, how=How.PARTIAL, opening=partial.start(1), makes=makes)
+        how = self._use(tree, mentioned, end)
+        return None if how is None else Site(mentioned=mentioned, how=how, makes=makes)
+
+    def _has_partial(self, path: str) -> bool:
+        """Say whether a file imports what makes partial functions."""
+        return any(each.module == "functools" for each in self.project.uses(path).imports)
+
+    def _use(self, tree: Tree, mentioned: Mentioned, end: int) -> How | None:
+        """Return how a name is used that is not called; None where that cannot lead to a call."""
+        path = mentioned.path
+        if path not in self._parents:
+            self._parents[path] = _parents_in(tree)
+        parent = self._parents[path].get(end)
+        if isinstance(parent, ast.Raise):
+            return How.RAISED
+        if isinstance(parent, ast.Call):
+            name = parent.func.id if isinstance(parent.func, ast.Name) else getattr(parent.func, "attr", "")
+            return None if name in _ASKING else How.HANDED_ON
+        is_plain = isinstance(
+            parent,
+            (ast.Assign, ast.AnnAssign, ast.Attribute, ast.Compare, ast.Expr, ast.ExceptHandler, ast.Return, ast.Delete,
+             ast.Subscript, ast.MatchClass, ast.NamedExpr),
+        )  # fmt: skip
+        return None if is_plain else How.HANDED_ON
+
+
+def _opening(text: str, end: int) -> int:
+    """Return where the brackets begin behind a name that is called, with type arguments between; -1 for none."""
+    for _ in range(2):
+        blank = _BLANK.match(text, end)
+        position = blank.end() if blank else end
+        if text[position : position + 1] == "(":
+            return position
+        if text[position : position + 1] != "[":
+            break
+        end = end_of_bracket(text, position)
+    return -1
+
+
+def _parents_in(tree: Tree) -> dict[int, ast.AST]:
+    """Return by the end of each name and attribute what it stands in; an unpacked one in what that stands in."""
+    try:
+        with unwarned():
+            module = ast.parse(tree.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    lines, found = tree.source.lines, dict[int, ast.AST]()
+    for parent in ast.walk(module):
+        for child in ast.iter_child_nodes(parent):
+            if isinstance(child, (ast.Name, ast.Attribute)):
+                found.setdefault(span_of(lines, child).end, parent)
+    return found
+
+
+def scopes_around(project: Project, path: str, scope: int) -> Iterator[int]:
+    """Yield a scope and those around it, the innermost first."""
+    scopes = project.uses(path).scopes
+    while scope >= 0:
+        yield scope
+        scope = scopes[scope].parent
