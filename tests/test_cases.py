@@ -27,7 +27,7 @@ from bae_source.adapters.cli.cli import through_service
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import failed, to_json
 from tests.adapters.support import Called, call
-from tests.cases.reader import Case, read
+from tests.cases.reader import OWN, Case, read
 
 REPOSITORY = Path(__file__).parent.parent
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
@@ -149,6 +149,7 @@ def _command_line(root: Path, request: dict[str, Any], *, for_real: bool) -> tup
 
 def _command(root: Path, request: dict[str, Any]) -> list[str]:
     """Return the words that ask the command line for a request."""
+    is_own = "replacement" in request
     command = [*_words(request["do"]), "--json", "--reload", "off", "--root", str(root)]
     for key, value in request.items():
         if key == "imports":
@@ -157,8 +158,8 @@ def _command(root: Path, request: dict[str, Any]) -> list[str]:
             command += ["--source", "-"]
         elif key == "export" and isinstance(value, list):
             command += [f"--export-name={name}" for name in value]
-        elif key == "include":
-            command += [f"--include={place}" for place in value]
+        elif key in ("include", "where"):
+            command += [f"--{key}={each}" for each in value]
         elif key == "if_match":
             etag = (
                 str(Source(root).read(request["target"], full=request["do"] == "write").etag)
@@ -170,9 +171,10 @@ def _command(root: Path, request: dict[str, Any]) -> list[str]:
             command.append(f"--as={value}")
         elif isinstance(value, bool):
             command += [f"--{key.replace('_', '-')}"] if value else []
-        elif key not in ("do", "target", "to", "new_name", "names", "statements", "scope"):
+        elif key not in ("do", "target", "to", "new_name", "names", "statements", *(OWN if is_own else ("scope",))):
             command.append(f"--{key.replace('_', '-')}={value}")
-    placed = (request[key] for key in ("target", "scope", "to", "new_name") if key in request)
+    order = OWN if is_own else ("target", "scope", "to", "new_name")
+    placed = (request[key] for key in order if key in request)
     words = (word for each in placed for word in (each if isinstance(each, list) else [each]))
     return [*command, "--", *words, *request.get("names", ()), *request.get("statements", ())]
 

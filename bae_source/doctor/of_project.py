@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from bae_source.doctor.health import Part, Trouble
-from bae_source.doctor.scene import Scene, counted, quoted
+from bae_source.doctor.scene import Scene, quoted
 from bae_source.errors import ResourceError
 from bae_source.language_server.language_server import COMMANDS
 from bae_source.model.settings import TABLE, problems
+from bae_source.model.text import counted
 from bae_source.project.files.census import WINDOWED
 from bae_source.project.files.layout import as_setting, without_names
 from bae_source.project.files.settings import lets_in

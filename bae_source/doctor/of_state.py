@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bae_source.doctor.health import Part, Trouble
-from bae_source.doctor.scene import Scene, counted, megabytes, quoted
+from bae_source.doctor.scene import Scene, megabytes, quoted
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import HistoryUnavailable, Repository
 from bae_source.history.record.history import HISTORY_LOCK
 from bae_source.history.record.pending import Pending
+from bae_source.model.text import counted
 from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS, StateFolders
 from bae_source.state.journal_head import NAME

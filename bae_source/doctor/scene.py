@@ -130,11 +130,6 @@ def quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def counted(number: int, noun: str) -> str:
-    """Say how many of something there are."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def megabytes(size: int) -> str:
     """Say how much room something takes."""
     return f"{size / 1e6:.1f} MB"

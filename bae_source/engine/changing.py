@@ -23,7 +23,7 @@ from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.operations import Exporting, Operation, Untangling
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
-from bae_source.model.changeset import Contents
+from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
 from bae_source.model.plan import Plan
@@ -36,6 +36,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
+from bae_source.syntax.text.source import Source
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
@@ -286,7 +287,8 @@ class Changing:
 
         before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
         after = workspace.after(plan.changes)
-        changed = tuple(Changed(address=address, etag=_etag(after, address)) for address in plan.changed)
+        files = _files(plan, workspace)
+        changed = tuple(Changed(address=each, etag=_etag(after, each, files.get(each))) for each in plan.changed)
         return Outcome(
             status=status,
             text=_text(plan, status),
@@ -418,9 +420,25 @@ def _number(settings: object, name: str, usual: Any) -> Any:
     return usual
 
 
-def _etag(workspace: Workspace, address: str) -> str | None:
-    """Return the etag that a symbol or a data file will have; None once it is gone."""
+def _files(plan: Plan, workspace: Workspace) -> dict[str, str]:
+    """Return the paths of the files that a refactoring changes, by their names; there may be hundreds to look up."""
+    if plan.report is None:
+        return {}
+    from bae_source.project.files.unseen import name_at  # for refactorings alone
+
+    return {name_at(workspace.census, file.path): file.path for file in plan.changes.files if file.after is not None}
+
+
+def _etag(workspace: Workspace, address: str, path: str | None) -> str | None:
+    """Return the etag that a symbol or a file will have; None once it is gone.
+
+    Parameters:
+        path: of the file, where it is known.
+    """
     try:
+        content = workspace.content(path) if path is not None else None
+        if content is not None:
+            return digest(content)[:16] if ":" in address else etag_of(Source(content).text)
         if ":" in address:
             from bae_source.refactoring.planning.data_changes import etag_of_data  # which code has nothing to do with
 

@@ -41,6 +41,8 @@ _DECLARED: Mapping[str, str] = {
     "move": "refactoring.move.Move",
     "rename": "refactoring.rename.Rename",
     "change_signature": "refactoring.change_signature.ChangeSignature",
+    "replace": "refactoring.replace.Replace",
+    "rewrite": "refactoring.rewrite.Rewrite",
     "write": "refactoring.write.Write",
     "exports add": "refactoring.exports.ExportsAdd",
     "exports remove": "refactoring.exports.ExportsRemove",

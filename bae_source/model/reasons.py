@@ -164,6 +164,17 @@ class Reason(Enum):
     PLUGIN = ("a plugin may give another fixture of this name, or this one", "def test_one(db): ...")
     PARAMETRIZED = ("parametrize may give it something else", '@pytest.mark.parametrize("db", [1])')
 
+    # Places that a replacement may not fit.
+    IN_F_STRING = ("it stands in an f-string, whose quotes the replacement may end", 'f"{send(1)}"')
+    REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
+    SHARED_LINE = ("it shares its line with other statements, and the replacement has several", "send(1); close()")
+    PART_OF_EXPRESSION = ("it is a part of an expression, and the replacement is a statement", "x = send(1)")
+    UNTOLD = (
+        "annotations stand there that the pattern leaves out, and the replacement would drop them",
+        "def send(x: int): ...",
+    )
+    UNDECIDED = ("it is not known whether {condition}", "thing.send(1)")
+
     # Where its name is written as text.
     BARE_NAME = ("a string with its bare name", 'getattr(x, "send")', "mention")
     DOTTED_NAME = ("a string with its dotted name", 'patch("app.core.send")', "mention")
@@ -185,8 +196,21 @@ CHANGES_THEM = "changes them, too; include, with ADDRESS:LINE, changes single on
 
 
 def has_word(reason: str) -> bool:
-    """Say whether a place that is unsure for a reason has a word that may change; `**` has none."""
-    return reason != Reason.KEYWORDS_BY_STARS.of()
+    """Say whether a place that is unsure for a reason may change; one of `**` has no word that could."""
+    return reason not in _UNCHANGEABLE
+
+
+_UNCHANGEABLE = frozenset(
+    each.of()
+    for each in (
+        Reason.KEYWORDS_BY_STARS,
+        Reason.IN_F_STRING,
+        Reason.REPLACEMENT_UNREAD,
+        Reason.SHARED_LINE,
+        Reason.PART_OF_EXPRESSION,
+        Reason.UNTOLD,
+    )
+)
 
 
 @unique

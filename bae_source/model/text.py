@@ -40,3 +40,8 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """
     every = list(dict.fromkeys(names))
     return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things as a sentence has it: `1 place`, `2 places`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -18,6 +18,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, IfMatch, Request, SkipGenerated, Target, described
+from bae_source.model.text import counted
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import parameter_family
@@ -216,10 +217,6 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
 
 def _summary(resolved: Resolved, found: Renamed, new: str) -> str:
     places, files = found.report.places, len(found.paths)
-    where = f"{_counted(places, 'place')} in {_counted(files, 'file')}"
-    left = f"; {_counted(len(found.report.unsure), 'unsure place')} left as they are" if found.report.unsure else ""
+    where = f"{counted(places, 'place')} in {counted(files, 'file')}"
+    left = f"; {counted(len(found.report.unsure), 'unsure place')} left as they are" if found.report.unsure else ""
     return f"Renamed {resolved.address} to {new}: {where}{left}."
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

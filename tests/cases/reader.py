@@ -9,14 +9,17 @@
     [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
                                      comment, export_name, name, new_name, unsure, text, include, as_name, statement,
                                      deferred, scope; recursive, overwrite, package, export, force, with_imports, shim,
-                                     local_imports, merge, skip_generated, type_checking, sort, tidy (true);
-                                     `python: before 3.12` or `from 3.12`; target again, for several
+                                     local_imports, merge, skip_generated, type_checking, sort, tidy, word, regex,
+                                     code (true); pattern or text, replacement, where, expect; `python: before 3.12`
+                                     or `from 3.12`; target again, for several
     do: edit
     target: mod.f
 
     [new_source]                  <- or [source]; also [old], [new] and [comment], where they take several lines
             def f():
                 return 2
+
+    [pattern], [replacement]      <- where these take several lines
 
     [diff]                        <- the exact diff; an empty section where nothing changes
     ...                              or [error] with code, exit, message and hint (fragments), candidate (all of them)
@@ -46,7 +49,8 @@ from pathlib import Path
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
 _HEADER = re.compile(
-    r"\[(file|request|source|new_source|old|new|comment|diff|error|warnings|changed|report)((?: [^\]]+)?)\]"
+    r"\[(file|request|source|new_source|old|new|comment|pattern|text|replacement|diff|error|warnings|changed|report)"
+    r"((?: [^\]]+)?)\]"
 )
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
@@ -56,6 +60,7 @@ _MANY = {
     "name": "names",
     "include": "include",
     "statement": "statements",
+    "where": "where",
 }
 _FLAGS = (
     "recursive",
@@ -71,9 +76,28 @@ _FLAGS = (
     "type_checking",
     "sort",
     "tidy",
+    "word",
+    "regex",
+    "code",
 )
 _CHOICES = ("new_name", "unsure", "text", "as_name", "deferred", "scope")
-_REQUEST_KEYS = {"do", "target", "to", "position", "if_match", "old", "new", "comment", *_CHOICES, *_MANY, *_FLAGS}
+OWN = ("pattern", "text", "replacement", "scope")
+"""Parameters of requests with a replacement that stand without a flag; of others `text` is an option."""
+_REQUEST_KEYS = {
+    "do",
+    "target",
+    "expect",
+    *OWN,
+    "to",
+    "position",
+    "if_match",
+    "old",
+    "new",
+    "comment",
+    *_CHOICES,
+    *_MANY,
+    *_FLAGS,
+}
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 
@@ -108,7 +132,7 @@ class Case:
     about: str
     is_due: bool = True
     files: dict[str, File] = field(default_factory=dict)
-    request: dict[str, str | list[str] | bool] = field(default_factory=dict)
+    request: dict[str, str | list[str] | bool | int] = field(default_factory=dict)
     expected: Expected = field(default_factory=Expected)
 
 
@@ -131,15 +155,16 @@ def _parse(name: str, text: str) -> Case:
             versions = [line.removeprefix("python: ") for line in lines if line.startswith("python: ")]
             case.is_due = all(map(_is_running, versions))
             _add_request(case.request, [line for line in lines if not line.startswith("python: ")])
-        elif kind in ("source", "new_source", "old", "new", "comment"):
+        elif kind in ("source", "new_source", "old", "new", "comment", "pattern", "text", "replacement"):
             ended = kind in ("source", "new_source", "comment") or "final-newline" in attributes
             extra = [] if ended else ["no-final-newline"]
             case.request[kind] = _text(lines, [*(a for a in attributes if a != "final-newline"), *extra])
         else:
             outcome[kind] = lines
-    has_target = "target" in case.request or case.request.get("do") == "imports_organise"
-    if not about or not case.files or "do" not in case.request or not has_target:
-        raise ValueError("a case needs a sentence, a file, and a request with do and target")
+    known = case.request.keys()
+    has_target = not {"target", "replacement"}.isdisjoint(known) or case.request.get("do") == "imports_organise"
+    if not about or not case.files or "do" not in known or not has_target:
+        raise ValueError("a case needs a sentence, a file, and a request with do, and target or replacement")
     if ("diff" in outcome) == ("error" in outcome):
         raise ValueError("a case needs either [diff] or [error]")
     case.expected = _expected(outcome)
@@ -168,7 +193,7 @@ def _is_running(versions: str) -> bool:
     return is_older if {"before": True, "from": False}[how] else not is_older
 
 
-def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str]) -> None:
+def _add_request(request: dict[str, str | list[str] | bool | int], lines: Sequence[str]) -> None:
     for key, value in _pairs(lines, _REQUEST_KEYS):
         if key == "target" and key in request:
             several = request[key]
@@ -177,6 +202,8 @@ def _add_request(request: dict[str, str | list[str] | bool], lines: Sequence[str
             request.setdefault(_MANY[key], []).append(value)  # type: ignore[union-attr]
         elif key in _FLAGS:
             request[key] = value == "true"
+        elif key == "expect":
+            request[key] = int(value)
         else:
             request[key] = value
 

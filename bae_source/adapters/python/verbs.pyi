@@ -286,6 +286,37 @@ class CodeVerbs:
     ) -> Outcome:
         """Give a function other parameters, with its calls."""
 
+    def replace(
+        self,
+        text: str,
+        replacement: str,
+        scope: str | None = None,
+        *,
+        code: bool = False,
+        word: bool = False,
+        regex: bool = False,
+        expect: int | None = None,
+        skip_generated: bool = False,
+        time_limit: float = 10.0,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Replace text by other text wherever it occurs, in every text file of a scope."""
+
+    def rewrite(
+        self,
+        pattern: str,
+        replacement: str,
+        scope: str | None = None,
+        *,
+        where: Sequence[str] = (),
+        imports: Sequence[str] = (),
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        skip_generated: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Rewrite code wherever a pattern matches, with what stands in its holes."""
+
     def write(
         self,
         target: str,

@@ -15,12 +15,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bae_source.errors import Refused
 from bae_source.project.search import matching
 from bae_source.project.search.expression import Expression
-from bae_source.project.search.matching import Hit, Stopped
+from bae_source.project.search.matching import Hit, Replacement, Stopped
 from bae_source.system.frames import Channel, frame, wait
 from bae_source.system.own_process import Own
 
@@ -42,6 +42,30 @@ def hits_elsewhere(
         Stopped: the deadline has passed.
         Refused: `busy` if no process can be started.
     """
+    asked = {"by_line": expression.by_line, "spanning": expression.spanning}
+    for text, found in _elsewhere(texts, text_of, expression, deadline, asked):
+        yield text, [tuple(each) for each in found]
+
+
+def replacements_elsewhere(
+    texts: Iterable[T], text_of: Callable[[T], str], expression: Expression, new: str | None, deadline: float
+) -> Iterator[tuple[T, list[Replacement]]]:
+    """Yield each text with its matches and what takes their places, in order.
+
+    Parameters:
+        text_of, deadline: as `hits_elsewhere`.
+        new: as `replacements_in`.
+
+    Raises:
+        as `hits_elsewhere`.
+    """
+    for text, found in _elsewhere(texts, text_of, expression, deadline, {"new": new}):
+        yield text, [tuple(each) for each in found]
+
+
+def _elsewhere(
+    texts: Iterable[T], text_of: Callable[[T], str], expression: Expression, deadline: float, asked: dict[str, Any]
+) -> Iterator[tuple[T, list[Any]]]:
     iterator = iter(texts)
     waiting: deque[T] = deque()
     if (first := next(iterator, None)) is None:
@@ -49,7 +73,7 @@ def hits_elsewhere(
     process = _started()
     try:
         channel = process.channel
-        channel.send(frame(_asked(expression, max(0.01, deadline - time.monotonic()))))
+        channel.send(frame(_asked(expression, max(0.01, deadline - time.monotonic()), asked)))
         text: T | None = first
         while text is not None or waiting:
             if text is not None:
@@ -57,8 +81,8 @@ def hits_elsewhere(
                 waiting.append(text)
                 text = next(iterator, None)
             if text is None or len(waiting) >= _WINDOW:
-                for hits in _answered(channel, waiting[0], deadline):
-                    yield waiting.popleft(), hits
+                for found in _answered(channel, waiting[0], deadline):
+                    yield waiting.popleft(), found
     finally:
         process.end()
 
@@ -72,20 +96,19 @@ def _started() -> Own:
         ) from None
 
 
-def _asked(expression: Expression, seconds: float) -> bytes:
+def _asked(expression: Expression, seconds: float, more: dict[str, Any]) -> bytes:
     asked = {
+        **more,
         "expression": expression.compiled.pattern,
         "flags": expression.compiled.flags & ~re.UNICODE,
-        "by_line": expression.by_line,
-        "spanning": expression.spanning,
         "limit": seconds,
     }
     return json.dumps(asked).encode()
 
 
-def _answered(channel: Channel[bytes], waiting: object, deadline: float) -> list[list[Hit]]:
+def _answered(channel: Channel[bytes], waiting: object, deadline: float) -> list[list[Any]]:
     """Wait until something is answered; there may be several answers, or only a piece of one."""
     if wait(deadline + _TOLERANCE - time.monotonic(), [channel]):
         with suppress(EOFError):
-            return [[tuple(hit) for hit in json.loads(body)] for body in channel.exchange()]
+            return [json.loads(body) for body in channel.exchange()]
     raise Stopped(waiting, in_time=time.monotonic() < deadline - _TOLERANCE)

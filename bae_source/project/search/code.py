@@ -58,18 +58,32 @@ class CodeFound(Struct, frozen=True, kw_only=True):
 
 def find_code(workspace: Workspace, scope: Scope, pattern: Pattern) -> CodeFound:
     """Search every file of a scope."""
-    words = [Words([word]) for word in sorted(pattern.words, key=lambda word: (-len(word), word))]
     matches: list[CodeMatch] = []
     notices = list(scope.notices)
     with collector_off():
-        for file in scope.files:
+        for file, source in candidates(workspace, scope, pattern):
             try:
-                source = _candidate(workspace, file, words)
-                if source is not None:
-                    matches += _in_file(workspace, file, source, pattern, scope)
+                if isinstance(source, ResourceError):
+                    raise source
+                matches += _in_file(workspace, file, source, pattern, scope)
             except ResourceError as error:
                 notices.append(not_searched(file.name, error))
     return CodeFound(matches=tuple(matches), notices=tuple(notices))
+
+
+def candidates(
+    workspace: Workspace, scope: Scope, pattern: Pattern
+) -> Iterator[tuple[Searched, Source | ResourceError]]:
+    """Yield the files of a scope that may hold a match; for one that cannot be read the reason."""
+    words = [Words([word]) for word in sorted(pattern.words, key=lambda word: (-len(word), word))]
+    for file in scope.files:
+        try:
+            source = _candidate(workspace, file, words)
+        except ResourceError as error:
+            yield file, error
+            continue
+        if source is not None:
+            yield file, source
 
 
 def _candidate(workspace: Workspace, file: Searched, words: list[Words]) -> Source | None:

@@ -146,7 +146,10 @@ def _may_be_endless(pattern: str) -> bool:
 
 
 def _piece(pattern: str) -> bytes:
-    """Return the longest piece of ASCII text that stands in every match as it stands in the pattern."""
+    """Return the longest piece of ASCII text that stands in every match as it stands in the pattern.
+
+    A line end is no part of it, since files have others.
+    """
     if "|" in pattern or "(?" in pattern or not pattern.isascii() or _LONG_ESCAPE.search(pattern):
         return b""
     pieces, current, depth, position = [""], "", 0, 0
@@ -170,4 +173,4 @@ def _piece(pattern: str) -> bytes:
         pieces.append(current)
         if repeat:
             current, position = "", repeat.end()
-    return max(pieces, key=len).encode()
+    return max((line for piece in pieces for line in piece.split("\n")), key=len).encode()

@@ -8,7 +8,7 @@ Invariants:
 - the answer on a text depends on the expression and the text only, in whichever process it is found.
 
 Protocol: frames (`system.frames`). On standard input comes JSON of what is asked, then each text as UTF-8; on standard
-output goes, for each text, JSON of its hits.
+output goes, for each text, JSON of its hits, or of its replacements.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import sys
 
 Hit = tuple[int, int, int, int]
 """Line from 1, column from 1, offset of the match in the text, and its end."""
+Replacement = tuple[int, int, str]
+"""Offset of a match in the text, its end, and what takes its place."""
 
 
 class Stopped(Exception):
@@ -79,6 +81,18 @@ def _at_once(expression: re.Pattern[str], text: str, *, spanning: bool) -> list[
     return hits
 
 
+def replacements_in(expression: re.Pattern[str], text: str, new: str | None) -> list[Replacement]:
+    """Return every match with what takes its place.
+
+    Parameters:
+        text: lines end in `\\n` alone.
+        new: the replacement, in which `\\1` and `\\g<name>` stand for groups; None for none, which an empty text stands
+            for.
+    """
+    matches = expression.finditer(text)
+    return [(*each.span(), "" if new is None else each.expand(new)) for each in matches]
+
+
 def main() -> None:
     """Answer texts from standard input until there are no more, or the time is up."""
     import json  # which this process needs, and the one that asks does not
@@ -90,8 +104,11 @@ def main() -> None:
     expression = re.compile(asked["expression"], asked["flags"])
     while length := source.read(4):
         text = source.read(int.from_bytes(length, "big")).decode("utf-8", "surrogatepass")
-        hits = hits_in(expression, text, by_line=asked["by_line"], spanning=asked["spanning"])
-        answer = json.dumps(hits).encode()
+        if "new" in asked:
+            found: object = replacements_in(expression, text, asked["new"])
+        else:
+            found = hits_in(expression, text, by_line=asked["by_line"], spanning=asked["spanning"])
+        answer = json.dumps(found).encode()
         sink.write(len(answer).to_bytes(4, "big") + answer)
         sink.flush()
 

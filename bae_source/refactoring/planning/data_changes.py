@@ -30,11 +30,9 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent, check_etag_of, check_way, extent_of, is_text
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.syntax.rewrite.textual import place_text
-from bae_source.syntax.text.source import dominant_newline, kept_uniform
+from bae_source.syntax.text.source import codec_of, dominant_newline, kept_uniform
 
 _LONGEST = 255
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def edit_data(
@@ -198,7 +196,7 @@ def _plan(
 
 def _edited(before: bytes, old: str, new: str, address: str) -> tuple[bytes, list[Notice]]:
     """Replace `old` by `new`; a text that is not UTF-8 is taken byte by byte."""
-    codec = _codec(before)
+    codec = codec_of(before)
     if codec is None:
         raise Refused(
             "unsafe_change",
@@ -221,7 +219,7 @@ def _edited(before: bytes, old: str, new: str, address: str) -> tuple[bytes, lis
 
 def _replaced(before: bytes, source: str, address: str) -> tuple[bytes, list[Notice]]:
     """Replace a whole text; its line ends and its byte order mark are kept."""
-    codec = _codec(before)
+    codec = codec_of(before)
     if codec != "utf-8":
         after = _encoded(source, "utf-8", address)
         was = "no text" if codec is None else "no UTF-8"
@@ -232,17 +230,6 @@ def _replaced(before: bytes, source: str, address: str) -> tuple[bytes, list[Not
     if before.startswith(codecs.BOM_UTF8) and not after.startswith(codecs.BOM_UTF8):
         after = codecs.BOM_UTF8 + after
     return after, []
-
-
-def _codec(content: bytes) -> str | None:
-    """Return the encoding in which a text is taken; None for what is no text."""
-    if b"\0" in content or content.startswith(_UTF_16):
-        return None
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return None if _BINARY.search(content) else "latin-1"
-    return "utf-8"
 
 
 def _encoded(text: str, codec: str, address: str) -> bytes:

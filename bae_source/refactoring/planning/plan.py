@@ -8,7 +8,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 from msgspec import Struct
@@ -114,6 +114,7 @@ def planned_files(
     contents: Contents | None = None,
     origins: Mapping[str, str] | None = None,
     seen: Sequence[str] = (),
+    checked: Collection[str] = (),
     warnings: Iterable[Notice] = (),
 ) -> Plan:
     """Make the plan that changes of several files come to, and check each of them.
@@ -124,6 +125,7 @@ def planned_files(
         contents: what files hold afterwards as a whole, by path: new ones, replaced ones, and None for what goes.
         origins: where each moved file of `contents` came from, by the path that it has afterwards.
         seen: etag of each symbol that was named, as `Plan` has them.
+        checked: paths of `contents` of which it is known already that they are as sound as they were.
 
     Raises:
         SourceError: `syntax_invalid` if a new file would not parse; `encoding_invalid`; `not_lossless`.
@@ -134,14 +136,18 @@ def planned_files(
     modules: list[ModuleFile] = []
     notices = list(warnings)
     for each in map(partial(_uniform, workspace), spliced):
-        change = workspace.change(each.module, each.splices)
+        try:
+            change = workspace.change(each.module, each.splices)
+        except SourceError as error:
+            raise named(error, each.module.name) from None
         if change.edits:
             notices += _check_spliced(workspace, each, change)
             files.append(change)
             modules.append(workspace.module_file(each.module))
     whole = between({path: workspace.content(path) for path in made}, made, origins)
     for change in whole.files:
-        notices += _check_whole(workspace, change, made[change.path], origins or {})
+        if change.path not in checked:
+            notices += check_whole(workspace, change, made[change.path], origins or {})
     modules += _modules(workspace, whole)
     return Plan(
         changes=ChangeSet(tuple(sorted((*files, *whole.files), key=lambda change: change.path))),
@@ -192,10 +198,14 @@ def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
     return renames_alone(before, change, each.splices, after)
 
 
-def _check_whole(
+def check_whole(
     workspace: Workspace, change: FileChange, content: bytes | None, origins: Mapping[str, str]
 ) -> list[Notice]:
-    """See that a file which is written as a whole is Python, if it is called so, and return what is to be said."""
+    """See that a file which is written as a whole is Python, if it is called so, and return what is to be said.
+
+    Raises:
+        SourceError: `syntax_invalid`.
+    """
     origin = origins.get(change.path)
     if content is None or not change.path.endswith((".py", ".pyi")):
         return []

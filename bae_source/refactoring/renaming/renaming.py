@@ -40,7 +40,7 @@ from bae_source.refactoring.renaming.places import Place, places_of, tree_of, un
 from bae_source.refactoring.renaming.spoken import spoken_places
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import MODULE
-from bae_source.syntax.outline.locate import qualname_of
+from bae_source.syntax.outline.locate import definition_around, qualname_of
 from bae_source.syntax.text.lexer import Lexed, lex
 
 _PARAMETRIZE = re.compile(r"\bparametrize\(\s*(?:argnames\s*=\s*)?")
@@ -169,14 +169,11 @@ def _address(project: Project, place: Place) -> str:
     name = _name(project, place.path)
     if place.mentioned is not None:
         return project.address(place.path, place.mentioned.mention[5]) or name
-    tree, found = tree_of(project, place.path), None
+    tree = tree_of(project, place.path)
     if tree is None:
         return name
-    outline = tree.outline
-    for number, each in enumerate(outline.definitions):
-        if each.span.start <= place.span.start < each.end and each.body is not None:
-            found = number
-    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(outline, found)))}"
+    found = definition_around(tree.outline, place.span.start)
+    return name if found is None else f"{name}.{'.'.join(map(str, qualname_of(tree.outline, found)))}"
 
 
 def _above(project: Project, family: Family) -> Iterator[Reference]:

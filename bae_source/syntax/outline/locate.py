@@ -186,6 +186,13 @@ def suite_indent(tree: Tree, definition: Definition) -> str | None:
     return tree.source.lines.indentation(tree.source.lines.number(suite.start)).rpartition("\f")[2]
 
 
+def definition_around(outline: Outline, offset: int) -> int | None:
+    """Return the innermost class or function that an offset lies in; None for none."""
+    definitions = outline.definitions
+    around = (n for n, each in enumerate(definitions) if each.span.start <= offset < each.end and each.body is not None)
+    return max(around, default=None)
+
+
 def indent_unit(tree: Tree, definition: Definition) -> str | None:
     """Return by what a definition's suite is indented against it; None where that cannot be said."""
     inner = suite_indent(tree, definition)

@@ -30,7 +30,7 @@ from bae_source.syntax.patterns.holes import (
     things_of,
 )
 
-_UNTOLD = {
+UNTOLD = {
     ast.FunctionDef: ("decorator_list", "returns", "type_params"),
     ast.AsyncFunctionDef: ("decorator_list", "returns", "type_params"),
     ast.ClassDef: ("decorator_list", "type_params"),
@@ -272,7 +272,7 @@ def _match_name(pattern: str, code: object, bound: Bindings) -> Iterator[Binding
 
 
 def _match_fields(pattern: ast.AST, code: ast.AST, bound: Bindings, skip: tuple[str, ...] = ()) -> Iterator[Bindings]:
-    untold = _UNTOLD.get(type(pattern), ())
+    untold = UNTOLD.get(type(pattern), ())
     fields = [
         field
         for field in pattern._fields

@@ -34,7 +34,7 @@ from bae_source.model.span import Span
 from bae_source.model.text import is_text
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.patterns.holes import MANY, ONE, Bindings, Parameter, many_hole, one_hole
-from bae_source.syntax.patterns.match import Places, match, match_run
+from bae_source.syntax.patterns.match import UNTOLD, Places, match, match_run
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import Source
 
@@ -65,13 +65,22 @@ class Pattern(Struct, frozen=True, kw_only=True):
 
     Parameters:
         text: as it was given.
+        code: its code, with names in the place of holes.
+        tree: that of its code.
         nodes: its expression, or its statements.
         words: the names and keywords that stand in every match.
     """
 
     text: str
+    code: str
+    tree: ast.Module
     nodes: tuple[ast.AST, ...]
     words: frozenset[str]
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it has a definition, whose annotations and decorators it may leave out."""
+        return any(isinstance(node, tuple(UNTOLD)) for each in self.nodes for node in ast.walk(each))
 
 
 def parse_pattern(text: str) -> Pattern:
@@ -80,40 +89,90 @@ def parse_pattern(text: str) -> Pattern:
     Raises:
         RequestError: `invalid_arguments`, with line and column of what does not parse.
     """
+    pattern = parse_code(text, "pattern")
+    if not any(one_hole(node) is None and many_hole(node) is None for node in pattern.nodes):
+        raise RequestError(
+            "invalid_arguments",
+            "The pattern has no code of its own, so everything would match.",
+            hints=[_SHAPE],
+        )
+    return pattern
+
+
+def parse_code(text: str, what: str) -> Pattern:
+    """Parse code with holes, which may be a hole alone.
+
+    Parameters:
+        what: how errors call it.
+
+    Raises:
+        RequestError: `invalid_arguments`, with line and column of what does not parse.
+    """
     if not text.strip():
-        raise RequestError("invalid_arguments", "The pattern is empty.", hints=[_SHAPE])
+        raise RequestError("invalid_arguments", f"The {what} is empty.", hints=[_SHAPE])
     if not is_text(text):
-        raise RequestError("invalid_arguments", "The pattern holds what is no text.", hints=["Give it as UTF-8."])
+        raise RequestError("invalid_arguments", f"The {what} holds what is no text.", hints=["Give it as UTF-8."])
     if len(text) > MAX_PATTERN:
         raise RequestError(
-            "invalid_arguments", f"A pattern has at most {MAX_PATTERN:,} characters.", hints=["Search for less."]
+            "invalid_arguments", f"A {what} has at most {MAX_PATTERN:,} characters.", hints=["Search for less."]
         )
     code = textwrap.dedent(text).strip("\r\n")
     try:
-        body = _parsed(code).body
+        named, tree = _parsed(code)
     except SyntaxError as error:
-        raise _refused(code, error) from None
+        raise _refused(code, error, what) from None
     except (RecursionError, MemoryError):
-        raise RequestError("invalid_arguments", "The pattern is nested too deeply.", hints=[_SHAPE]) from None
+        raise RequestError("invalid_arguments", f"The {what} is nested too deeply.", hints=[_SHAPE]) from None
+    body = tree.body
+    if not body:
+        raise RequestError("invalid_arguments", f"The {what} has no code.", hints=[_SHAPE])
     nodes: list[ast.AST] = [body[0].value] if len(body) == 1 and isinstance(body[0], ast.Expr) else [*body]
-    if not any(one_hole(node) is None and many_hole(node) is None for node in nodes):
-        raise RequestError(
-            "invalid_arguments",
-            "The pattern has no code of its own, so everything would match." if nodes else "The pattern has no code.",
-            hints=[_SHAPE],
-        )
-    return Pattern(text=text, nodes=tuple(nodes), words=_words(code))
+    return Pattern(text=text, code=named, tree=tree, nodes=tuple(nodes), words=_words(code))
+
+
+class Match(Struct, frozen=True, kw_only=True):
+    """One match, by nodes of the file's tree.
+
+    Parameters:
+        span: of the matched code; that of a decorated definition begins at its keyword.
+        first: its first node, or its only one.
+        last: its last statement, or its only node.
+        bound: what its holes stand for.
+        in_string: whether it lies in an f-string, which is its span then, since its own place is not known.
+    """
+
+    span: Span
+    first: ast.AST
+    last: ast.AST
+    bound: Bindings
+    in_string: bool
 
 
 def find_matches(pattern: Pattern, source: Source) -> list[Found]:
     """Return the matches in a file, in the order of their places.
 
     Raises:
+        SourceError: as `matches_in`.
+    """
+    _, matches = matches_in(pattern, source)
+    return [
+        Found(
+            span=match.span,
+            holes=tuple((name, _code(source, things, in_text=match.in_string)) for name, things in match.bound.items()),
+        )
+        for match in matches
+    ]
+
+
+def matches_in(pattern: Pattern, source: Source) -> tuple[ast.Module, list[Match]]:
+    """Return the tree of a file and the matches in it, in the order of their places.
+
+    Raises:
         SourceError: `syntax_invalid` if the running Python does not parse the file; `not_lossless` if it is too deep.
     """
     try:
         tree = parse_module(source.text)
-        found = [_found(source, *each) for each in _matches(pattern, tree)]
+        found = [_match(source, *each) for each in _matches(pattern, tree)]
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         raise SourceError(
@@ -126,11 +185,13 @@ def find_matches(pattern: Pattern, source: Source) -> list[Found]:
         raise SourceError(
             "not_lossless", "is nested too deeply to be compared with a pattern.", subject="The code"
         ) from None
-    return sorted(found, key=lambda each: (each.span.start, -each.span.end))
+    return tree, sorted(found, key=lambda each: (each.span.start, -each.span.end))
 
 
-def _parsed(code: str) -> ast.Module:
-    """Parse a pattern; `$$$` behind a keyword argument, where only a starred one may stand, gets a star.
+def _parsed(code: str) -> tuple[str, ast.Module]:
+    """Return a pattern with names in the place of holes, and its tree.
+
+    `$$$` behind a keyword argument, where only a starred one may stand, gets a star.
 
     Raises:
         SyntaxError: it does not parse.
@@ -139,7 +200,8 @@ def _parsed(code: str) -> ast.Module:
     candidates = [hole.start() for hole in _HOLE.finditer(code) if hole[2] is None and _behind_comma(code, hole)]
     while True:
         try:
-            return parse_module(_with_names(code, starred))
+            named = _with_names(code, starred)
+            return named, parse_module(named)
         except SyntaxError as error:
             if not candidates or not str(error.msg).startswith(_NEEDS_STAR):
                 raise
@@ -183,12 +245,12 @@ def _words(code: str) -> frozenset[str]:
     return frozenset(_WORD.findall(kept)) - _OPTIONAL
 
 
-def _refused(code: str, error: SyntaxError) -> RequestError:
+def _refused(code: str, error: SyntaxError, what: str) -> RequestError:
     line = error.lineno or 1
     shown = code.split("\n")[line - 1].strip() if line <= code.count("\n") + 1 else code
     return RequestError(
         "invalid_arguments",
-        f"The pattern does not parse as Python: line {line}, {shown!r}: {error.msg}.",
+        f"The {what} does not parse as Python: line {line}, {shown!r}: {error.msg}.",
         hints=[_SHAPE, "A clause such as except or else needs its whole statement."],
         details={"line": line, "reason": error.msg},
     )
@@ -261,13 +323,14 @@ def _runs(sought: Sequence[ast.AST], suite: list[ast.stmt]) -> Iterator[_Raw]:
         start += 1
 
 
-def _found(source: Source, first: ast.AST, last: ast.AST, bound: Bindings, text: ast.JoinedStr | None) -> Found:
+def _match(source: Source, first: ast.AST, last: ast.AST, bound: Bindings, text: ast.JoinedStr | None) -> Match:
     start, end = (text, text) if text is not None else (first, last)
-    holes = tuple((name, _code(source, things, in_text=text is not None)) for name, things in bound.items())
-    return Found(span=Span(_span(source, start).start, _span(source, end).end), holes=holes)
+    span = Span(span_of(source, start).start, span_of(source, end).end)
+    return Match(span=span, first=first, last=last, bound=bound, in_string=text is not None)
 
 
-def _span(source: Source, node: ast.AST) -> Span:
+def span_of(source: Source, node: ast.AST) -> Span:
+    """Return the span of a node that has a place."""
     lines = source.lines
     return Span(
         lines.offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]  # every matched node has a place
@@ -286,7 +349,7 @@ def _code(source: Source, things: Sequence[object], *, in_text: bool) -> str:
     nodes = [thing for thing in things if isinstance(thing, ast.AST)]
     if in_text:
         return ", ".join(map(ast.unparse, nodes))
-    spans = sorted(_span(source, node) for node in nodes)
+    spans = sorted(span_of(source, node) for node in nodes)
     if any(isinstance(node, ast.keyword) for node in nodes):  # others that the pattern names may stand between them
         return ", ".join(span.cut(source.text) for span in spans)
     return Span(spans[0].start, max(span.end for span in spans)).cut(source.text)
@@ -294,5 +357,5 @@ def _code(source: Source, things: Sequence[object], *, in_text: bool) -> str:
 
 def _parameter(source: Source, parameter: Parameter) -> str:
     stars = {"star": "*", "stars": "**"}.get(parameter.kind, "")
-    default = f"={_span(source, parameter.default).cut(source.text)}" if parameter.default is not None else ""
-    return f"{stars}{_span(source, parameter.node).cut(source.text)}{default}"
+    default = f"={span_of(source, parameter.default).cut(source.text)}" if parameter.default is not None else ""
+    return f"{stars}{span_of(source, parameter.node).cut(source.text)}{default}"

@@ -33,6 +33,8 @@ _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
 _CONTINUED = bytes(range(0x80, 0xC0))
 """What in UTF-8 goes on with a character that has begun."""
+_BINARY = rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 512
 """Bytes in which newlines are counted at once, and then looked for one by one."""
 
@@ -264,6 +266,17 @@ def check_length(characters: int) -> None:
             subject="The file",
             hints=["Split the file by hand."],
         )
+
+
+def codec_of(content: bytes) -> str | None:
+    """Return the encoding in which the text of a file that is no Python is taken; None for what is no text."""
+    if b"\0" in content or content.startswith(_UTF_16):
+        return None
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None if re.search(_BINARY, content) else "latin-1"
+    return "utf-8"
 
 
 def dominant_newline(text: str) -> str | None:

@@ -1,0 +1,166 @@
+"""Every match of an expression in source and data files, with what is to take its place.
+
+Invariants:
+- a text is searched with plain line ends, and its places are those of the file's own text;
+- a file that is no text, or cannot be decoded, and holds the expression is named, and has no places;
+- a search that is stopped before its end has no outcome.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from bae_source.errors import ResourceError
+from bae_source.model.span import Span
+from bae_source.project.files.port import gone
+from bae_source.project.search.expression import Expression
+from bae_source.project.search.matching import Replacement, Stopped, replacements_in
+from bae_source.project.search.scope import Scope, Searched
+from bae_source.project.search.sieve import MAX_DATA, Sieve
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.text.source import Source, codec_of, dominant_newline
+
+Edits = list[tuple[Span, str]]
+
+
+class Text:
+    """A file that may hold a match.
+
+    Parameters:
+        file: the file.
+        content: its bytes.
+        source: its text, of source code; else `codec` tells how its bytes are read.
+    """
+
+    def __init__(self, file: Searched, content: bytes, source: Source | None, codec: str) -> None:
+        self.file = file
+        self.content = content
+        self.source = source
+        self.codec = codec
+        self.text = source.text if source is not None else content.decode(codec)
+
+    @cached_property
+    def newline(self) -> str:
+        """The line end that the file uses most."""
+        return dominant_newline(self.text) or "\n"
+
+    @cached_property
+    def plain(self) -> str:
+        """The text with plain line ends."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in self.text else self.text
+
+    @cached_property
+    def _pairs(self) -> list[int]:
+        """Offsets in the plain text of line ends that are two characters in the file."""
+        return [each.start() - number for number, each in enumerate(re.finditer("\r\n", self.text))]
+
+    def span(self, start: int, end: int) -> Span:
+        """Return where a place of the plain text stands in the file's own."""
+        return Span(start + bisect_left(self._pairs, start), end + bisect_left(self._pairs, end))
+
+    def encode(self, text: str) -> bytes:
+        """Return another text as bytes of this file.
+
+        Raises:
+            SourceError: `encoding_invalid`.
+            UnicodeEncodeError: a data file cannot hold it.
+        """
+        return self.source.encode(text) if self.source is not None else text.encode(self.codec)
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Outcome of a search.
+
+    Parameters:
+        files: those with matches, each with its places and what takes them.
+        binary: names of files that are no text and hold a match.
+        unread: names of files that may hold a match and could not be read, with the reason.
+    """
+
+    files: tuple[tuple[Text, Edits], ...]
+    binary: tuple[str, ...]
+    unread: tuple[tuple[str, ResourceError], ...]
+
+
+def find_replacements(
+    workspace: Workspace, scope: Scope, expression: Expression, new: str | None, sieve: Sieve
+) -> Found:
+    """Search every file of a scope.
+
+    Parameters:
+        new: the replacement with its groups, as `re` has it; None where it has none.
+        sieve: what the scope's files went through already; its time counts.
+
+    Raises:
+        Stopped: the time is up.
+    """
+    reading = _Reading(workspace, scope, expression, sieve)
+    found = []
+    for text, places in _searched(reading.texts(), expression, new, sieve.deadline):
+        spans = [(text.span(start, end), taking) for start, end, taking in places]
+        if scope.span is not None:
+            spans = [each for each in spans if scope.span.contains(each[0])]
+        if spans:
+            found.append((text, spans))
+    return Found(files=tuple(found), binary=tuple(reading.binary), unread=tuple(reading.unread))
+
+
+def _searched(
+    texts: Iterable[Text], expression: Expression, new: str | None, deadline: float
+) -> Iterator[tuple[Text, list[Replacement]]]:
+    if expression.endless:
+        from bae_source.project.search.child import replacements_elsewhere  # processes cost 6 ms, and most need none
+
+        yield from replacements_elsewhere(texts, lambda text: text.plain, expression, new, deadline)
+        return
+    for text in texts:
+        if time.monotonic() > deadline:
+            raise Stopped(text, in_time=False)
+        yield text, replacements_in(expression.compiled, text.plain, new)
+
+
+class _Reading:
+    """Reads the files of a scope that may hold a match, and notes those that cannot be read."""
+
+    def __init__(self, workspace: Workspace, scope: Scope, expression: Expression, sieve: Sieve) -> None:
+        self._workspace = workspace
+        self._scope = scope
+        self._expression = expression
+        self._sieve = sieve
+        self.binary: list[str] = []
+        self.unread: list[tuple[str, ResourceError]] = []
+
+    def texts(self) -> Iterator[Text]:
+        """Yield the texts."""
+        for file in self._scope.files:
+            try:
+                text = self._text(file)
+            except ResourceError as error:
+                self.unread.append((file.name, error))
+                continue
+            if text is not None:
+                yield text
+
+    def _text(self, file: Searched) -> Text | None:
+        """Return a file's text; None where it is none, or holds no match."""
+        content = self._sieve.taken(file.path) if file.size <= MAX_DATA else b""
+        if content is None:
+            content = self._workspace.glance(file.path)
+        if content is None:
+            raise gone()
+        if not self._expression.may_match(content, python=file.python):
+            return None
+        if file.python:
+            return Text(file, content, Source(content), "")
+        codec = codec_of(content)
+        if codec is not None:
+            return Text(file, content, None, codec)
+        if self._expression.compiled.search(content.decode("latin-1")):
+            self.binary.append(file.name)
+        return None

@@ -1,0 +1,193 @@
+"""Rewrite code wherever a pattern matches.
+
+rewrite 'requests.get($URL)' 'http.get($URL, timeout=5)' app --import 'from app import http'
+"""
+
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec.structs import replace
+
+from bae_source.errors import Refused
+from bae_source.model.call import Call
+from bae_source.model.outcome import REPORT, Notice
+from bae_source.model.plan import Plan
+from bae_source.model.reasons import CHANGES_THEM, has_word
+from bae_source.model.report import Report
+from bae_source.model.request import Effect, Imports, Request, SkipGenerated, described
+from bae_source.model.text import counted, listed
+from bae_source.project.importing.plan import added_imports
+from bae_source.project.search.scope import scope_of
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.planning.choice import Choice, by_reason
+from bae_source.refactoring.planning.generated import refusing
+from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.refactoring.rewriting.conditions import parse_conditions
+from bae_source.refactoring.rewriting.free_names import by_name, check_names, free_names, imports_of
+from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
+from bae_source.syntax.patterns.pattern import parse_pattern
+from bae_source.syntax.templates.template import parse_template
+
+_MOST_ADDRESSES = 5
+
+
+class Rewrite(Request, frozen=True, kw_only=True):
+    """Rewrite code wherever a pattern matches, with what stands in its holes.
+
+    The pattern is that of `find`: $NAME stands for one expression, statement, parameter or name, $$$NAME for any number
+    of arguments, elements or statements. The replacement has the same holes; each is filled with the text that it
+    stands for, with its comments and its layout, in brackets where Python would read it otherwise, and with matches in
+    it rewritten, too. A replacement of statements is indented as the place is. Where a match cannot take the
+    replacement, or it is not known whether a condition holds, the change is refused, with the list, and kept as a
+    draft: `commit` says what comes of it.
+    """
+
+    verb: ClassVar[str] = "rewrite"
+    effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
+    when: ClassVar[str] = "Use it to change calls and statements of a certain shape everywhere; find shows them."
+    examples: ClassVar[tuple[str, ...]] = (
+        "rewrite 'requests.get($URL)' 'http.get($URL, timeout=5)' app --import 'from app import http'",
+        "rewrite 'if $X == None: $$$BODY' 'if $X is None: $$$BODY' --dry-run",
+        "rewrite '$C.send($M)' '$C.post($M)' --where '$C is app.net.Client'",
+    )
+
+    pattern: Annotated[str, described("Code with holes, such as requests.get($URL).", min_length=1)]
+    replacement: Annotated[str, described("Code that takes its place, with the same holes.", min_length=1)]
+    scope: Annotated[
+        str | None, described("Dotted name to rewrite in: a package, module, class or function.", placed=True)
+    ] = None
+    where: Annotated[
+        tuple[str, ...],
+        described(
+            "Conditions on single holes, such as `$X is pkg.mod.Class` (of that class, or below it) or `$F is not"
+            " pkg.mod.function`.",
+            metavar="CONDITION",
+        ),
+    ] = ()
+    imports: Imports = ()
+    unsure: Annotated[
+        Literal["refuse", "leave", "change"],
+        described(
+            "What comes of places that cannot take the replacement, which always stay, or where a condition is not"
+            " decided: refuse the change, leave them, or change those that can be."
+        ),
+    ] = "refuse"
+    include: Annotated[
+        tuple[str, ...],
+        described("Undecided places that change all the same, as ADDRESS:LINE or ADDRESS:LINE:COLUMN."),
+    ] = ()
+    skip_generated: SkipGenerated = False
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            RequestError: `invalid_arguments` for a pattern, a replacement or a condition that is none.
+            LookupFailed: there is nothing of the scope's or a condition's name, or several things.
+            SourceError: the code would be at fault.
+            Refused: `unsafe_change` where places cannot be decided or changed, or a name would mean nothing.
+        """
+        pattern = parse_pattern(self.pattern)
+        template = parse_template(self.replacement, pattern)
+        conditions = parse_conditions(self.where, pattern)
+        choice = Choice(unsure=self.unsure == "change", include=self.include, skip_generated=self.skip_generated)
+        rewriting = Rewriting(
+            pattern=pattern,
+            template=template,
+            conditions=conditions,
+            choice=choice,
+        )
+        scope = scope_of(workspace, self.scope, stubs=True)
+        with workspace.index.expecting():
+            found = rewritten(workspace, scope, rewriting)
+            choice.check_included(found.undecided)
+            if self.unsure == "refuse" and refusing(found.report):
+                raise self._unsafe(found.report)
+            plan = self._planned(workspace, found, free_names(pattern, template))
+        return replace(plan, report=found.report)
+
+    def _planned(self, workspace: Workspace, found: Rewritten, names: frozenset[str]) -> Plan:
+        """Plan the change with its imports, whose names are to mean something."""
+        spliced, notices = self._with_imports(workspace, found.spliced)
+        plan = planned_files(
+            workspace,
+            spliced=spliced,
+            summary=self._summary(found.report, len(found.spliced)),
+            changed=tuple(found.report.changed),
+            warnings=(*found.notices, *notices),
+        )
+        if not names:
+            return plan
+        unbound = check_names(workspace.after(plan.changes), spliced, names)
+        if unbound and self.unsure == "refuse":
+            raise self._undefined(workspace, unbound)
+        told = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
+        return replace(plan, warnings=(*plan.warnings, *told))
+
+    def _undefined(self, workspace: Workspace, unbound: Mapping[str, Sequence[str]]) -> Refused:
+        imports = tuple(statement for name in sorted(unbound) for statement in imports_of(workspace, name))
+        return Refused(
+            "unsafe_change",
+            f"With the change, names would mean nothing: {by_name(unbound)}",
+            unchanged=True,
+            hints=[
+                self._again(imports=(*self.imports, *imports), then="adds the import that may be meant.")
+                if imports
+                else "Give the import of each name with the change (imports); it is added where it is missing.",
+                self._again(unsure="leave", then="makes the change all the same."),
+            ],
+        )
+
+    def _with_imports(
+        self, workspace: Workspace, spliced: tuple[Spliced, ...]
+    ) -> tuple[tuple[Spliced, ...], list[Notice]]:
+        """Return the changes with the imports that they bring, and what is to be said of these."""
+        if not self.imports:
+            return spliced, []
+        result: list[Spliced] = []
+        added: dict[str, list[str]] = {}
+        notices: list[Notice] = []
+        for each in spliced:
+            made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, self.imports)
+            result.append(replace(each, splices=tuple(made.splices)))
+            notices += [notice for notice in made.notices if notice.code != "imports_added"]
+            for statement in made.statements:
+                added.setdefault(statement, []).append(each.module.name)
+        for statement, modules in added.items():
+            notices.append(Notice("imports_added", f"Added to {listed(modules)}: {statement}."))
+        return tuple(result), notices
+
+    def _again(self, *, then: str, **other: Any) -> Call:
+        """Return the call of this change with other choices."""
+        given = {
+            **({"scope": self.scope} if self.scope is not None else {}),
+            **({"where": self.where} if self.where else {}),
+            **({"imports": self.imports} if self.imports else {}),
+            **other,
+        }
+        return Call("rewrite", pattern=self.pattern, replacement=self.replacement, then=then, **given)
+
+    def _unsafe(self, report: Report) -> Refused:
+        unsure = refusing(report)
+        many = "1 place stays as it is" if len(unsure) == 1 else f"{len(unsure):,} places stay as they are"
+        can_change = any(has_word(each.why) for each in unsure)
+        return Refused(
+            "unsafe_change",
+            f"Nothing was rewritten: {many}, beside {report.places:,} that would change. {by_reason(unsure)}",
+            hints=[
+                self._again(unsure="leave", then="rewrites the others, and leaves these as they are."),
+                *([self._again(unsure="change", then=CHANGES_THEM)] if can_change else []),
+            ],
+            details={REPORT: report.as_data()},
+        )
+
+    def _summary(self, report: Report, files: int) -> str:
+        if not report.places:
+            looked = "; what could not be read is listed" if report.unparsed else ""
+            return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
+        at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
+        left = f"; {counted(len(report.unsure), 'place')} left as they are" if report.unsure else ""
+        return f"Rewrote {counted(report.places, 'place')} in {counted(files, 'file')}: {at}{left}."

@@ -1,0 +1,1 @@
+"""Code rewritten wherever a pattern matches: conditions, places, and names that the replacement needs."""

@@ -1,0 +1,1 @@
+"""Replacements with holes, filled with the text that the holes of a pattern stand for."""

@@ -1,0 +1,159 @@
+"""A match with no more changed than the replacement differs from the pattern, so that its layout and comments stay.
+
+    pattern  requests.get($URL)              get(          get(
+    replacement  http.get($URL, timeout=5)       url,  # one       url, timeout=5,  # one
+                                             )             )
+
+Tokens are compared: what differs between pattern and replacement is changed in the match, where its tokens are those
+of the pattern. Whoever asks sees to it that the outcome is read as the replacement is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+
+from msgspec import Struct
+
+from bae_source.model.span import Span
+from bae_source.syntax.text.lexer import lex
+
+_TOKEN = re.compile(
+    r"\d(?:[\w.]|(?<=[eE])[+-])*|\w+|\.\.\.|->|:=|(?:\*\*|//|>>|<<|[-+*/%@&|^<>=!])=|\*\*|//|>>|<<|<>|[^\s\\]"
+)
+
+
+class Token(Struct, frozen=True):
+    """A token, or all that a hole stands for.
+
+    Parameters:
+        text: its text; of a hole its name behind a NUL.
+        span: where it stands.
+    """
+
+    text: str
+    span: Span
+
+    @property
+    def is_hole(self) -> bool:
+        """Whether it is a hole."""
+        return self.text.startswith("\0")
+
+
+def tokens_of(text: str, holes: Sequence[tuple[Span, str]]) -> list[Token]:
+    """Return the tokens of some code without its comments, with holes as tokens.
+
+    Parameters:
+        holes: spans of what holes stand for, and their names.
+    """
+    lexed = lex(text)
+    fixed = [Token(f"\0{name}", span) for span, name in holes]
+    fixed += [Token("#", span) for span in lexed.comments]
+    fixed += [Token(span.cut(text), span) for span in lexed.strings]
+    found: list[Token] = []
+    position = 0
+    for token in sorted(fixed, key=lambda each: (each.span.start, -each.span.end)):
+        if token.span.start < position:
+            continue
+        found += _plain(text, position, token.span.start)
+        found += [token] if token.text != "#" or token.span.start == token.span.end else []
+        position = token.span.end
+    return [*found, *_plain(text, position, len(text))]
+
+
+def _plain(text: str, start: int, end: int) -> list[Token]:
+    return [Token(found[0], Span(*found.span())) for found in _TOKEN.finditer(text, start, end)]
+
+
+class Alignment:
+    """A match beside its pattern and what replaces it.
+
+    Parameters:
+        code: the matched code, and its tokens.
+        pattern: its tokens.
+        replacement: its text, and its tokens.
+        written: returns the text of the replacement between two offsets, with its holes filled; None where it cannot.
+    """
+
+    def __init__(
+        self,
+        code: tuple[str, Sequence[Token]],
+        pattern: Sequence[Token],
+        replacement: tuple[str, Sequence[Token]],
+        written: Callable[[int, int], str | None],
+    ) -> None:
+        self.text, self.code = code
+        self.pattern = [each.text for each in pattern]
+        self.source, self.replacement = replacement
+        self.written = written
+        self.place: dict[int, int] = {}
+        """By the number of a token of the pattern that of the same one in the code."""
+        pairs = SequenceMatcher(None, self.pattern, [each.text for each in self.code], autojunk=False)
+        for block in pairs.get_matching_blocks():
+            self.place.update({block.a + number: block.b + number for number in range(block.size)})
+
+    def splices(self) -> list[tuple[Span, str]] | None:
+        """Return the splices on the matched code that make the replacement of it; None where they are not plain."""
+        found: list[tuple[Span, str]] = []
+        later = [each.text for each in self.replacement]
+        for how, first, last, start, end in SequenceMatcher(None, self.pattern, later, autojunk=False).get_opcodes():
+            if how == "equal":
+                continue
+            made = self._inserted(first, start, end) if how == "insert" else self._replaced(first, last, start, end)
+            if made is None:
+                return None
+            found.append(made)
+        return found
+
+    def _replaced(self, first: int, last: int, start: int, end: int) -> tuple[Span, str] | None:
+        numbers = [self.place.get(number, -1) for number in range(first, last)]
+        if -1 in numbers or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+            return None
+        span = Span(self.code[numbers[0]].span.start, self.code[numbers[-1]].span.end)
+        before = self.text[: span.start]
+        space = re.match(r"[ \t]*", self.text[span.end :])
+        room = len(space[0]) if space else 0
+        gaps = self._gap(start - 1), self._gap(end - 1)
+        is_joined = first > 0 and numbers[0] > 0 and not before[self.code[numbers[0] - 1].span.end :].strip(" \t")
+        is_followed = self.text[span.end + room : span.end + room + 1] not in ("", "#", "\r", "\n", "\\")
+        left = gaps[0] if is_joined else None
+        right = gaps[1] if is_followed else None
+        if left is not None:
+            span = Span(self.code[numbers[0] - 1].span.end, span.end)
+        if right is not None:
+            span = Span(span.start, span.end + room)
+        if start == end:
+            return span, left if left is not None else right or ""
+        made = self._spliced(span, self.replacement[start].span.start, self.replacement[end - 1].span.end)
+        return None if made is None else (span, f"{left or ''}{made[1]}{right or ''}")
+
+    def _gap(self, number: int) -> str | None:
+        """Return what stands behind a token of the replacement; None where that is no space on a line, or nothing."""
+        if not 0 <= number < len(self.replacement) - 1:
+            return None
+        gap = self.source[self.replacement[number].span.end : self.replacement[number + 1].span.start]
+        return gap if not gap.strip(" \t") else None
+
+    def _inserted(self, first: int, start: int, end: int) -> tuple[Span, str] | None:
+        code, new = self.code, self.replacement
+        begin, stop = new[start].span.start, new[end - 1].span.end
+        behind = new[end].span.start if end < len(new) else stop
+        if first == 0:
+            at = code[0].span.start
+            return self._spliced(Span(at, at), begin, behind) if self.place.get(0) == 0 else None
+        if (before := self.place.get(first - 1)) is None:
+            return None
+        after = code[before].span.end
+        following = code[before + 1] if before + 1 < len(code) else None
+        if following is not None and following.text == new[start].text == "," and self.place.get(first) != before + 1:
+            if start + 1 == end:
+                return Span(after, after), ""
+            made = self._spliced(Span(following.span.end, following.span.end), new[start].span.end, stop)
+            return None if made is None else (made[0], f"{made[1]},")
+        touches = following is not None and following.span.start == after
+        return self._spliced(Span(after, after), new[start - 1].span.end, behind if touches else stop)
+
+    def _spliced(self, span: Span, start: int, end: int) -> tuple[Span, str] | None:
+        new = self.written(start, end)
+        return None if new is None else (span, new)

@@ -1,0 +1,149 @@
+"""Brackets around an expression that takes the place of another, where Python would read it otherwise without them.
+
+    not $X        a == b  in the place of  f(x)  of  not f(x)          as it is
+    $A * 2        x + 1  in the place of  $A                           (x + 1) * 2
+    1 .real       an integer before a dot, text of several lines outside of brackets, a walrus, a lambda, a yield
+
+Invariants:
+- nothing is known of precedence here: code is read with the brackets and without, and they are left out where both
+  come to the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from msgspec import Struct
+
+from bae_source.model.span import Span
+from bae_source.syntax.patterns.pattern import span_of
+from bae_source.syntax.templates.template import Template, reading
+from bae_source.syntax.text.lexer import end_of_header
+from bae_source.syntax.text.source import Source
+
+_ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+Parents = Mapping[ast.AST, ast.AST]
+"""By each node of a tree the one that it stands in."""
+
+
+class Statement(Struct, frozen=True):
+    """The statement around an expression, or its header, as text that can be read alone.
+
+    Parameters:
+        before, after: what makes a statement of it.
+        span: its own text.
+    """
+
+    before: str
+    span: Span
+    after: str
+
+    def with_text(self, text: str, place: Span, new: str) -> str:
+        """Return the statement with new text at a place."""
+        return f"{self.before}{text[self.span.start : place.start]}{new}{text[place.end : self.span.end]}{self.after}"
+
+
+def parents_of(tree: ast.Module, lines: Sequence[tuple[int, int]]) -> Parents:
+    """Return the parent of each node that has to do with some lines, which most nodes of a file have not.
+
+    Parameters:
+        lines: first and last of each piece of code in question, in order.
+    """
+    starts = [first for first, _ in lines]
+    ends = list(accumulate((last for _, last in lines), max))
+    found: dict[ast.AST, ast.AST] = {}
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if (last := getattr(child, "end_lineno", None)) is not None:
+                number = bisect_right(starts, last) - 1
+                if number < 0 or ends[number] < _first_line(child):
+                    continue
+            found[child] = node
+            waiting.append(child)
+    return found
+
+
+def _first_line(node: ast.AST) -> int:
+    pieces: Sequence[ast.AST] = [node, *getattr(node, "decorator_list", ())]
+    return min(int(getattr(each, "lineno", 1)) for each in pieces)
+
+
+def in_string(node: ast.AST, parents: Parents) -> bool:
+    """Say whether an expression stands in an f-string."""
+    while node in parents and not isinstance(node, ast.stmt):
+        node = parents[node]
+        if isinstance(node, ast.JoinedStr):
+            return True
+    return False
+
+
+def statement_around(source: Source, node: ast.AST, parents: Parents) -> Statement:
+    """Return the statement around an expression."""
+    child, around = node, parents[node]
+    while not isinstance(around, (ast.stmt, ast.ExceptHandler, ast.match_case, ast.Module)):
+        child, around = around, parents[around]
+    text = source.text
+    if isinstance(around, ast.match_case):
+        start = text.rfind("case", 0, span_of(source, around.pattern).start)
+        return Statement("match x:\n ", Span(start, end_of_header(text, start)), " pass")
+    start = span_of(source, around).start
+    decorators: Sequence[ast.AST] = getattr(around, "decorator_list", ())
+    if child in decorators:
+        first = text.rfind("@", 0, span_of(source, decorators[0]).start)
+        return Statement("", Span(first, start), "def f(): pass")
+    if isinstance(around, ast.ExceptHandler):
+        return Statement("try: pass\n", Span(start, end_of_header(text, start)), " pass")
+    if isinstance(around, ast.Match):
+        return Statement("", Span(start, end_of_header(text, start)), "\n case _: pass")
+    if hasattr(around, "body"):
+        start += 2 if text.startswith("elif", start) else 0
+        return Statement("", Span(start, end_of_header(text, start)), " pass")
+    return Statement("", span_of(source, around), "")
+
+
+def is_inside_brackets(statement: Statement, text: str, place: Span) -> bool:
+    """Say whether a place of a statement lies in brackets, where lines may end."""
+    return reading(statement.with_text(text, place, "\n0")) is not None
+
+
+def in_brackets_where_needed(statement: Statement, text: str, place: Span, new: str) -> str | None:
+    """Return an expression as it can stand at a place; None where it cannot."""
+    if place == statement.span and _ATOM.fullmatch(new):
+        return new
+    bare = reading(statement.with_text(text, place, new))
+    bracketed = reading(statement.with_text(text, place, f"({new})"))
+    if bare is not None and bracketed in (None, bare):
+        return new
+    return f"({new})" if bracketed is not None else None
+
+
+def bracketed_holes(template: Template, texts: Mapping[int, str], *, inside: bool) -> dict[int, str] | None:
+    """Return the texts of holes that are expressions as they can stand in a replacement; None where one cannot.
+
+    Parameters:
+        texts: by the numbers of the holes.
+        inside: whether the replacement comes to stand in brackets.
+    """
+    lead, tail = ("(", "\n)") if inside and template.is_expression else ("", "")
+    found: dict[int, str] = {}
+    for number, text in texts.items():
+        span = template.holes[number].span
+        if _ATOM.fullmatch(text):
+            found[number] = text
+            continue
+        before, after = lead + template.code[: span.start], template.code[span.end :] + tail
+        bare, bracketed = reading(f"{before}{text}{after}"), reading(f"{before}({text}){after}")
+        if bare is not None and bracketed in (None, bare):
+            found[number] = text
+        elif bracketed is not None:
+            found[number] = f"({text})"
+        else:
+            return None
+    return found
