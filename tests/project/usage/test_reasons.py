@@ -34,7 +34,26 @@ _OF_PARAMETERS = {
     "KEYWORD_OF_ANYTHING": "def g(func):\n    func(timeout=3)\n",
 }
 _OF_RENAMES = ("PASSED_BY_NAME", "ASKS_FOR_FIXTURE", *_OF_PARAMETERS)
-ELSEWHERE = ("TOO_MANY_BELOW", "DOCSTRING", "COMMENT", "TEXT", "STRING", "BYTES", "GENERATED", *_OF_RENAMES)
+_OF_REWRITES = {
+    "IN_F_STRING": ('print(f"{send(1)}")', "send($X)", "send($X, 1)"),
+    "REPLACEMENT_UNREAD": ("send.port = 2", "send.port", "send.port()"),
+    "SHARED_LINE": ("send(1); print()", "send($X)", "print()\nsend($X)"),
+    "PART_OF_EXPRESSION": ("x = send(1)", "send($X)", "assert $X"),
+    "UNTOLD": ("def send(x) -> int: return x", "def $F($X): return $Y", "$F = lambda $X: $Y"),
+    "UNDECIDED": ("def f(x): send(x)", "send($X)", "send($X, 1)"),
+}
+"""Code, pattern and replacement for each reason that only rewrites have."""
+ELSEWHERE = (
+    "TOO_MANY_BELOW",
+    "DOCSTRING",
+    "COMMENT",
+    "TEXT",
+    "STRING",
+    "BYTES",
+    "GENERATED",
+    *_OF_RENAMES,
+    *_OF_REWRITES,
+)
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
 
@@ -156,6 +175,17 @@ def test_what_only_a_rename_doubts_has_its_reason(tmp_path: Path, name: str) -> 
         source.rename(others.get(name, "app.send.timeout"), "another")
     assert {reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]} == {name}
     assert (tmp_path / "app.py").read_text() == files["app.py"]
+
+
+@pytest.mark.parametrize("name", _OF_REWRITES)
+def test_what_cannot_be_rewritten_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, pattern, replacement = _OF_REWRITES[name]
+    source = laid(tmp_path, {"app.py": f"class C: ...\n\n\n{code}\n"})
+    where = ["$X is app.C"] if name == "UNDECIDED" else []
+    with pytest.raises(Refused) as caught:
+        source.rewrite(pattern, replacement, where=where)
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
+    assert (tmp_path / "app.py").read_text() == f"class C: ...\n\n\n{code}\n"
 
 
 def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
