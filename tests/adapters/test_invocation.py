@@ -26,6 +26,8 @@ NEEDED |= {
     "move": ("a", "b"),
     "rename": ("a.f", "g"),
     "change_signature": ("a.f", "(x)"),
+    "replace": ("old", "new"),
+    "rewrite": ("f($X)", "g($X)"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
 }
