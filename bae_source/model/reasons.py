@@ -271,6 +271,7 @@ class Purpose(Enum):
     ELSEWHERE = "{where} may name it", 'patch("app.core.json")'
     UNREAD = "{where} cannot be looked into and has its name", "from app.core import json, in a notebook"
     FIXTURE = "pytest may give it to a test, or collect it", "from .fixtures import db"
+    DATA = "the file lies among the data of tests, which may read it as text", "tests/data/case.py"
     HANDED_ON = (
         "others import from the module what it imports itself, as {where} does",
         "from app.compat import urlparse",

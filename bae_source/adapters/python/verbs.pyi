@@ -370,8 +370,8 @@ class CodeVerbs:
     def imports_remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
         """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
 
-    def imports_organise(self, scope: str | None = None, **how: Unpack[How]) -> Outcome:
-        """Take out the imports that surely nothing needs."""
+    def imports_organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take out the imports that surely nothing needs, and sort the others on request."""
 
 
 class Verbs(CodeVerbs):

@@ -1,7 +1,9 @@
-"""Files in which the settings of the project's linters let imports stay that nothing reads.
+"""Files in which the settings of the project's linters let imports stay that nothing reads, or that they leave out.
 
     [tool.ruff.lint.per-file-ignores]      in pyproject.toml, or without `tool.ruff` in ruff.toml
     "compat.py" = ["F401"]
+    [tool.ruff]                            likewise, and flake8's `exclude`
+    extend-exclude = ["vendored"]
     [flake8]                               in setup.cfg, tox.ini or .flake8
     per-file-ignores = */api.py:F401
 
@@ -58,13 +60,15 @@ class LintSettings:
     def _of_ruff(self, folder: str) -> Iterator[str]:
         found: list[Mapping[str, Any]] = []
         try:
-            only = [("ruff", "per-file-ignores")]
+            only = [("ruff", "per-file-ignores"), ("ruff", "exclude")]
             found.append(table(settings_of(self._files, folder, only=only), "tool", "ruff"))
             found += (toml_of(self._files, f"{folder}/{name}".lstrip("/")) for name in _RUFF)
         except ResourceError:
             pass
         for settings in found:
             for each in (settings, table(settings, "lint")):
+                for listed in (each.get("exclude"), each.get("extend-exclude")):
+                    yield from (one for one in listed if isinstance(one, str)) if isinstance(listed, list) else ()
                 for name in ("per-file-ignores", "extend-per-file-ignores"):
                     for pattern, codes in table(each, name).items():
                         if isinstance(codes, list) and any(_is_meant(code) for code in codes):
@@ -77,6 +81,8 @@ class LintSettings:
             except ResourceError:
                 continue
             yield from _let_through(said.get("per-file-ignores", ""))
+            for option in ("exclude", "extend-exclude"):
+                yield from (word for word in re.split(r"[\s,]+", said.get(option, "")) if word)
 
 
 def _let_through(entries: str) -> Iterator[str]:

@@ -43,6 +43,10 @@ _INIT = "__init__"
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_tests?|tests?|conftest)\.py\Z")
 _COLLECTED = re.compile(r"_*test|.*Test|pytest_|setUpModule|tearDownModule|load_tests|set_?up|tear_?down", re.DOTALL)
 """Names that pytest and unittest ask a module for."""
+_TEST_DATA = re.compile(
+    r"(?:^|/)tests?(?:/[^/]+)*/(?:\w*data|fixtures|cases|samples|snapshots|golden|resources)(?:/[^/]+)*/(?!test_)[^/]+\Z"
+    r"|(?:^|/)test-?_?data/"
+)
 _READ_BY_PROGRAMS = re.compile(
     r"(?:^|/)(?:conf|settings(?:_\w+)?|\w+_settings|settings/\w+|fabfile|noxfile|tasks|dodo|locustfile|gunicorn\w*)\.py\Z"
 )
@@ -250,6 +254,8 @@ class _Finder:
         if each.purpose is not None:
             return each.purpose.of()
         path = module.path
+        if _TEST_DATA.search(path) and not path.endswith("conftest.py"):
+            return Purpose.DATA.of()
         if each.top:
             uses = self.project.uses(path)
             if not uses.exports_known:
