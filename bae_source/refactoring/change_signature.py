@@ -32,6 +32,7 @@ from bae_source.refactoring.signature.changing import Asked
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
+from bae_source.syntax.signatures.arguments import arguments_in
 from bae_source.syntax.signatures.signature import Signature, given_signature, header_at
 
 _PAIR = re.compile(r"\s*([^\W\d]\w*)\s*=\s*(.+?)\s*", re.DOTALL)
@@ -114,6 +115,9 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         before = _present(resolved)
         after = _checked(resolved, before, self.signature)
         renames = self._renames(before, after)
+        if not renames and before.is_like(after):
+            address = str(resolved.address)
+            return planned_files(workspace, summary=f"{address} has that signature already.", changed=(address,))
         with workspace.index.expecting():
             return self._plan(workspace, resolved, after, renames)
 
@@ -130,7 +134,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             now = now.after(step.changes)
         asked = Asked(
             after=after,
-            given=_pairs("value", self.value),
+            given=_expressions(_pairs("value", self.value)),
             threaded=self.thread,
             documented=_pairs("describe", self.describe),
             imports=self.imports,
@@ -150,8 +154,6 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         self._check_unsure(resolved, report)
         whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
         check_names(workspace, now, whole)
-        if not whole.changes:
-            return planned_files(workspace, summary=f"{address} has that signature already.", changed=(address,))
         return replace(
             whole,
             report=report,
@@ -170,8 +172,9 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments` for a name that is not there.
         """
-        pairs = _pairs("renamed", self.renamed)
         old_names = {each.name for each in before.parameters}
+        pairs = _pairs("renamed", self.renamed)
+        pairs = {old: new for old, new in pairs.items() if old in old_names or new not in old_names}  # else it was
         new_names = {each.name for each in after.parameters}
         for old, new in pairs.items():
             if old not in old_names:
@@ -312,9 +315,22 @@ def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
     for each in given:
         match = _PAIR.fullmatch(each)
         if match is None or match[1] in found:
-            raise _wrong(f"{name} has {each!r}", f"It takes NAME=TEXT, each name once: {name} timeout=5.")
+            raise _wrong(f"{name} has {each!r}", f"It takes NAME=TEXT, each name once: --{name} timeout=5.")
         found[match[1]] = match[2]
     return found
+
+
+def _expressions(given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what calls shall give, which has to be an expression.
+
+    Raises:
+        RequestError: `invalid_arguments` for what is no expression.
+    """
+    for name, text in given.items():
+        arguments = arguments_in(f"({name}={text})")
+        if arguments is None or len(arguments) != 1 or arguments[0].stars:
+            raise _wrong(f"value has {text!r} for {name}, which is no expression", f"Write one: --value {name}=None.")
+    return given
 
 
 def _wrong(what: str, hint: str) -> RequestError:

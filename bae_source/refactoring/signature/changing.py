@@ -7,6 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -27,6 +28,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
+from bae_source.project.references.search.prose import spoken_of
 from bae_source.project.references.types.values import Above, Class, Function, OfClass, Rebound
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.plan import Spliced
@@ -165,18 +167,22 @@ class SignatureChange:
                 edits.append((each.header.types.start, each))
                 edits += ((docstring.span.start, docstring) for docstring in self._docstrings(number))
         unreadable = self._note_calls()
+        notices: Sequence[Notice] = ()
         if not self.change.is_compatible:
             self._note_others()
+            notices = self._note_prose()
         spliced = tuple(filter(None, map(self._file, sorted(self._edits))))
         self.choice.check_included(self._asked_about)
         self._check_given()
+        self._left.sort(key=lambda each: (each.module, each.line, each.column))
+        self._probable.sort(key=lambda each: (each.module, each.line, each.column))
         report = Report(
-            changed=self._changed,
+            changed=dict(sorted(self._changed.items())),
             probable=tuple(self._probable),
             unsure=tuple(each for each in self._left if each.certainty != "mention"),
             mentions=tuple(each for each in self._left if each.certainty == "mention"),
             unparsed=tuple((name_at(self.project.workspace.census, path), error) for path, error in unreadable),
-            complete=not unreadable,
+            complete=not unreadable and not notices,
         )
         return Changed(
             spliced=spliced,
@@ -216,6 +222,14 @@ class SignatureChange:
             if name not in self.asked.after.named:
                 for each in self.members:
                     self._left += self._passed_by_name(each, name)
+
+    def _note_prose(self) -> Sequence[Notice]:
+        """Note calls that comments, docstrings and text files show; return what could not be searched."""
+        call = re.compile(rf"\b{re.escape(self.family.sought.word)}\(")
+        spoken, notices = spoken_of(self.project.workspace, self.family.sought)
+        shown = {each.reference for each in spoken if call.search(each.reference.text)}
+        self._left += sorted(shown, key=lambda each: (each.module, each.line))
+        return notices
 
     def _passed_by_name(self, member: Member, name: str) -> Iterator[Reference]:
         """Yield that a parameter that goes may be passed by its name, by pytest or a decorator from outside."""

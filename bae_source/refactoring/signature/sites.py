@@ -102,6 +102,7 @@ class _Search:
         self.within = within
         self.found: dict[tuple[str, int, int], tuple[Mentioned, bool, bool]] = {}
         self.unreadable: dict[str, ResourceError] = {}
+        self._nodes: dict[str, list[ast.AST]] = {}
         self._parents: dict[str, dict[int, ast.AST]] = {}
 
     def look_for(self, sought: Sought, *, makes: bool) -> None:
@@ -139,7 +140,8 @@ class _Search:
             return Site(mentioned=mentioned, how=How.MENTION)
         start = tree.source.lines.offset(line, column)
         end = start + len(written(tree.text, start))
-        opening = _opening(tree.text, end)
+        is_nameless = mentioned.mention in self.project.uses(mentioned.path).mentions.get(u.NAMELESS, ())
+        opening = self._nameless(tree, mentioned.path, start) if is_nameless else _opening(tree.text, end)
         if kind in (u.CALL, u.DECORATOR) and opening >= 0:
             return Site(mentioned=mentioned, how=How.CALL, opening=opening, makes=makes, is_other=is_other)
         if kind == u.DECORATOR:
@@ -150,6 +152,31 @@ class _Search:
         how = self._use(tree, mentioned, end)
         return None if how is None else Site(mentioned=mentioned, how=how, makes=makes)
 
+    def _nameless(self, tree: Tree, path: str, start: int) -> int:
+        """Return where the brackets begin of the only call at a place whose function has no name; -1 for none."""
+        calls = [
+            each
+            for each in self._parsed(tree, path)
+            if isinstance(each, ast.Call)
+            and not isinstance(each.func, (ast.Name, ast.Attribute))
+            and span_of(tree.source.lines, each).start == start
+        ]
+        if len(calls) != 1:
+            return -1
+        end = span_of(tree.source.lines, calls[0].func).end
+        closing = re.compile(r"[\s)]*").match(tree.text, end)
+        return _opening(tree.text, closing.end() if closing else end)
+
+    def _parsed(self, tree: Tree, path: str) -> list[ast.AST]:
+        """Return the nodes of a file; none where it is newer than the Python that runs here."""
+        if path not in self._nodes:
+            try:
+                with unwarned():
+                    self._nodes[path] = list(ast.walk(ast.parse(tree.text)))
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._nodes[path] = []
+        return self._nodes[path]
+
     def _has_partial(self, path: str) -> bool:
         """Say whether a file imports what makes partial functions."""
         return any(each.module == "functools" for each in self.project.uses(path).imports)
@@ -158,7 +185,7 @@ class _Search:
         """Return how a name is used that is not called; None where that cannot lead to a call."""
         path = mentioned.path
         if path not in self._parents:
-            self._parents[path] = _parents_in(tree)
+            self._parents[path] = _parents_in(tree, self._parsed(tree, path))
         parent = self._parents[path].get(end)
         if isinstance(parent, ast.Raise):
             return How.RAISED
@@ -186,15 +213,10 @@ def _opening(text: str, end: int) -> int:
     return -1
 
 
-def _parents_in(tree: Tree) -> dict[int, ast.AST]:
-    """Return by the end of each name and attribute what it stands in; an unpacked one in what that stands in."""
-    try:
-        with unwarned():
-            module = ast.parse(tree.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
+def _parents_in(tree: Tree, nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
+    """Return by the end of each name and attribute what it stands in."""
     lines, found = tree.source.lines, dict[int, ast.AST]()
-    for parent in ast.walk(module):
+    for parent in nodes:
         for child in ast.iter_child_nodes(parent):
             if isinstance(child, (ast.Name, ast.Attribute)):
                 found.setdefault(span_of(lines, child).end, parent)

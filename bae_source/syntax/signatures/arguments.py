@@ -91,7 +91,7 @@ COMPLETED = "it makes a partial function, which other calls complete"
 TOO_MANY = "it gives more arguments than the function will take"
 UNKNOWN_KEYWORD = "it gives a keyword that the function will not take"
 REORDERED = "its arguments have effects, and would run in another order"
-BEFORE_IT = "a parameter that takes no keyword would follow one that the call does not give"
+BEFORE_IT = "an argument without a keyword would follow a parameter that the call does not give"
 _DROPPED = "{} would not run any more"
 
 
@@ -260,6 +260,8 @@ class _Rewriting:
         for number in bound.loose:
             keyword = self.arguments[number].keyword
             if keyword in after.named and after.named[keyword].is_by_keyword:
+                if keyword in before.named:  # another parameter that takes no keyword yet
+                    return Left(UNKNOWN_KEYWORD)
                 self.of[keyword] = number
             elif after.options is None:
                 return Left(UNKNOWN_KEYWORD)
@@ -308,12 +310,22 @@ class _Rewriting:
     def _doubles_fit(self) -> bool:
         """Say whether every parameter that a `**` may give takes a keyword still."""
         after = self.change.after.named
+        if self.change.before.options and (not self.change.after.options or self._newly_by_keyword()):
+            return False
         filled = {each.name for each in self.change.before.positional[: self.skipped + self.bound.number]}
         open_ones = [
             each for name, each in self.change.before.named.items() if name not in self.of and name not in filled
         ]
         return all(
             not each.is_by_keyword or (each.name in after and after[each.name].is_by_keyword) for each in open_ones
+        )
+
+    def _newly_by_keyword(self) -> bool:
+        """Say whether a keyword that went into `**options` may be another parameter's now, and get two values."""
+        before = self.change.before.named
+        return any(
+            each.is_by_keyword and (not before[name].is_by_keyword if name in before else name in self.change.given)
+            for name, each in self.change.after.named.items()
         )
 
     def _new(self) -> dict[str, str] | Left | Lacking:
@@ -348,24 +360,33 @@ class _Rewriting:
         target = self.change.after.positional[self.skipped :]
         first: list[Wanted] = []
         keyword: set[str] = set()
-        is_open = True
+        is_open, has_more = True, bool(self.bound.spread) and not self.bound.has_star
         for number, each in enumerate(target):
-            source = self.of.get(each.name)
-            if source is None and each.name not in new:
+            source, text = self.of.get(each.name), new.get(each.name)
+            is_filled = has_more or any(self._is_alone(other, new) for other in target[number + 1 :])
+            if source is None and text is None and is_filled and _is_literal(each.default):
+                text = each.default_text
+            if source is None and text is None:
                 is_open = False
                 continue
-            alone = each.kind is Kind.POSITIONAL_ONLY or (bool(self.bound.spread) and not self.bound.has_star)
+            alone = each.kind is Kind.POSITIONAL_ONLY or has_more
             stood_alone = source is not None and not self.arguments[source].keyword
             wants = stood_alone or (source is None and any(self._stands_alone(other) for other in target[number + 1 :]))
-            if is_open and (alone or (wants and number < start)):
-                first.append(self._alone(source, new.get(each.name)))
+            if is_open and (alone or is_filled or (wants and number < start)):
+                first.append(self._alone(source, text))
             elif alone:
                 return Left(BEFORE_IT)
             else:
                 is_open = False
                 keyword.add(each.name)
+        if has_more and not is_open:
+            return Left(BEFORE_IT)
         keyword |= {each.name for each in self.change.after.parameters if each.kind is Kind.KEYWORD_ONLY}
         return [*first, *self._behind(keyword, new)]
+
+    def _is_alone(self, parameter: Parameter, new: Mapping[str, str]) -> bool:
+        """Say whether a call gives something for a parameter that takes no keyword."""
+        return parameter.kind is Kind.POSITIONAL_ONLY and (parameter.name in self.of or parameter.name in new)
 
     def _stands_alone(self, parameter: Parameter) -> bool:
         """Say whether what is for a parameter stands without a keyword."""
@@ -384,7 +405,8 @@ class _Rewriting:
         Parameters:
             keyword: the parameters that are given by their keywords.
         """
-        texts: dict[int, str | None] = dict.fromkeys((*self.bound.loose, *self.bound.doubled))
+        loose = (number for number in self.bound.loose if number not in self.of.values())
+        texts: dict[int, str | None] = dict.fromkeys((*loose, *self.bound.doubled))
         for name, number in self.of.items():
             if name in keyword:
                 argument = self.arguments[number]

@@ -110,6 +110,8 @@ def led_along(own: Signature, before: Signature, after: Signature) -> Signature 
         if each.name not in taken:
             before_it = [other.name for other in own.parameters[:number]]
             at = max((place for place, other in enumerate(new) if other.name in before_it), default=-1) + 1
+            while each.default and at < len(new) and new[at].is_positional and new[at].is_required:
+                at += 1
             new.insert(at, each)
     new.sort(key=lambda each: each.kind)
     has_default = False

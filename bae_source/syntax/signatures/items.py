@@ -145,12 +145,13 @@ def arranged(text: str, spans: Sequence[Span], wanted: Sequence[Wanted], newline
             present = _shifted(present[:number] + present[number + 1 :], splices)
     texts = {number: spans[number].cut(text) for number in kept}
     notes = {number: _comment(text, spans[number]).cut(text) for number in kept}
-    moved = [each.old for each in staying] != kept
+    is_moved = [each.old for each in staying] != kept
+    takes_notes = is_moved and all(_ends_line(revision.text, each) for each in present)
     splices = []
     for span, each in zip(present, staying, strict=True):
         assert each.old is not None
         splices.append((span, texts[each.old] if each.text is None else each.text))
-        if moved:
+        if takes_notes:
             splices.append((_comment(revision.text, span), notes[each.old]))
     revision.apply([(span, new) for span, new in splices if span.cut(revision.text) != new])
     present = _replaced(present, splices)
@@ -175,6 +176,11 @@ def _comment(text: str, span: Span) -> Span:
     match = _BEHIND.match(text, span.end)
     assert match is not None
     return Span(*match.span(1))
+
+
+def _ends_line(text: str, span: Span) -> bool:
+    """Say whether nothing but a comment stands behind an item on its line, so that another comment may."""
+    return re.compile(r"[ \t\f]*[\r\n]").match(text, _comment(text, span).end) is not None
 
 
 def _shifted(spans: Sequence[Span], splices: Sequence[tuple[Span, str]]) -> list[Span]:

@@ -120,6 +120,16 @@ class Signature(Struct, frozen=True, kw_only=True):
         """Parameters by their names, but for those with stars."""
         return {each.name: each for each in self.parameters if not each.is_starred}
 
+    def is_like(self, other: Signature) -> bool:
+        """Say whether another one says the same, whatever its layout."""
+        return self._facts == other._facts
+
+    @property
+    def _facts(self) -> tuple[object, ...]:
+        """What it says, without its layout."""
+        several = tuple((each.kind, each.name, each.annotation, each.default) for each in self.parameters)
+        return (several, "".join(self.returns.split()), "".join(self.types.split()))
+
     def shown(self) -> str:
         """Draw it in one line."""
         returns = f" -> {self.returns}" if self.returns else ""
