@@ -24,10 +24,13 @@ from msgspec.structs import replace
 
 from bae_source import Source
 from bae_source.adapters.cli.cli import through_service
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import ResourceError
+from bae_source.model.context import steering
 from bae_source.model.outcome import failed, to_json
+from bae_source.model.request import command_of, parameters
 from tests.adapters.support import Called, call
-from tests.cases.reader import OWN, Case, read
+from tests.cases.reader import Case, read
 
 REPOSITORY = Path(__file__).parent.parent
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.case"))
@@ -149,39 +152,27 @@ def _command_line(root: Path, request: dict[str, Any], *, for_real: bool) -> tup
 
 def _command(root: Path, request: dict[str, Any]) -> list[str]:
     """Return the words that ask the command line for a request."""
-    is_own = "replacement" in request
-    command = [*_words(request["do"]), "--json", "--reload", "off", "--root", str(root)]
-    for key, value in request.items():
-        if key == "imports":
-            command += [f"--import={statement}" for statement in value]
-        elif key in ("new_source", "source"):
+    kind = REQUESTS.named(request["do"])
+    assert kind is not None
+    command = [*command_of(kind).split(), "--json", "--reload", "off", "--root", str(root)]
+    placed: list[str] = []
+    for each in (*parameters(kind), *steering(kind)):
+        value = request.get(each.name)
+        flag = f"--{(each.flag or each.name).replace('_', '-')}"
+        if each.name in ("new_source", "source") and value is not None:
             command += ["--source", "-"]
-        elif key == "export" and isinstance(value, list):
-            command += [f"--export-name={name}" for name in value]
-        elif key in ("include", "where"):
-            command += [f"--{key}={each}" for each in value]
-        elif key == "if_match":
-            etag = (
-                str(Source(root).read(request["target"], full=request["do"] == "write").etag)
-                if value == "current"
-                else value
-            )
-            command.append(f"--if-match={etag}")
-        elif key == "as_name":
-            command.append(f"--as={value}")
+        elif each.name == "if_match" and value == "current":
+            etag = Source(root).read(request["target"], full=request["do"] == "write").etag
+            command.append(f"{flag}={etag}")
+        elif each.placed:
+            placed += value if isinstance(value, list) else [] if value is None else [str(value)]
         elif isinstance(value, bool):
-            command += [f"--{key.replace('_', '-')}"] if value else []
-        elif key not in ("do", "target", "to", "new_name", "names", "statements", *(OWN if is_own else ("scope",))):
-            command.append(f"--{key.replace('_', '-')}={value}")
-    order = OWN if is_own else ("target", "scope", "to", "new_name")
-    placed = (request[key] for key in order if key in request)
-    words = (word for each in placed for word in (each if isinstance(each, list) else [each]))
-    return [*command, "--", *words, *request.get("names", ()), *request.get("statements", ())]
-
-
-def _words(verb: str) -> list[str]:
-    """Return the words that ask the command line for a verb."""
-    return verb.split("_", 1) if verb.startswith(("exports_", "imports_")) and verb != "imports_of" else [verb]
+            command += [flag] if value else []
+        elif isinstance(value, list):
+            command += [f"{flag}{'-name' if each.name == 'export' else ''}={item}" for item in value]
+        elif value is not None:
+            command.append(f"{flag}={value}")
+    return [*command, "--", *placed]
 
 
 def _masked(outcome: dict[str, Any]) -> str:

@@ -6,12 +6,9 @@
     def f():
         return 1
 
-    [request]                     <- one `key: value` a line: do, target, to, position, import, if_match, old, new,
-                                     comment, export_name, name, new_name, unsure, text, include, as_name, statement,
-                                     deferred, scope; recursive, overwrite, package, export, force, with_imports, shim,
-                                     local_imports, merge, skip_generated, type_checking, sort, tidy, word, regex,
-                                     code (true); pattern or text, replacement, where, expect; `python: before 3.12`
-                                     or `from 3.12`; target again, for several
+    [request]                     <- one `key: value` a line: `do`, and parameters of that verb by their names, again
+                                     for several; `import`, `export_name`, `name` and `statement` for one of the lists
+                                     of them; `true` for a flag; `python: before 3.12` or `from 3.12`
     do: edit
     target: mod.f
 
@@ -42,9 +39,14 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from bae_source.engine.registry import REQUESTS
+from bae_source.model.context import steering
+from bae_source.model.request import fits, parameters
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 
@@ -54,50 +56,8 @@ _HEADER = re.compile(
 )
 _PICTURES = {"␉": "\t", "␌": "\f", "␍": "\r", "␊": "\n", "␠": " ", "␀": "\0", "␘": "\N{ZERO WIDTH NO-BREAK SPACE}"}
 _RAW_BYTE = re.compile(r"⟪([0-9a-f]{2})⟫")
-_MANY = {
-    "import": "imports",
-    "export_name": "export",
-    "name": "names",
-    "include": "include",
-    "statement": "statements",
-    "where": "where",
-}
-_FLAGS = (
-    "recursive",
-    "overwrite",
-    "package",
-    "export",
-    "force",
-    "with_imports",
-    "shim",
-    "local_imports",
-    "merge",
-    "skip_generated",
-    "type_checking",
-    "sort",
-    "tidy",
-    "word",
-    "regex",
-    "code",
-)
-_CHOICES = ("new_name", "unsure", "text", "as_name", "deferred", "scope")
-OWN = ("pattern", "text", "replacement", "scope")
-"""Parameters of requests with a replacement that stand without a flag; of others `text` is an option."""
-_REQUEST_KEYS = {
-    "do",
-    "target",
-    "expect",
-    *OWN,
-    "to",
-    "position",
-    "if_match",
-    "old",
-    "new",
-    "comment",
-    *_CHOICES,
-    *_MANY,
-    *_FLAGS,
-}
+_ONE_OF = {"import": "imports", "export_name": "export", "name": "names", "statement": "statements"}
+"""Keys for one item of a parameter that takes several."""
 _ERROR_KEYS = {"code", "exit", "message", "hint", "candidate"}
 
 
@@ -161,10 +121,8 @@ def _parse(name: str, text: str) -> Case:
             case.request[kind] = _text(lines, [*(a for a in attributes if a != "final-newline"), *extra])
         else:
             outcome[kind] = lines
-    known = case.request.keys()
-    has_target = not {"target", "replacement"}.isdisjoint(known) or case.request.get("do") == "imports_organise"
-    if not about or not case.files or "do" not in known or not has_target:
-        raise ValueError("a case needs a sentence, a file, and a request with do, and target or replacement")
+    if not about or not case.files or "do" not in case.request:
+        raise ValueError("a case needs a sentence, a file, and a request with do")
     if ("diff" in outcome) == ("error" in outcome):
         raise ValueError("a case needs either [diff] or [error]")
     case.expected = _expected(outcome)
@@ -194,18 +152,30 @@ def _is_running(versions: str) -> bool:
 
 
 def _add_request(request: dict[str, str | list[str] | bool | int], lines: Sequence[str]) -> None:
-    for key, value in _pairs(lines, _REQUEST_KEYS):
-        if key == "target" and key in request:
-            several = request[key]
-            request[key] = [*(several if isinstance(several, list) else [str(several)]), value]
-        elif key in _MANY:
-            request.setdefault(_MANY[key], []).append(value)  # type: ignore[union-attr]
-        elif key in _FLAGS:
-            request[key] = value == "true"
-        elif key == "expect":
-            request[key] = int(value)
-        else:
-            request[key] = value
+    given: dict[str, list[str]] = {}
+    for key, value in _pairs(lines):
+        given.setdefault(key, []).append(value)
+    [verb] = given.pop("do", [""])
+    kind = REQUESTS.named(verb)
+    if kind is None:
+        raise ValueError(f"{verb!r} is no verb")
+    request["do"] = verb
+    declared = {each.name: each for each in (*parameters(kind), *steering(kind))}
+    for key, values in given.items():
+        name = _ONE_OF.get(key, key)
+        if name not in declared:
+            raise ValueError(f"{verb} takes no {key}")
+        request[name] = _converted(declared[name].annotation, values, is_item=key in _ONE_OF)
+
+
+def _converted(annotation: Any, values: list[str], *, is_item: bool) -> str | list[str] | bool | int:
+    """Return what lines with one key give a parameter."""
+    [value, *more] = values
+    if not is_item and value in ("true", "false") and fits(annotation, True):
+        return value == "true"
+    if is_item or more or (fits(annotation, tuple(values)) and not fits(annotation, value)):
+        return values
+    return int(value) if value.isdigit() and fits(annotation, int(value)) else value
 
 
 def _expected(outcome: dict[str, list[str]]) -> Expected:
@@ -236,10 +206,10 @@ def _if_due(line: str) -> str | None:
     return code if due else None
 
 
-def _pairs(lines: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+def _pairs(lines: Sequence[str], known: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     for line in filter(None, lines):
         key, colon, value = line.partition(": ")
-        if not colon or key not in known:
+        if not colon or (known and key not in known):
             raise ValueError(f"{line!r} is no `key: value` with a key of {', '.join(sorted(known))}")
         yield key, unpictured(value)
 
