@@ -254,6 +254,14 @@ def test_comments_for_the_formatter_hold(root: Path) -> None:
     assert _core(root) == expected
 
 
+def test_examples_in_docstrings_are_formatted_where_the_settings_say_so(tmp_path: Path) -> None:
+    core = CORE.replace("'''Doc.  '''", "'''Doc.\n\n    >>> A( ).g( )\n    1\n    '''")
+    root = _project(tmp_path, "[tool.ruff]\nformat.docstring-code-format = true\n", core.encode())
+    Source(root).edit("app.core.A@signature", "class A ( dict ) :", format=True)
+    expected = core.replace("class A ( object )", "class A(dict)").replace("A( ).g( )", "A().g()")
+    assert _core(root) == expected.replace("'''Doc.", '"""Doc.').replace("    '''\n", '    """\n')
+
+
 def test_data_files_are_left_alone(root: Path) -> None:
     Source(root).write(":notes.md", "x  =  1\n", format=True)
     assert (root / "notes.md").read_text() == "x  =  1\n"

@@ -258,7 +258,7 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
         ends.update((quote, span.end - 1) if is_example else ())
     counts = (at for at, sign in enumerate(text) if at in ends or not (at in free or _FREE.match(sign)))
     offsets = list(counts)
-    return _Marked("".join(text[at] for at in offsets), offsets)
+    return _Marked("".join('"' if at in ends else text[at] for at in offsets), offsets)
 
 
 def _is_in(made: _Marked, place: Span, given: _Marked, first: int, last: int) -> bool:

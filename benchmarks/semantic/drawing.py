@@ -47,29 +47,38 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A rename, or a move.
+    """A rename, a move, or another signature.
 
     Parameters:
         named: what is changed.
-        new: the name that it gets; empty for a move.
-        to: the module that it is moved to; empty for a rename.
+        new: the name that it gets; empty for others.
+        to: the module that it is moved to; empty for others.
         to_path: the file of that module, which need not be there.
+        signature: the parameters that it gets; empty for others.
+        of_signature: the kind of change that this is.
+        renamed: parameters that get another name, each as old=new.
+        value: what calls give for new parameters, each as name=expression.
     """
 
     named: Named
     new: str = ""
     to: str = ""
     to_path: str = ""
+    signature: str = ""
+    of_signature: str = ""
+    renamed: tuple[str, ...] = ()
+    value: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
-        """The kind of what is changed, and whether it is moved."""
-        return f"move {self.named.kind}" if self.to else self.named.kind
+        """The kind of what is changed, and whether it is moved or gets another signature."""
+        return self.of_signature or (f"move {self.named.kind}" if self.to else self.named.kind)
 
     @property
     def shown(self) -> str:
         """The change as it is printed."""
-        return f"{self.named.target} -> {self.to}" if self.to else self.named.target
+        more = self.to or self.signature
+        return f"{self.named.target} -> {more}" if more else self.named.target
 
 
 def names_of(root: Path, subject: Subject) -> dict[str, list[Named]]:
@@ -102,7 +111,7 @@ def renames(names: dict[str, list[Named]], count: int, seed: int, used: Collecti
         used: words that are left out.
     """
     fit = {kind: [each for each in every if each.name not in used] for kind, every in names.items()}
-    return [Change(named=named, new=_new_name(named.name)) for named in _drawn(fit, KINDS, count, random.Random(seed))]
+    return [Change(named=named, new=new_name(named.name)) for named in _drawn(fit, KINDS, count, random.Random(seed))]
 
 
 def moves(names: dict[str, list[Named]], count: int, seed: int) -> list[Change]:
@@ -131,7 +140,8 @@ def _drawn(names: dict[str, list[Named]], kinds: Sequence[str], count: int, sour
     return found[:count]
 
 
-def _new_name(old: str) -> str:
+def new_name(old: str) -> str:
+    """Return the name that a name gets."""
     return f"{old}_renamed" if old.islower() or old.startswith("_") else f"{old}Renamed"
 
 

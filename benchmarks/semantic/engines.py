@@ -43,7 +43,11 @@ def ours(root: Path, _: Subject, change: Change) -> Mapping[str, Any]:
     """
     project = bae_source.Source(root)
     try:
-        if change.to:
+        if change.signature:
+            outcome = project.change_signature(
+                change.named.target, change.signature, renamed=change.renamed, value=change.value, reload="off"
+            )
+        elif change.to:
             outcome = project.move(change.named.target, change.to, reload="off")
         else:
             outcome = project.rename(change.named.target, change.new, reload="off")

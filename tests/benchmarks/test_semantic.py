@@ -14,6 +14,7 @@ from benchmarks.semantic.__main__ import Row, goals_of, main, measured
 from benchmarks.semantic.drawing import KINDS, Change, moves, names_of, renames
 from benchmarks.semantic.engines import OURS, ROPE, NotMade, by_rope, ours
 from benchmarks.semantic.judging import Suite, is_announced
+from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import Subject
 from tests.benchmarks.read.test_peers import installed
 
@@ -52,7 +53,7 @@ def rename(root: Path, target: str) -> Change:
 def tried(root: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr("benchmarks.semantic.__main__.fetch", lambda _: root)
     monkeypatch.setattr("benchmarks.semantic.__main__.renames", lambda *_: [change])
-    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, 1, 0, 1)
+    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0), 1)
     return row
 
 
@@ -88,6 +89,64 @@ def test_a_seed_draws_the_same_changes_of_kinds_in_turn(root: Path) -> None:
         ("move class", "p.moved_1", "src/p/moved_1.py"),
         ("move variable", "p.moved_2", "src/p/moved_2.py"),
     ]
+
+
+DRAWN = {
+    "src/p/shapes.py": (
+        "class A:\n    def __init__(self, a, b=1):\n        self.a = a, b\n\n"
+        "    def pair(self, a, b) -> int:\n        return a, b\n\n"
+        "    @staticmethod\n    def idle(a, b=1, c=2):\n        return a, c\n\n"
+        "    def later(self, a=1, b=2):\n        return a, b\n\n"
+        "    @property\n    def left(self):\n        return 1\n\n"
+        "    def __eq__(self, other):\n        return True\n\n"
+        "    def every(self, a):\n        return locals()\n\n"
+        "    def above(self, a):\n        pass\n\n\n"
+        "class B(A):\n    def above(self, a):\n        return a\n\n\n"
+        "def twice():\n    pass\n\n\ndef twice():\n    pass\n\n\n"
+        "def stars(a, *args, b, **options):\n    return a, args, b, options\n"
+    )
+}
+
+
+def test_signatures_are_drawn_of_kinds_in_turn_and_make_sense(root: Path) -> None:
+    (root / "src/p/shapes.py").write_text(DRAWN["src/p/shapes.py"])
+    seen: dict[tuple[str, str], set[str]] = {}
+    for seed in range(60):
+        drawn = signatures(root, SUBJECT, 7, seed, {"every"})
+        assert drawn == signatures(root, SUBJECT, 7, seed, {"every"})
+        kinds = list(dict.fromkeys(each.kind for each in drawn))
+        assert kinds == [kind for kind in SIGNATURES if kind in kinds]
+        assert len({each.named.target for each in drawn}) == len(drawn)
+        for each in drawn:
+            seen.setdefault((each.kind, each.named.target.removeprefix("p.shapes.")), set()).add(
+                " ".join((each.signature, *each.renamed, *each.value))
+            )
+    assert {name for _, name in seen} == {"A.__init__", "A.pair", "A.later", "A.idle", "A.above", "B.above", "stars"}
+    removed = {name: found for (kind, name), found in seen.items() if kind == "signature remove"}
+    assert removed == {"A.idle": {"(a, c=2)"}}, "what another function of that name reads stays"
+    assert seen["signature reorder", "A.pair"] == {"(self, b, a) -> int"}
+    assert seen["signature reorder", "A.later"] == {"(self, b=2, a=1)"}
+    assert seen["signature by keyword", "A.pair"] == {"(self, a, *, b) -> int"}
+    assert seen["signature by keyword", "A.later"] == {"(self, a=1, *, b=2)"}
+    assert seen["signature add at the end", "A.pair"] == {"(self, a, b, added=None) -> int"}
+    assert seen["signature add by keyword", "A.__init__"] == {"(self, a, b=1, *, added=None)"}
+    assert seen["signature add without default", "A.__init__"] == {
+        "(self, added, a, b=1) added=None",
+        "(self, a, added, b=1) added=None",
+    }
+    assert seen["signature rename", "stars"] == {
+        "(a_renamed, *args, b, **options) a=a_renamed",
+        "(a, *args, b_renamed, **options) b=b_renamed",
+    }
+    assert not {("signature add at the end", "stars"), ("signature by keyword", "stars")} & seen.keys()
+
+
+def test_a_signature_is_changed_with_its_calls(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [named] = [each for each in names_of(root, SUBJECT)["function"] if each.name == "made"]
+    row = tried(root, Change(named=named, signature="(size)", renamed=("side=size",)), monkeypatch)
+    assert (row.result, row.change) == ("applied", "p.shapes.made -> (size)")
+    row = tried(root, Change(named=named, signature="()"), monkeypatch)
+    assert row.result == "refused"
 
 
 def test_a_rename_that_no_test_minds_is_applied(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,10 +258,10 @@ def test_goals_are_shares_of_what_was_asked() -> None:
 def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """pluggy's own tests need nothing but pytest, so they run where these do."""
     rows = tmp_path / "rows.json"
-    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--python", sys.executable]
-    main([*options, "--json", str(rows)])
+    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--signatures", "2"]
+    main([*options, "--python", sys.executable, "--json", str(rows)])
     found = [Row(**each) for each in json.loads(rows.read_text())]
-    assert len(found) == 4
+    assert len(found) == 6
     assert [row for row in found if row.broken] == []
-    assert sum(row.is_made for row in found) >= 3
+    assert sum(row.is_made for row in found) >= 5
     assert "pluggy" in capsys.readouterr().out
