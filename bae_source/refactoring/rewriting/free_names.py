@@ -3,7 +3,7 @@
     http.get($URL)     `http` has to be bound where the new code stands: by the module, or by an import that is added
 
 Invariants:
-- a name that means nothing there, or is a local one where the module has another, refuses the change.
+- a name that means nothing there, or is a local one where the module or Python has another, refuses the change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def free_names(pattern: Pattern, template: Template) -> frozenset[str]:
     }
     read = {each.id for each in ast.walk(template.tree) if isinstance(each, ast.Name)}
     own = {each.id for node in pattern.nodes for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return frozenset(name for name in read - holes - bound - own if not hasattr(builtins, name))
+    return frozenset(read - holes - bound - own)
 
 
 def check_names(after: Workspace, spliced: Sequence[Spliced], names: frozenset[str]) -> dict[str, list[str]]:
@@ -55,9 +55,10 @@ def check_names(after: Workspace, spliced: Sequence[Spliced], names: frozenset[s
         for name, line, scope in _read_in(project, each, names):
             bound = project.names.scope_of(each.module.path, scope, name)
             place = f"{each.module.name}:{line}"
-            if bound is None and not project.uses(each.module.path).stars:
+            is_built_in = hasattr(builtins, name)
+            if bound is None and not is_built_in and not project.uses(each.module.path).stars:
                 unbound.setdefault(name, []).append(place)
-            elif bound and project.uses(each.module.path).scopes[0].names.get(name):
+            elif bound and (is_built_in or project.uses(each.module.path).scopes[0].names.get(name)):
                 hidden.setdefault(name, []).append(place)
     if hidden:
         raise Refused(

@@ -11,7 +11,7 @@ of the pattern. Whoever asks sees to it that the outcome is read as the replacem
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from msgspec import Struct
@@ -93,13 +93,44 @@ class Alignment:
         for block in pairs.get_matching_blocks():
             self.place.update({block.a + number: block.b + number for number in range(block.size)})
 
+        self._steps = [
+            step
+            for step in SequenceMatcher(
+                None, self.pattern, [each.text for each in replacement[1]], autojunk=False
+            ).get_opcodes()
+            if step[0] != "equal"
+        ]
+
+    @property
+    def keeps_brackets(self) -> bool:
+        """Whether no bracket goes without the other of its pair, so that a layout of several lines fits as before."""
+        later = [each.text for each in self.replacement]
+        return all(
+            _is_balanced(self.pattern[first:last]) and _is_balanced(later[start:end])
+            for how, first, last, start, end in self._steps
+            if how != "insert"
+        )
+
+    def needless(self) -> Iterator[tuple[Span, str]]:
+        """Yield the splices that take away brackets around a hole, where the replacement has other code beside it."""
+        known, later = set(self.place.values()), [each.text for each in self.replacement]
+        for before, token, after in zip(self.code, self.code[1:], self.code[2:], strict=False):
+            number = self.code.index(token)
+            gaps = Span(before.span.end, token.span.start).cut(self.text), Span(token.span.end, after.span.start)
+            if (
+                token.is_hole
+                and (before.text, after.text) == ("(", ")")
+                and known.isdisjoint((number - 1, number + 1))
+                and _beside(self.pattern, token.text) != _beside(later, token.text)
+                and not f"{gaps[0]}{gaps[1].cut(self.text)}".strip(" \t")
+            ):
+                yield Span(before.span.start, token.span.start), ""
+                yield Span(token.span.end, after.span.end), ""
+
     def splices(self) -> list[tuple[Span, str]] | None:
         """Return the splices on the matched code that make the replacement of it; None where they are not plain."""
         found: list[tuple[Span, str]] = []
-        later = [each.text for each in self.replacement]
-        for how, first, last, start, end in SequenceMatcher(None, self.pattern, later, autojunk=False).get_opcodes():
-            if how == "equal":
-                continue
+        for how, first, last, start, end in self._steps:
             made = self._inserted(first, start, end) if how == "insert" else self._replaced(first, last, start, end)
             if made is None:
                 return None
@@ -114,6 +145,11 @@ class Alignment:
         before = self.text[: span.start]
         space = re.match(r"[ \t]*", self.text[span.end :])
         room = len(space[0]) if space else 0
+        if start == end and numbers[0] == 0:
+            return Span(span.start, span.end + room), ""
+        if start == end and numbers[-1] + 1 == len(self.code):
+            last = self.code[numbers[0] - 1].span.end
+            return Span(last if not before[last:].strip() else span.start, span.end), ""
         gaps = self._gap(start - 1), self._gap(end - 1)
         is_joined = first > 0 and numbers[0] > 0 and not before[self.code[numbers[0] - 1].span.end :].strip(" \t")
         is_followed = self.text[span.end + room : span.end + room + 1] not in ("", "#", "\r", "\n", "\\")
@@ -151,9 +187,25 @@ class Alignment:
                 return Span(after, after), ""
             made = self._spliced(Span(following.span.end, following.span.end), new[start].span.end, stop)
             return None if made is None else (made[0], f"{made[1]},")
-        touches = following is not None and following.span.start == after
-        return self._spliced(Span(after, after), new[start - 1].span.end, behind if touches else stop)
+        until = following.span.start if following is not None else after
+        if self.text[after:until].strip(" \t"):
+            return self._spliced(Span(after, after), new[start - 1].span.end, stop)
+        return self._spliced(Span(after, until), new[start - 1].span.end, behind)
 
     def _spliced(self, span: Span, start: int, end: int) -> tuple[Span, str] | None:
         new = self.written(start, end)
         return None if new is None else (span, new)
+
+
+def _is_balanced(tokens: Sequence[str]) -> bool:
+    depth = 0
+    for token in tokens:
+        depth += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _beside(tokens: Sequence[str], token: str) -> list[Sequence[str]]:
+    """Return the tokens on both sides of a token, for each time it occurs."""
+    return [tokens[max(0, at - 1) : at + 2] for at, each in enumerate(tokens) if each == token]

@@ -13,6 +13,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
@@ -42,6 +43,8 @@ from bae_source.syntax.templates.template import Hole, Template, holes_of, readi
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import Lexed, lex
 from bae_source.syntax.text.source import NEWLINE, Lines, Source, with_newlines
+
+_BLANK = re.compile(r"^[ \t\f]*$", re.MULTILINE)
 
 
 class Replaced(Struct, frozen=True, kw_only=True):
@@ -399,11 +402,12 @@ class Replacer:
         blocks: Mapping[str, Block],
     ) -> str | None:
         """Return the match with no more changed than the replacement differs from the pattern; None if that fails."""
-        match, code = self.matches[number], placed[0]
+        match = self.matches[number]
         filled = {name: things for name, things in match.bound.items() if things}
         if not self._in_order() or any(self._are_apart(things) for things in filled.values()):
             return None
         names = {name: things[0] for name, things in filled.items() if isinstance(things[0], str)}
+        code, holes = self._without_empty(placed, texts)
         empty = match.bound.keys() - filled.keys()
         within = [
             (Span(region.start - span.start, region.end - span.start), name)
@@ -413,12 +417,12 @@ class Replacer:
         ]
         text = span.cut(self.source.text)
         pattern = _named(tokens_of(self.pattern.code, _spans(holes_of(self.pattern.code))), names, empty)
-        replacement = _named(tokens_of(code, _spans(placed[1])), names, empty)
+        replacement = _named(tokens_of(code, _spans([hole for _, hole in holes])), names, empty)
         bracketed = self._bracketed(match, texts, inside=True) if self.template.is_expression else texts
 
         def written(start: int, end: int) -> str | None:
             result, position = "", start
-            for index, hole in enumerate(placed[1]):
+            for index, hole in holes:
                 if start <= hole.span.start and hole.span.end <= end:
                     if self.template.holes[index].is_statement and not self.template.is_expression:
                         return None
@@ -426,16 +430,32 @@ class Replacer:
                     position = hole.span.end
             return result + code[position:end]
 
-        own = (text, tokens_of(text, within))
-        splices = Alignment(own, pattern, (code, replacement), written).splices()
-        if splices is None:
+        alignment = Alignment((text, tokens_of(text, within)), pattern, (code, replacement), written)
+        splices = alignment.splices()
+        is_plain = alignment.keeps_brackets or not NEWLINE.search(text) or _has_comment(text, within)
+        if splices is None or not is_plain:
             return None
+        splices += alignment.needless()
         for piece, _ in within:
             whole = Span(piece.start + span.start, piece.end + span.start)
             is_gone = any(piece.start < gone.end and gone.start < piece.end for gone, _ in splices)
             if not is_gone and (new := self._cut(number, whole)) != whole.cut(self.source.text):
                 splices.append((piece, new))
-        return splice(text, sorted(splices, key=lambda each: (each[0].start, each[0].end)))
+        made = splice(text, sorted(splices, key=lambda each: (each[0].start, each[0].end)))
+        return made if len(_BLANK.findall(made.strip())) <= len(_BLANK.findall(text)) else None
+
+    def _without_empty(
+        self, placed: tuple[str, Sequence[Hole]], texts: Mapping[int, str]
+    ) -> tuple[str, list[tuple[int, Hole]]]:
+        """Return the replacement without the holes that stand for nothing, and the others with their numbers."""
+        code, result, position = placed[0], "", 0
+        kept = [index for index, hole in enumerate(self.template.holes) if texts[index] or not hole.many]
+        for index, hole in enumerate(placed[1]):
+            result += code[position : hole.span.start]
+            own = code[hole.span.start : hole.span.end] if index in kept else ""
+            result, position = self._put(code, result, hole.span.end, own, hole)
+        result += code[position:]
+        return result, list(zip(kept, holes_of(result), strict=True))
 
     def _in_order(self) -> bool:
         """Say whether the replacement has the holes of the pattern in their order, each once."""
@@ -448,6 +468,12 @@ def _region(block: Block | None, spans: Sequence[Span]) -> Span:
     """Return where what a hole stands for lies; statements with their comments."""
     start, end = min(each.start for each in spans), max(each.end for each in spans)
     return Span(block.span.start + len(block.lead), block.span.end) if block is not None else Span(start, end)
+
+
+def _has_comment(text: str, holes: Sequence[tuple[Span, str]]) -> bool:
+    """Say whether a comment stands in some code outside of what holes stand for."""
+    comments = lex(text).comments if "#" in text else ()
+    return any(not any(hole.contains(each) for hole, _ in holes) for each in comments)
 
 
 def _gone(before: str, after: str) -> tuple[str, ...]:
