@@ -37,16 +37,19 @@ from bae_source.syntax.outline.tree import Tree, parse
 from bae_source.syntax.outline.units import Unit, units_of
 from bae_source.syntax.rewrite.reindent import Shift, reindent
 from bae_source.syntax.text.byte_edits import splice
-from bae_source.syntax.text.lexer import Lexed, LineKind, lex
+from bae_source.syntax.text.lexer import Lexed, LineKind, end_of_header, lex
 from bae_source.syntax.text.source import NEWLINE, Source, dominant_newline
 
 _FREE = re.compile(r"""[\s(),;\\'"{}]""")
 """Characters that a formatter may add, drop or move: white space, brackets, commas, quotes, what escapes a brace."""
 _IN_NUMBERS = re.compile(r"(?<=\.)0(?![0-9_])|(?<![\w.])0(?=\.)|(?<=[0-9.][eE])\+(?=[0-9])")
 """The zeros of `1.0` and `0.5`, and the plus of `1e+9`, which may be left out."""
+_DEFINING = re.compile(r"[ \t\f]*(?:async[ \t]+)?(?:def|class)\b")
 _EXAMPLE = re.compile(r">>> |```|::")
 """Code in a docstring, which is formatted on request."""
 _PREFIX = re.compile(r"[a-zA-Z]*")
+_COMMENTS = re.compile(r"(?:[ \t\f]*#[^\r\n]*[\r\n]+(?=[ \t\f\r\n]*[^ \t\f\r\n]))*")
+"""Comments with something behind them."""
 _SPACE = re.compile(r"[ \t\f]*")
 _WITHIN = (LineKind.CONTINUATION, LineKind.STRING)
 
@@ -186,7 +189,7 @@ class _Output:
             first, last = bisect_left(given.offsets, span.start), bisect_left(given.offsets, span.end)
             if first == last:
                 continue
-            begins = (first, first + growth) if growth else (first,)
+            begins = (first, first + growth, made.signs.find(given.signs[first:last])) if growth else (first,)
             places = (self._lines(lexed, made, begin, begin + last - first) for begin in begins)
             place = next((each for each in places if each is not None and _is_in(made, each, given, first, last)), None)
             if place is None:
@@ -223,7 +226,7 @@ class _Output:
         Parameters:
             is_part: whether its suite goes on behind it, and so has to stay where that is.
         """
-        old, new = _indent(self.text, place.start), _indent(unit.raw)
+        old, new = (_indent(text, _COMMENTS.match(text).end()) for text in (place.cut(self.text), unit.raw))  # type: ignore[union-attr]  # or empty
         step, own = _step(self.text, lexed), ""
         if new and step and old:
             depth = len(old) // len(step)
@@ -247,8 +250,9 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
 
     A prefix of a string does not, since strings can be joined. Of a docstring with examples only its ends do.
     """
-    logical = (at for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL)
-    statements = {at + len(_SPACE.match(text, at)[0]) for at in logical}  # type: ignore[index]  # it may be empty
+    logical = [at for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
+    suites = (end_of_header(text, at) for at in logical if _DEFINING.match(text, at))
+    statements = {at + len(_SPACE.match(text, at)[0]) for at in (*logical, *suites)}  # type: ignore[index]  # or empty
     free = {match.start() for match in _IN_NUMBERS.finditer(text)}
     ends: set[int] = set()
     for span in lexed.strings:
