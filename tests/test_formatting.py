@@ -243,6 +243,15 @@ def test_stubs_are_formatted_as_stubs(root: Path) -> None:
     assert (root / "app/core.pyi").read_text() == "def f(a: int) -> int: ...\ndef g( a ): ...\n"
 
 
+def test_what_a_formatter_rewrites_in_strings_and_numbers_is_the_same_code(root: Path) -> None:
+    given = "def f( a ):\n    return 0XFF, 1E+5, u'\\xAb', 'it\\'s', ( 'a'\n   f'b{a}' ), 0XaB  #note\n"
+    Source(root).edit("app.core.f", given, format=True)
+    found = _core(root)
+    joined = 'f"ab{a}"' if "ruff" in _settings(root) else '"a" f"b{a}"'
+    assert f"""    return 0xFF, 1e5, "\\xab", "it's", ({joined}), 0xAB  # note\n""" in found
+    assert Source(root).edit("app.core.f", given, format=True).status == "unchanged"
+
+
 def test_comments_for_the_formatter_hold(root: Path) -> None:
     core = "# fmt: off\n" + CORE.replace("X =", "# fmt: on\nW = 1\nX =")
     (root / "app/core.py").write_text(core)
@@ -278,6 +287,8 @@ FAILURES: list[tuple[str, type[ResourceError], str]] = [
     ("echo 'no : python'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
     ("sed s/return/raise/", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
     ("sed 's/.a.:a/{&/'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
+    ("sed 's/( a,b )/(b, a)/'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
+    ("sed 's/def f/def F/'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
     ("sed 's/def f/class f/'", TransactionError, "black gave back other code than it got for app.core.f"),
 ]
 
@@ -310,6 +321,21 @@ def test_a_formatter_that_changes_all_else_too_changes_nothing_else(tmp_path: Pa
     (root / ".venv/bin/black").chmod(0o755)
     Source(root).edit("app.core.f", "def f( b ):\n    return {'a':b}\n", format=True)
     assert _core(root) == CORE.replace("def f( a ):\n    return {'a':a}\n", "def f(b):\n    return {'a':b}\n")
+
+
+def test_only_format_starts_the_formatter_of_the_project(tmp_path: Path) -> None:
+    root = _project(tmp_path, BLACK)
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/python").symlink_to(sys.executable)
+    (root / ".venv/bin/black").write_text(f"#!/bin/sh\ntouch '{root}/ran'\ncat\n")
+    (root / ".venv/bin/black").chmod(0o755)
+    source = Source(root)
+    source.edit("app.core.f", NEW_F, dry_run=True)
+    source.edit("app.core.f", NEW_F)
+    source.undo()
+    assert not (root / "ran").exists()
+    source.edit("app.core.f", NEW_F, format=True, dry_run=True)
+    assert (root / "ran").exists()
 
 
 @pytest.mark.parametrize("settings", ["", "[tool.ruff.format]\n[tool.black]\n"])

@@ -7,7 +7,7 @@
 
 The formatter gets the whole planned text of a file, so that all of its settings and comments hold. Its output is cut at
 the same definitions by counting characters that no formatter adds or drops: names, numbers, operators, the inside of
-strings. Of these, `g` above is characters 19 to 34 of both texts.
+strings. Of these, `g` above is numbers 16 to 30 of both texts: `defga:returna:a`.
 
 Invariants:
 - outside of the definitions that change, bytes are what the plan made of them, blank lines between those included;
@@ -21,6 +21,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from bae_source.model.text import listed
 from bae_source.project.style_tools import StyleTool, StyleTools
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.outline.tree import Tree, parse
 from bae_source.syntax.outline.units import Unit, units_of
 from bae_source.syntax.rewrite.reindent import Shift, reindent
@@ -44,6 +46,8 @@ _FREE = re.compile(r"""[\s(),;\\'"{}]""")
 """Characters that a formatter may add, drop or move: white space, brackets, commas, quotes, what escapes a brace."""
 _IN_NUMBERS = re.compile(r"(?<=\.)0(?![0-9_])|(?<![\w.])0(?=\.)|(?<=[0-9.][eE])\+(?=[0-9])")
 """The zeros of `1.0` and `0.5`, and the plus of `1e+9`, which may be left out."""
+_CASELESS = re.compile(r"(?<!\w)\.?[0-9][\w.]*|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}\r\n]*\})")
+"""Numbers, and escapes in strings, whose letters may be small or capital."""
 _DEFINING = re.compile(r"[ \t\f]*(?:async[ \t]+)?(?:def|class)\b")
 _EXAMPLE = re.compile(r">>> |```|::")
 """Code in a docstring, which is formatted on request."""
@@ -147,10 +151,22 @@ def _targets(tree: Tree, changed: Sequence[Unit]) -> Iterator[Span]:
 
 
 class _Marked(Struct, frozen=True):
-    """The characters of a text that no formatter adds or drops, as one text, and where each of them stands."""
+    """The characters of a text that no formatter adds or drops.
+
+    Parameters:
+        signs: all of them, as one text.
+        offsets: where each of them stands.
+        comments: which of them stand in comments, by their numbers.
+    """
 
     signs: str
     offsets: list[int]
+    comments: set[int]
+
+    def part(self, first: int, last: int) -> tuple[str, list[str]]:
+        """Return what some of them say: the code, and the comments, which may move within a statement."""
+        code = "".join(self.signs[number] for number in range(first, last) if number not in self.comments)
+        return code, sorted(self.signs[number] for number in range(first, last) if number in self.comments)
 
 
 class _Output:
@@ -172,7 +188,8 @@ class _Output:
         Raises:
             TransactionError: `verify_failed`.
         """
-        if not _are_alike(_marked(self._given, lex(self._given)).signs, _marked(self.text, lex(self.text)).signs):
+        given, made = _marked(self._given, lex(self._given)), _marked(self.text, lex(self.text))
+        if given.part(0, len(given.signs)) != made.part(0, len(made.signs)):
             raise self._other(name)
 
     def splices(self, tree: Tree, units: Sequence[Unit], module: str) -> Iterator[tuple[Span, str]]:
@@ -191,12 +208,17 @@ class _Output:
                 continue
             begins = (first, first + growth, made.signs.find(given.signs[first:last])) if growth else (first,)
             places = (self._lines(lexed, made, begin, begin + last - first) for begin in begins)
-            place = next((each for each in places if each is not None and _is_in(made, each, given, first, last)), None)
+            wanted = given.part(first, last)
+            place = next((each for each in places if each is not None and _said_at(each, made) == wanted), None)
             if place is None:
                 raise self._other(f"{module}.{unit.name}" if unit.name else module)
             newline = dominant_newline(unit.raw) or tree.source.newline
             shift = self._shift(lexed, place, unit, is_part=(span.start, span.end) not in whole)
             yield span, self._words(place, unit, shift, newline)
+
+    @cached_property
+    def _outline(self) -> Outline:
+        return parse(Source.of_text(self.text)).outline
 
     def _lines(self, lexed: Lexed, made: _Marked, first: int, last: int) -> Span | None:
         """Return the whole lines of some characters that count, with all lines of their statements."""
@@ -214,8 +236,7 @@ class _Output:
         """Return what stands at a place, indented and ended as a unit is."""
         words = place.cut(self.text)
         if not shift.idle:
-            outline = parse(Source.of_text(self.text)).outline
-            moves = reindent(self.text, place, outline, shift)
+            moves = reindent(self.text, place, self._outline, shift)
             words = splice(words, [(Span(at.start - place.start, at.end - place.start), now) for at, now in moves])
         words = words if unit.raw.endswith(("\n", "\r")) else words.rstrip("\n")
         return NEWLINE.sub(newline, words)
@@ -260,20 +281,19 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
         is_example = span.start in statements and _EXAMPLE.search(text, span.start, span.end)
         free.update(range(span.start, span.end if is_example else quote))
         ends.update((quote, span.end - 1) if is_example else ())
-    counts = (at for at, sign in enumerate(text) if at in ends or not (at in free or _FREE.match(sign)))
-    offsets = list(counts)
-    return _Marked("".join('"' if at in ends else text[at] for at in offsets), offsets)
+    told = _CASELESS.sub(lambda match: match[0].lower(), text)
+    offsets = [at for at, sign in enumerate(told) if at in ends or not (at in free or _FREE.match(sign))]
+    remarks = {at for span in lexed.comments for at in range(span.start, span.end)}
+    return _Marked(
+        "".join('"' if at in ends else told[at] for at in offsets),
+        offsets,
+        {number for number, at in enumerate(offsets) if at in remarks},
+    )
 
 
-def _is_in(made: _Marked, place: Span, given: _Marked, first: int, last: int) -> bool:
-    """Say whether a place of an output has just those characters that some of a text are."""
-    begin, end = bisect_left(made.offsets, place.start), bisect_left(made.offsets, place.end)
-    return _are_alike(made.signs[begin:end], given.signs[first:last])
-
-
-def _are_alike(first: str, second: str) -> bool:
-    """Say whether two texts have the same characters: comments may move within a statement, letters of numbers grow."""
-    return Counter(first.lower()) == Counter(second.lower())
+def _said_at(place: Span, made: _Marked) -> tuple[str, list[str]]:
+    """Return what stands at a place of an output."""
+    return made.part(bisect_left(made.offsets, place.start), bisect_left(made.offsets, place.end))
 
 
 def _step(text: str, lexed: Lexed) -> str:

@@ -16,7 +16,17 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCResponse
 
 from bae_source.adapters.mcp.stdio import Wire, connected
-from tests.adapters.mcp.support import LEGACY, MODERN, PATIENCE, Raw, descendants, is_running, raw, until
+from tests.adapters.mcp.support import (
+    LEGACY,
+    MODERN,
+    PATIENCE,
+    Raw,
+    descendants,
+    is_running,
+    make_project,
+    raw,
+    until,
+)
 
 INVALID_PARAMS = -32602
 SLOW = "X = __import__('time').sleep(60)"
@@ -310,3 +320,21 @@ def test_a_client_of_the_newest_protocol_needs_no_handshake(project: Path) -> No
         assert server.ask("initialize", {"protocolVersion": LEGACY})["error"]["code"] == -32022
         future = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}}
         assert server.ask("tools/list", future, modern=True)["error"]["code"] == -32022
+
+
+def test_changes_and_transactions_are_formatted_on_request(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "project")
+    with (project / "pyproject.toml").open("a") as settings:
+        settings.write("\n[tool.ruff]\n")
+    with raw(project) as server:
+        server.initialize(MODERN)
+        new = {"target": "app.client", "position": "last", "new_source": "ONE = [ 1,2 ]\n"}
+        assert "+ONE = [1, 2]\n" in server.call("insert", **new, format=True)["structuredContent"]["diff"]
+        handle = server.call("transaction_begin")["structuredContent"]["text"]
+        new["new_source"] = "TWO = [ 1,2 ]\n"
+        with unchanged(project):
+            result = server.call("insert", **new, transaction=handle, format=True)
+        assert "format cannot be said of one change" in result["content"][0]["text"]
+        assert not server.call("insert", **new, transaction=handle)["isError"]
+        assert not server.call("transaction_commit", transaction=handle, format=True)["isError"]
+        assert (project / "app/client.py").read_text().endswith("ONE = [1, 2]\nTWO = [1, 2]\n")
