@@ -204,7 +204,7 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
             try:
                 still_used.check_unused(now, last, plan)
             except Refused as error:
-                raise _at(error, number, len(plans), "delete") from error
+                raise _at(error, number, len(plans), error.details.get("verb", "delete")) from error
         now = now.after(plan.changes)
 
 

@@ -25,7 +25,7 @@ from bae_source.project.importing.unread import Users, users_of_import
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.plan import Spliced, planned, planned_files
+from bae_source.refactoring.planning.plan import Spliced, import_in_use, planned, planned_files
 from bae_source.syntax.importing.purposes import ImportedName, imported_names
 from bae_source.syntax.importing.removing import without_names
 from bae_source.syntax.importing.wanted import Import, wanted
@@ -265,12 +265,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
         sure = {name: users.sure for name, users in used.items() if users.sure}
         if sure:
             places = listed((place for found in sure.values() for place in found), _MOST_SHOWN)
-            forced = call_of(structs.replace(self, force=True)).and_then("takes it out all the same.")
-            raise Refused(
-                "unsafe_change",
-                f"{', '.join(sure)} of {resolved.address} is still used, and its import was not taken out: {places}.",
-                hints=[forced],
-            )
+            raise import_in_use(str(resolved.address), list(sure), places)
         for name, users in used.items():
             if users.unsure:
                 places = listed(users.unsure, _MOST_SHOWN)

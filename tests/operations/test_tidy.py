@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bae_source import Source
-from bae_source.errors import RequestError
+from bae_source.errors import Refused, RequestError
 
 CORE = "import json\n\n\ndef load(text):\n    return json.loads(text)\n\n\ndef dump(data):\n    return str(data)\n"
 LOAD: dict[str, Any] = {"do": "edit", "target": "core.load", "old": "json.loads(text)", "new": "text"}
@@ -76,3 +76,30 @@ def test_only_requests_that_plan_a_change_take_it(source: Source) -> None:
     source.apply([LOAD], reload="off")
     with pytest.raises(RequestError, match="tidy is unknown"):
         source.undo(tidy=True)  # type: ignore[call-arg]
+
+
+REMOVE: dict[str, Any] = {"do": "imports_remove", "target": "core", "names": ["json"]}
+OTHER: dict[str, Any] = {"do": "edit", "target": "web.X", "new_source": "X = 2"}
+
+
+@pytest.mark.parametrize("requests", [[REMOVE, LOAD], [LOAD, REMOVE]])
+def test_an_import_may_go_before_what_uses_it_does(source: Source, requests: list[dict[str, Any]]) -> None:
+    outcome = source.apply(requests, reload="off")
+    assert outcome.status == "applied"
+    assert read(source).startswith("def load(text):\n    return text\n")
+
+
+@pytest.mark.parametrize("web", ["from core import json\nX = 1\n", "import core\nX = 1\ncore.json.dumps(X)\n"])
+def test_an_import_that_is_still_used_in_the_end_is_refused(source: Source, web: str) -> None:
+    (source.root / "web.py").write_text(web)
+    for requests, lines in (([REMOVE, OTHER], "core:"), ([REMOVE, LOAD, OTHER], "web:")):
+        with pytest.raises(Refused, match="json of core is still used, and its import was not taken out") as caught:
+            source.apply(requests, reload="off")
+        assert lines in caught.value.message
+        assert caught.value.hints == ('imports_remove("core", names=["json"], force=True) takes it out all the same.',)
+        assert read(source) == CORE
+
+
+def test_what_another_module_imports_from_elsewhere_is_no_user(source: Source) -> None:
+    (source.root / "web.py").write_text("import json\nX = json.dumps(1)\n")
+    assert source.apply([REMOVE, LOAD, OTHER], reload="off").status == "applied"

@@ -528,8 +528,20 @@ def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName
     own = [f"{module.name}:{mention[0]}" for mention in mentions]
     if not each.top or not is_last:
         return Users(sure=tuple(dict.fromkeys(own)), unsure=())
-    symbol = Symbol(module.path, 0, each.name)
-    found = list(_Elsewhere(workspace, {symbol: (module, each)}).places(symbol))
-    sure = [f"{one.module}:{one.line}" for one in found if one.certainty == "sure" and one.module != module.name]
-    unsure = [f"{one.module}:{one.line}" for one in found if one.certainty != "sure"]
+    found = _taking(workspace, module, each)
+    sure = (f"{one.module}:{one.line}" for one in found if one.certainty == "sure" and one.module != module.name)
+    unsure = (f"{one.module}:{one.line}" for one in found if one.certainty != "sure")
     return Users(sure=tuple(dict.fromkeys((*own, *sure))), unsure=tuple(dict.fromkeys(unsure)))
+
+
+def takers_of_import(workspace: Workspace, module: ModuleFile, name: str) -> list[tuple[str, int]]:
+    """Return the places of other modules, as module and line, that surely take a name which a module imports."""
+    text = workspace.source(module).text
+    named = [each for each in imported_names(text, purposes=False) if each.top and each.name == name]
+    found = (one for each in named[:1] for one in _taking(workspace, module, each))
+    return [(one.module, one.line) for one in found if one.certainty == "sure" and one.module != module.name]
+
+
+def _taking(workspace: Workspace, module: ModuleFile, each: ImportedName) -> list[Reference]:
+    symbol = Symbol(module.path, 0, each.name)
+    return list(_Elsewhere(workspace, {symbol: (module, each)}).places(symbol))

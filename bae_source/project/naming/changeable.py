@@ -93,23 +93,5 @@ def _calls(workspace: Workspace, target: str) -> list[str]:
         return []
     if home is None or home.group is not None or all(each.name != name for each in home.tree.outline.imports):
         return []
-    from bae_source.syntax.rewrite.module_parts import without_import  # only once a name has failed
-
-    calls: list[str] = [
-        Call(
-            "edit",
-            target=home.address,
-            old=old,
-            new=new,
-            line=f"edit {home.address} --old {_quoted(old)} --new {_quoted(new)}",
-            then="takes the import out.",
-        )
-        for old, new in without_import(home.tree, name)
-    ]
-    return calls or [Call("edit", target=home.address, then="with old and new changes the import.")]
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a shell has it."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\r", "\\r").replace("\n", "\\n")
-    return f"$'{escaped}'" if escaped != text else f"'{text}'"
+    line = f"imports remove {home.address} {name}"
+    return [Call("imports remove", target=home.address, names=[name], line=line, then="takes the import out.")]

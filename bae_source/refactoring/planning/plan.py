@@ -304,6 +304,24 @@ def still_in_use(address: str, places: str, *hints: str) -> Refused:
     )
 
 
+def import_in_use(target: str, names: Sequence[str], places: str) -> Refused:
+    """Return the refusal to take out imports of names that are still used.
+
+    Parameters:
+        target: the module, or the function that imports them.
+    """
+    line = f"imports remove {target} {' '.join(names)} --force"
+    forced = Call(
+        "imports remove", target=target, names=names, force=True, line=line, then="takes it out all the same."
+    )
+    return Refused(
+        "unsafe_change",
+        f"{', '.join(names)} of {target} is still used, and its import was not taken out: {places}.",
+        hints=[forced],
+        details={"verb": "imports_remove"},
+    )
+
+
 def _parsed(workspace: Workspace, name: str, content: bytes, known: str | None, written: Sequence[Span] = ()) -> Tree:
     """Return the definitions of a planned file.
 

@@ -27,7 +27,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.plan import still_in_use
+from bae_source.refactoring.planning.plan import import_in_use, still_in_use
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind, Outline
 from bae_source.syntax.outline.tree import Tree
@@ -119,6 +119,9 @@ def check_unused(before: Workspace, last: Workspace, plan: Plan) -> None:
     """
     for address in plan.unused:
         if places := _used_at_last(before, last, plan, address):
+            module, _, name = address.rpartition(".")
+            if _is_import(before, plan, module, name):
+                raise import_in_use(module, [name], places)
             raise still_in_use(address, places)
 
 
@@ -141,9 +144,30 @@ def _used_at_last(before: Workspace, last: Workspace, plan: Plan, address: str) 
             if path in by_path(after.outline) or path in {(each.name,) for each in after.outline.imports}:
                 continue
             back = between({module.path: content}, {module.path: before.content(module.path)})
-            found = _Search(last.after(back), _Taken(module=module, defined=(path,), imported=(), after=after)).found()
-            return _listed([place for each in found.values() for place in (*each.statements, *each.sure)])
+            is_import = len(path) == 1 and _is_import(before, plan, module.name, path[0])
+            defined, imported = ((), path) if is_import else ((path,), ())
+            taken = _Taken(module=module, defined=defined, imported=imported, after=after)
+            with_it = last.after(back)
+            found = _Search(with_it, taken).found()
+            places = [place for each in found.values() for place in (*each.statements, *each.sure)]
+            return _listed([*places, *(_takers(with_it, module, path[0]) if is_import else ())])
     return ""
+
+
+def _takers(workspace: Workspace, module: ModuleFile, name: str) -> list[_Place]:
+    """Return the places of other modules that take a name which a module imports."""
+    from bae_source.project.importing.unread import takers_of_import  # names across files
+
+    return takers_of_import(workspace, module, name)
+
+
+def _is_import(before: Workspace, plan: Plan, module: str, name: str) -> bool:
+    """Say whether a module of a plan only imported a name."""
+    for each in plan.modules:
+        if each.name == module and before.content(each.path) is not None:
+            outline = before.tree(each).outline
+            return (name,) not in by_path(outline) and any(one.name == name for one in outline.imports)
+    return False
 
 
 def _taken(workspace: Workspace, changes: ChangeSet) -> Iterator[_Taken]:

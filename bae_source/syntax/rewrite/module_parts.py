@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 from bae_source.errors import LookupFailed, Refused, SourceError
 from bae_source.model.address import Part
@@ -292,22 +291,3 @@ def _not_just(part: Part) -> Refused:
 
 def _blank(text: str, start: int, end: int) -> int:
     return len(re.findall(r"\r\n|\n|\r", text[start:end]))
-
-
-def without_import(tree: Tree, name: str) -> Sequence[tuple[str, str]]:
-    """Return old and new text that take a name out of the imports that bind it, of those that stand on one line."""
-    found: list[tuple[str, str]] = []
-    for start, end in dict.fromkeys((each.start, each.end) for each in tree.outline.imports if each.name == name):
-        old = tree.text[start:end]
-        lines = tree.source.lines
-        line = lines.start(lines.number(start))
-        bound = [each for each in tree.outline.imports if each.start == start]
-        if "\n" in old or "\r" in old or tree.text[line:start].strip() or any(c in old for c in "(\\#'"):
-            continue
-        if len(bound) == 1:
-            found.append((tree.text[line : lines.end(lines.number(start))], ""))
-            continue
-        lead, keyword, names = old.rpartition("import ")
-        kept = [each.strip() for each, binding in zip(names.split(","), bound, strict=True) if binding.name != name]
-        found.append((old, f"{lead}{keyword}{', '.join(kept)}"))
-    return found
