@@ -12,14 +12,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from bae_source.doctor.health import Part, drawn
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import FOUND, Outcome
 from bae_source.model.request import Request, described
 
 if TYPE_CHECKING:
     from bae_source.doctor.scene import Scene
-
-FINDINGS = 1
-"""Exit status where something is wrong."""
 
 
 class Doctor(Request, frozen=True, kw_only=True):
@@ -67,5 +64,5 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         text=drawn(parts),
         found=troubles,
         next_actions=tuple(dict.fromkeys(trouble.mend for trouble in troubles)),
-        exit_code=FINDINGS if troubles else 0,
+        exit_code=FOUND if troubles else 0,
     )

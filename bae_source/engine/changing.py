@@ -25,7 +25,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
-from bae_source.model.outcome import Changed, Check, Notice, Outcome, verdict
+from bae_source.model.outcome import FOUND, Changed, Check, Notice, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
@@ -277,7 +277,9 @@ class Changing:
     def planned(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
         """Return what a dry run comes to."""
         plan, checks = self.judged(plan, workspace, context)
-        return _checked(self.outcome(plan, workspace, status="planned"), context, checks)
+        outcome = self.outcome(plan, workspace, status="planned")
+        outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
+        return _checked(outcome, context, checks)
 
     def outcome(
         self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied", "unchanged"]

@@ -107,6 +107,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     draft: str | None = None
 
 
+FOUND = 1
+"""The exit status of a command that found something wrong."""
 TOLD = "warnings"
 """What an error's details call the notices that are told with it."""
 CHECKS = "checks"

@@ -58,6 +58,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         report: of a refactoring, what changes and what stays.
         takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
+        finds: whether a dry run that would change something ends with the exit status of findings.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -73,4 +74,5 @@ class Plan(Struct, frozen=True, kw_only=True):
     report: Report | None = None
     takes: bool = False
     circles: bool = False
+    finds: bool = False
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

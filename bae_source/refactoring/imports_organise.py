@@ -37,7 +37,8 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
     module that takes it from here; in a package's `__init__`; in a `try` or an `if`; as `import x as x`; and where
     `# noqa`, or the settings of ruff or flake8, let it stay. Others are listed as unsure, with the reason: a module of
     the project that does something when it is imported, a comment that says what it is for, a string that may name it,
-    what pytest may ask for. `imports remove` takes these out one by one.
+    what pytest may ask for. `imports remove` takes these out one by one. A dry run that would change something ends
+    with exit status 1.
     """
 
     verb: ClassVar[str] = "imports_organise"
@@ -101,7 +102,7 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
             unparsed=unparsed,
             complete=not unparsed and scope.complete,
         )
-        return replace(plan, report=report)
+        return replace(plan, report=report, finds=True)
 
 
 def _inside(workspace: Workspace, module: ModuleFile, span: Span) -> Callable[[Unread], bool]:

@@ -68,6 +68,7 @@ def test_what_is_left_imports_and_has_no_more_to_take_out(library: Source) -> No
     )
     assert done.returncode == 0, done.stderr
     assert library.imports_organise(reload="off").status == "unchanged"
+    assert library.imports_organise(dry_run=True).exit_code == 0
 
 
 def test_a_change_that_is_undone_gives_every_byte_back(library: Source) -> None:
@@ -81,7 +82,7 @@ def test_a_change_that_is_undone_gives_every_byte_back(library: Source) -> None:
 def test_a_dry_run_shows_the_change_and_makes_nothing(library: Source) -> None:
     before = {path: path.read_bytes() for path in library.root.rglob("*.py")}
     outcome = library.imports_organise(dry_run=True)
-    assert outcome.status == "planned"
+    assert (outcome.status, outcome.exit_code) == ("planned", 1)
     assert outcome.diff
     assert outcome.text.startswith("Dry run, nothing was changed: Took out ")
     assert {path: path.read_bytes() for path in before} == before

@@ -26,7 +26,7 @@ from bae_source.adapters.session.places import PLACES, table
 from bae_source.adapters.tools import Tool, tools
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import steering
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import FOUND, Outcome
 from bae_source.model.reasons import Reason
 from bae_source.model.request import Effect, Parameter, Request, choices_of, command_of, parameters
 from bae_source.model.settings import TABLE, settings
@@ -34,7 +34,6 @@ from bae_source.model.settings import TABLE, settings
 PROGRAM = "bae-source"
 CHECKED_IN = "docs/reference.md"
 _DRAW = f"python -m bae_source docs > {CHECKED_IN}"
-_FOUND = 1
 
 
 def page() -> str:
@@ -113,7 +112,7 @@ def compared(drawn: str, there: str) -> Outcome:
         status="answer",
         text=f"{CHECKED_IN} is not what the declarations give, from line {same + 1} on.",
         next_actions=(_DRAW,),
-        exit_code=_FOUND,
+        exit_code=FOUND,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.finding import UNFINISHED, Finding, on_one_line
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import FOUND, Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request, described
 from bae_source.model.text import listed
@@ -29,8 +29,6 @@ from bae_source.system.collecting import collector_off
 from bae_source.verification.staged.imports import Imports, unresolved_imports
 from bae_source.verification.staged.removed import Removed
 
-FOUND = 1
-"""The exit status that says there are findings."""
 _SHOWN = 10
 _EXPORTS = {"missing": "EXPORT_NOT_FOUND", "twice": "EXPORT_TWICE"}
 _ANOTHER = "The working tree has another version of the module, so it is not mended."
