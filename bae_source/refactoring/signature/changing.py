@@ -29,16 +29,17 @@ from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
 from bae_source.project.references.search.prose import spoken_of
-from bae_source.project.references.types.values import Above, Class, Function, OfClass, Rebound
+from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.renaming.renaming import passed_by_name
 from bae_source.refactoring.signature.documented import docstring_splices, documents
+from bae_source.refactoring.signature.forwarding import Forwarder, forwarder_at
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
-from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
+from bae_source.refactoring.signature.sites import How, Site, Sites, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.signatures.arguments import Change, Lacking, Left, arguments_in, fits
+from bae_source.syntax.signatures.arguments import DOES_NOT_FIT, Change, Lacking, Left, arguments_in, fits
 from bae_source.syntax.signatures.headers import header_splices, led_along
 from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
@@ -118,6 +119,9 @@ class SignatureChange:
         self._notices: list[Notice] = []
         self._lacking: dict[str, list[str]] = {}
         self._filled: dict[str, list[str]] = {}
+        self._forwarders: set[int] = set()
+        self._forwarding: set[tuple[str, int, int]] = set()
+        self._views: dict[tuple[str, int, int], Forwarder] = {}
 
     @cached_property
     def target(self) -> Member:
@@ -198,10 +202,45 @@ class SignatureChange:
             return ()
         within = sorted({each.module.path for each in self.members}) if is_harmless else None
         sites = sites_of(self.project, self.family, within)
-        for each in sites.found:
-            if not is_harmless or self._is_passing_up(each):
-                self._edits.setdefault(each.mentioned.path, []).append((max(each.opening, 0), each))
-        return sites.unreadable
+        if is_harmless:
+            for each in filter(self._is_passing_up, sites.found):
+                self._note_site(each)
+            return sites.unreadable
+        unreadable = dict(sites.unreadable)
+        waiting = list(sites.found)
+        while waiting:
+            site = waiting.pop()
+            self._note_site(site)
+            forwarder = self._forwarder_at(site)
+            if forwarder is not None and forwarder.member.scope not in self._forwarders:
+                self._forwarders.add(forwarder.member.scope)
+                further = self._further(forwarder)
+                unreadable.update(further.unreadable)
+                for each in further.found:
+                    self._views[each.place] = forwarder
+                waiting += further.found
+        return sorted(unreadable.items())
+
+    def _note_site(self, site: Site) -> None:
+        self._edits.setdefault(site.mentioned.path, []).append((max(site.opening, 0), site))
+
+    def _forwarder_at(self, site: Site) -> Forwarder | None:
+        """Return the function that hands on to a call all that it is given, if it is none of those that change."""
+        if site.opening < 0 or self._around(site) is not None:
+            return None
+        text = self.project.workspace.tree_at(site.mentioned.path).text
+        brackets = Span(site.opening, end_of_bracket(text, site.opening))
+        change, skipped = self._seen_by(site, brackets.cut(text))
+        found = forwarder_at(self.project, site, brackets.cut(text), change, skipped)
+        if found is not None:
+            self._forwarding.add(site.place)
+        return found
+
+    def _further(self, forwarder: Forwarder) -> Sites:
+        """Return the places that use a function which hands on what it is given."""
+        symbol = forwarder.member.symbol
+        sought = sought_by(self.project.uses, self.project.address, symbol)
+        return sites_of(self.project, Family(sought=sought, symbols=(symbol,)))
 
     @property
     def _may_give(self) -> bool:
@@ -346,11 +385,12 @@ class SignatureChange:
             return self._without_brackets(site)
         brackets = Span(site.opening, end_of_bracket(revision.text, site.opening))
         text = brackets.cut(revision.text)
-        if self._hands_all_on(site, text):
+        if site.place in self._forwarding or self._hands_all_on(site, text):
             return None
         change, skipped = self._seen_by(site, text)
         found = self._result(change, text, skipped, newline, site, drops=False)
-        if found == text:
+        is_another = found == Left(DOES_NOT_FIT) and shown.certainty != "sure"
+        if found == text or is_another:
             return None
         is_wanted = shown.certainty in ("sure", "probable") and (not site.is_other or self._is_plain(site))
         if isinstance(found, Lacking):
@@ -375,12 +415,27 @@ class SignatureChange:
         return None
 
     def _is_plain(self, site: Site) -> bool:
-        """Say whether what a call calls by another name is the function, or the class, and no other object."""
+        """Say whether what a call calls by another name is the function, or the class, and no other object.
+
+        append = text.append; append(1)     the method of an instance, if `text` surely is one
+        """
         name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
-        if self.target.in_class and not site.makes:
+        if not self.target.in_class or site.makes:
+            values = values_called(self.project, site.mentioned.path, name, mention)
+            return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
+        if mention[4] != u.PLAIN:
             return False
-        values = values_called(self.project, site.mentioned.path, name, mention)
-        return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
+        taken = [
+            (meaning.path, self.project.uses(meaning.path).expressions[first] if how == u.ASSIGNED else ())
+            for meaning in self.project.names.named(site.mentioned.path, mention[2], name)
+            if isinstance(meaning, Symbol)
+            for how, first, *_ in self.project.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+        ]
+        receivers = [
+            self.project.inference.values(path, int(form[1])) if form[:1] == (u.ATTRIBUTE,) else frozenset({None})
+            for path, form in taken
+        ]
+        return bool(receivers) and all(isinstance(each, Instance) for values in receivers for each in values)
 
     def _result(
         self, change: Change, text: str, skipped: int, newline: str, site: Site, *, drops: bool
@@ -400,6 +455,9 @@ class SignatureChange:
 
     def _seen_by(self, site: Site, text: str) -> tuple[Change, int]:
         """Return the change as a call sees it, and how many parameters are bound before it."""
+        if (forwarder := self._views.get(site.place)) is not None:
+            change = structs.replace(forwarder.change, given=self._given(site))
+            return change, self._skipped(site, forwarder.member)
         member = self._member_called(site)
         change = self.change
         if member is not self.target:

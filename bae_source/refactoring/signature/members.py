@@ -66,12 +66,11 @@ class Member(Struct, frozen=True, kw_only=True):
 
 def family_of_function(project: Project, resolved: Resolved) -> Family:
     """Return the family whose signatures change together."""
-    family = family_of(project, resolved)
-    if resolved.address.qualname[-1].name not in MAKING or not family.sought.classes:
-        return family
+    if resolved.address.qualname[-1].name not in MAKING:
+        return family_of(project, resolved)
     sought = structs.replace(with_stub(project, sought_of(project.names, resolved)), one_of_several=False)
-    own = tuple(sorted((each for each in sought.meanings if isinstance(each, Symbol)), key=in_order))
-    return structs.replace(family, sought=sought, symbols=own)
+    own = (each for each in sought.meanings if isinstance(each, Symbol))
+    return Family(sought=sought, symbols=tuple(sorted(own, key=in_order)), classes=tuple(sought.classes))
 
 
 def members_of_family(project: Project, symbols: Sequence[Symbol]) -> Iterator[Member | tuple[Symbol, u.Binding]]:

@@ -72,6 +72,11 @@ class Site(Struct, frozen=True, kw_only=True):
     makes: bool = False
     is_other: bool = False
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Its file, line and column."""
+        return (self.mentioned.path, *self.mentioned.mention[:2])
+
 
 class Sites(Struct, frozen=True, kw_only=True):
     """All places, and files that may hold more."""
@@ -88,8 +93,10 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
     """
     search = _Search(project, within)
     search.look_for(family.sought, makes=False)
-    for sought in classes_made(project, set(family.symbols)):
-        search.look_for(sought, makes=True)
+    made = classes_made(project, set(family.symbols))
+    project.workspace.index.naming([each.word for each in made])  # for all of them each file is read once
+    for number, sought in enumerate(made):
+        search.look_for(sought, makes=True, is_below=number > 0)
     found = (search.site(key) for key in sorted(search.found))
     return Sites(
         found=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
@@ -105,8 +112,13 @@ class _Search:
         self._nodes: dict[str, list[ast.AST]] = {}
         self._parents: dict[str, dict[int, ast.AST]] = {}
 
-    def look_for(self, sought: Sought, *, makes: bool) -> None:
-        """Note what mentions the function, or a class that it makes instances of."""
+    def look_for(self, sought: Sought, *, makes: bool, is_below: bool = False) -> None:
+        """Note what mentions the function, or a class that it makes instances of.
+
+        Parameters:
+            makes: whether it is such a class.
+            is_below: whether it is one below the function's own; what code puts in its place is not looked for.
+        """
         naming = self.project.workspace.index.naming
         paths = None if self.within is None else tuple(sorted(self.within))
         looked = looked_for(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
@@ -120,7 +132,7 @@ class _Search:
         calling.run(dict(looked.files), looked.names)
         for key, each in calling.found.items():
             self.found.setdefault(key, (each, makes, True))
-        if why := calling.bound_anew:
+        if why := "" if is_below else calling.bound_anew:
             for key, (each, is_made, is_other) in self.found.items():
                 if each.certainty == "sure" and each.mention[3] == u.CALL and is_made is makes:
                     self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)

@@ -84,7 +84,7 @@ class Lacking(Struct, frozen=True):
     name: str
 
 
-DOES_NOT_FIT = "it gives arguments that the function does not take"
+DOES_NOT_FIT = "it does not give the arguments that the function takes"
 BY_STAR = "it hands on arguments by *, and nobody knows which parameters these are for"
 BY_STARS = "it hands on keywords by **, and nobody knows which parameters these are for"
 COMPLETED = "it makes a partial function, which other calls complete"
@@ -206,7 +206,9 @@ class _Bound(Struct, frozen=True, kw_only=True):
     has_star: bool
 
 
-def _bound(arguments: Sequence[Argument], signature: Signature, skipped: int) -> _Bound | Left:
+def _bound(
+    arguments: Sequence[Argument], signature: Signature, skipped: int, *, is_partial: bool = False
+) -> _Bound | Left:
     positional = signature.positional[skipped:]
     by_keyword = {name for name, each in signature.named.items() if each.is_by_keyword}
     by_keyword -= {each.name for each in signature.positional[:skipped]}
@@ -230,9 +232,16 @@ def _bound(arguments: Sequence[Argument], signature: Signature, skipped: int) ->
             of[each.keyword] = index
         elif each.stars == 0:
             loose.append(index)
-    if (loose and not signature.options) or (spread and not has_star and not signature.rest):
-        return Left(DOES_NOT_FIT)
     doubled = tuple(index for index, each in enumerate(arguments) if each.stars == 2)
+    first = {each.name for each in signature.positional[:skipped]}
+    lacks = [
+        name
+        for name, each in signature.named.items()
+        if each.is_required and name not in of and name not in first and not (has_star and each.is_positional)
+    ]
+    is_short = bool(lacks) and not doubled and not is_partial
+    if is_short or (loose and not signature.options) or (spread and not has_star and not signature.rest):
+        return Left(DOES_NOT_FIT)
     return _Bound(of=of, number=number, spread=tuple(spread), loose=tuple(loose), doubled=doubled, has_star=has_star)
 
 
@@ -250,7 +259,7 @@ class _Rewriting:
 
     def wanted(self) -> list[Wanted] | Left | Lacking:
         before, after = self.change.before, self.change.after
-        bound = _bound(self.arguments, before, self.skipped)
+        bound = _bound(self.arguments, before, self.skipped, is_partial=self.is_partial)
         if isinstance(bound, Left):
             return bound
         self.bound = bound

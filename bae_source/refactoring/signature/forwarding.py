@@ -1,0 +1,99 @@
+"""Functions that hand on all that they are given, such as the constructor of a class below another.
+
+    class Form(Base):
+        def __init__(self, request, *args, **kwargs):
+            super().__init__(*args, **kwargs)           calls of Form give `request`, and then what Base takes
+
+Invariants:
+- nothing else in the function names what is handed on, so that all of it arrives.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct, structs
+
+from bae_source.project.references.meaning.meanings import Symbol
+from bae_source.project.references.meaning.project import Project
+from bae_source.refactoring.signature.members import Member, members_of_family
+from bae_source.refactoring.signature.sites import How, Site, scopes_around
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.signatures.arguments import Change, arguments_in
+from bae_source.syntax.signatures.signature import Parameter, Signature
+
+
+class Forwarder(Struct, frozen=True, kw_only=True):
+    """A function that hands on what it is given, and the change as its callers see it."""
+
+    member: Member
+    change: Change
+
+
+def forwarder_at(project: Project, site: Site, text: str, change: Change, skipped: int) -> Forwarder | None:
+    """Return the function around a call that hands on to it all that it is given itself; None for any other.
+
+    Parameters:
+        text: the brackets of the call.
+        change: as the call sees it.
+        skipped: how many parameters are bound before the call.
+    """
+    path, scope = site.mentioned.path, site.mentioned.mention[2]
+    scopes = project.uses(path).scopes
+    arguments = arguments_in(text)
+    if site.how is not How.CALL or not arguments or scopes[scope].kind != u.FUNCTION_SCOPE:
+        return None
+    member = _function(project, path, scope)
+    signature = member.header.signature if member is not None else Signature(parameters=())
+    if member is None or signature.rest is None or signature.options is None:
+        return None
+    names = (signature.rest.name, signature.options.name)
+    stars = [each.text for each in arguments if each.stars]
+    given = {each.keyword for each in arguments if each.keyword}
+    is_plain = all(each.stars or each.keyword for each in arguments)
+    if not is_plain or stars != [f"*{names[0]}", f"**{names[1]}"] or not _is_untouched(project, path, scope, names):
+        return None
+    own = tuple(each for each in signature.parameters if not each.is_starred)
+    taken = given | {each.name for each in own[member.bound :]}
+    changed = {
+        each.name
+        for each in (*change.before.parameters, *change.after.parameters)
+        if change.before.named.get(each.name) != change.after.named.get(each.name)
+    }
+    if not taken.isdisjoint(changed):
+        return None
+    before, after = (_together(own, each, skipped, taken) for each in (change.before, change.after))
+    return Forwarder(member=member, change=structs.replace(change, before=before, after=after))
+
+
+def _function(project: Project, path: str, scope: int) -> Member | None:
+    """Return the definition that has a scope."""
+    scopes = project.uses(path).scopes
+    around = scopes[scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    for name, bindings in scopes[around].names.items():
+        if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
+            found = members_of_family(project, [Symbol(path, around, name)])
+            return next((each for each in found if isinstance(each, Member) and each.scope == scope), None)
+    return None
+
+
+def _is_untouched(project: Project, path: str, scope: int, names: tuple[str, str]) -> bool:
+    """Say whether nothing in a function names what its starred parameters hold but the one call."""
+    uses = project.uses(path)
+    return all(
+        len(uses.scopes[scope].names.get(name, ())) == 1
+        and sum(scope in scopes_around(project, path, each[2]) for each in uses.mentions.get(name, ())) == 1
+        for name in names
+    )
+
+
+def _together(own: tuple[Parameter, ...], other: Signature, skipped: int, taken: set[str]) -> Signature:
+    """Return the signature that callers of a function see which hands the rest on to another one.
+
+    Parameters:
+        own: the parameters that it takes itself.
+        taken: names of those of the other that callers cannot give.
+    """
+    bound = {each.name for each in other.positional[:skipped]}
+    further = (each for each in other.parameters if each.name not in taken | bound)
+    return structs.replace(other, parameters=tuple(sorted((*own, *further), key=lambda each: each.kind)))
