@@ -28,8 +28,8 @@ from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.rename import Rename, resolved_whole
-from bae_source.refactoring.signature.changing import Asked
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
+from bae_source.refactoring.signature.views import Asked
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
 from bae_source.syntax.signatures.arguments import arguments_in

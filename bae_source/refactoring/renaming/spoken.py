@@ -115,7 +115,7 @@ def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted)
         return False  # it may be compared with what code makes of another name
     if family.is_local or wanted == "words" or (wanted == "exact" and spoken.dotted):
         return True
-    return spoken.reference.kind == "docstring" and _is_doctest(project, family, spoken)
+    return spoken.reference.kind == "docstring" and is_doctest(project, family, spoken)
 
 
 def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
@@ -139,7 +139,7 @@ def _called(project: Project, family: Family) -> set[str]:
     return names
 
 
-def _is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
+def is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
     """Say whether a place is code of a doctest, in whose module the name means what is renamed."""
     if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
         return False

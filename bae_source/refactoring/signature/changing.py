@@ -7,8 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct, structs
@@ -22,24 +21,22 @@ from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.calls.calls import values_called
-from bae_source.project.references.calls.parameters import MAKING, parameter_family
+from bae_source.project.references.calls.parameters import parameter_family
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
-from bae_source.project.references.search.prose import spoken_of
-from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.renaming.renaming import passed_by_name
-from bae_source.refactoring.signature.documented import docstring_splices, documents
+from bae_source.refactoring.signature.documented import Splice, documented, undocumented
 from bae_source.refactoring.signature.forwarding import Forwarder, forwarder_at
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
-from bae_source.refactoring.signature.sites import How, Site, Sites, scopes_around, sites_of
-from bae_source.syntax.names import uses as u
-from bae_source.syntax.signatures.arguments import DOES_NOT_FIT, Change, Lacking, Left, arguments_in, fits
+from bae_source.refactoring.signature.prose import ShownCall, shown_calls
+from bae_source.refactoring.signature.sites import How, Site, Sites, sites_of
+from bae_source.refactoring.signature.views import Asked, Views
+from bae_source.syntax.signatures.arguments import DOES_NOT_FIT, Change, Lacking, Left
 from bae_source.syntax.signatures.headers import header_splices, led_along
 from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
@@ -52,26 +49,6 @@ _ELSE = "it is bound to something else here, which takes what it took"
 _NOT_PLAIN = "it is called by way of something else, which may give it other arguments"
 _UNUSUAL = "its commas stand in an unusual way"
 _IN_STRING = "the call stands in an f-string, where its quotes would end that"
-
-
-class Asked(Struct, frozen=True, kw_only=True):
-    """A change of a signature, as it is wanted.
-
-    Parameters:
-        after: the signature that the function shall have.
-        given: by names of parameters, what calls give that give nothing for them.
-        threaded: parameters that functions which get them, too, pass on.
-        passing: addresses of these functions.
-        documented: by names of parameters, the text of their entries in docstrings.
-        imports: statements for files whose calls are given something.
-    """
-
-    after: Signature
-    given: Mapping[str, str] = {}
-    threaded: tuple[str, ...] = ()
-    passing: frozenset[str] = frozenset()
-    documented: Mapping[str, str] = {}
-    imports: tuple[str, ...] = ()
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -90,15 +67,6 @@ class Changed(Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...]
 
 
-class _Docstring(Struct, frozen=True, kw_only=True):
-    """A docstring that documents parameters, the signatures before and after, and the function's address."""
-
-    span: Span
-    before: Signature
-    after: Signature
-    address: str
-
-
 class SignatureChange:
     """The change of one function's signature, with all that goes along."""
 
@@ -111,7 +79,7 @@ class SignatureChange:
         several = list(members_of_family(project, self.family.symbols))
         self.members = [each for each in several if isinstance(each, Member)]
         self.others = [each for each in several if not isinstance(each, Member)]
-        self._edits: dict[str, list[tuple[int, Member | Site | _Docstring]]] = {}
+        self._edits: dict[str, list[tuple[int, Member | Site | Splice | ShownCall]]] = {}
         self._changed: dict[str, int] = {}
         self._left: list[Reference] = []
         self._probable: list[Reference] = []
@@ -119,9 +87,8 @@ class SignatureChange:
         self._notices: list[Notice] = []
         self._lacking: dict[str, list[str]] = {}
         self._filled: dict[str, list[str]] = {}
-        self._forwarders: set[int] = set()
+        self._forwarders: set[tuple[str, int]] = set()
         self._forwarding: set[tuple[str, int, int]] = set()
-        self._views: dict[tuple[str, int, int], Forwarder] = {}
 
     @cached_property
     def target(self) -> Member:
@@ -139,10 +106,16 @@ class SignatureChange:
         """The signature as it is."""
         return self.target.header.signature
 
-    @cached_property
+    @property
     def change(self) -> Change:
         """The change as calls of the function itself see it."""
-        return Change(before=self.before, after=self.asked.after, given=self.asked.given)
+        return self.views.change
+
+    @cached_property
+    def views(self) -> Views:
+        """The change as each call sees it."""
+        word = self.family.sought.name
+        return Views(self.project, self.asked, word, self.members, self.signatures, self.target)
 
     @cached_property
     def signatures(self) -> dict[int, Signature]:
@@ -169,7 +142,9 @@ class SignatureChange:
             if number in self.signatures:
                 edits = self._edits.setdefault(each.module.path, [])
                 edits.append((each.header.types.start, each))
-                edits += ((docstring.span.start, docstring) for docstring in self._docstrings(number))
+                found = documented(each, self.signatures[number], self.asked.documented)
+                edits += ((splice.span.start, splice) for splice in found)
+        self._notices += undocumented(self.target, self.asked.after, self.asked.documented)
         unreadable = self._note_calls()
         notices: Sequence[Notice] = ()
         if not self.change.is_compatible:
@@ -203,7 +178,7 @@ class SignatureChange:
         within = sorted({each.module.path for each in self.members}) if is_harmless else None
         sites = sites_of(self.project, self.family, within)
         if is_harmless:
-            for each in filter(self._is_passing_up, sites.found):
+            for each in filter(self.views.is_passing_up, sites.found):
                 self._note_site(each)
             return sites.unreadable
         unreadable = dict(sites.unreadable)
@@ -212,12 +187,11 @@ class SignatureChange:
             site = waiting.pop()
             self._note_site(site)
             forwarder = self._forwarder_at(site)
-            if forwarder is not None and forwarder.member.scope not in self._forwarders:
-                self._forwarders.add(forwarder.member.scope)
+            if forwarder is not None and forwarder.member.place not in self._forwarders:
+                self._forwarders.add(forwarder.member.place)
                 further = self._further(forwarder)
                 unreadable.update(further.unreadable)
-                for each in further.found:
-                    self._views[each.place] = forwarder
+                self.views.by_forwarder(further.found, forwarder)
                 waiting += further.found
         return sorted(unreadable.items())
 
@@ -226,11 +200,11 @@ class SignatureChange:
 
     def _forwarder_at(self, site: Site) -> Forwarder | None:
         """Return the function that hands on to a call all that it is given, if it is none of those that change."""
-        if site.opening < 0 or self._around(site) is not None:
+        if site.opening < 0 or self.views.around(site) is not None:
             return None
         text = self.project.workspace.tree_at(site.mentioned.path).text
         brackets = Span(site.opening, end_of_bracket(text, site.opening))
-        change, skipped = self._seen_by(site, brackets.cut(text))
+        change, skipped = self.views.seen_by(site, brackets.cut(text))
         found = forwarder_at(self.project, site, brackets.cut(text), change, skipped)
         if found is not None:
             self._forwarding.add(site.place)
@@ -263,12 +237,26 @@ class SignatureChange:
                     self._left += self._passed_by_name(each, name)
 
     def _note_prose(self) -> Sequence[Notice]:
-        """Note calls that comments, docstrings and text files show; return what could not be searched."""
-        call = re.compile(rf"\b{re.escape(self.family.sought.word)}\(")
-        spoken, notices = spoken_of(self.project.workspace, self.family.sought)
-        shown = {each.reference for each in spoken if call.search(each.reference.text)}
-        self._left += sorted(shown, key=lambda each: (each.module, each.line))
+        """Note calls that docstrings, comments and text files show; return what could not be searched."""
+        calls, notices = shown_calls(self.project, self.family)
+        for each in calls:
+            edits = self._edits.setdefault(each.path, []) if each.opening >= 0 else []
+            if each.opening >= 0 and not any(isinstance(edit, Splice) and each.opening in edit for _, edit in edits):
+                edits.append((each.opening, each))
+            else:
+                self._left.append(each.reference)
         return notices
+
+    def _edit_doctest(self, revision: Revision, call: ShownCall, newline: str) -> None:
+        """Rewrite a call in a doctest, if it is seen what it gives."""
+        brackets = Span(call.opening, end_of_bracket(revision.text, call.opening))
+        text = brackets.cut(revision.text)
+        found = self.change.rewritten(text, self.target.bound, newline)
+        if not isinstance(found, str):
+            self._left.append(call.reference)
+        elif found != text:
+            revision.apply([(brackets, found)])
+            self._count(call.reference.address)
 
     def _passed_by_name(self, member: Member, name: str) -> Iterator[Reference]:
         """Yield that a parameter that goes may be passed by its name, by pytest or a decorator from outside."""
@@ -298,8 +286,11 @@ class SignatureChange:
         for _, each in sorted(self._edits[path], key=lambda edit: edit[0], reverse=True):
             if isinstance(each, Member):
                 self._edit_definition(revision, each, newline)
-            elif isinstance(each, _Docstring):
-                self._edit_docstring(revision, each, newline)
+            elif isinstance(each, Splice):
+                revision.apply([(each.span, each.new)])
+                self._count(each.address)
+            elif isinstance(each, ShownCall):
+                self._edit_doctest(revision, each, newline)
             else:
                 self._edit_call(revision, each, newline)
         splices = revision.splices()
@@ -342,29 +333,6 @@ class SignatureChange:
             ),
         )
 
-    def _docstrings(self, number: int) -> Iterator[_Docstring]:
-        """Yield the docstrings that document the parameters of a member: its own, of a constructor its class's, too."""
-        member, new = self.members[number], self.signatures[number]
-        definitions = member.tree.outline.definitions
-        own = definitions[member.number]
-        owners = [own, definitions[own.parent]] if member.symbol.name in MAKING and own.parent >= 0 else [own]
-        for each in owners:
-            if each.docstring is not None:
-                yield _Docstring(span=each.docstring, before=member.header.signature, after=new, address=member.address)
-
-    def _edit_docstring(self, revision: Revision, docstring: _Docstring, newline: str) -> None:
-        splices = docstring_splices(
-            revision.text, docstring.span, docstring.before, docstring.after, self.asked.documented, newline
-        )
-        revision.apply(splices)
-        if splices:
-            self._count(docstring.address)
-        new = [each for each in docstring.after.named if each not in docstring.before.named]
-        silent = [each for each in new if each not in self.asked.documented]
-        if silent and docstring.address == self.target.address and documents(revision.text, docstring.span):
-            text = f"The docstring of {docstring.address} has entries of parameters, and none of {listed(silent)}."
-            self._notices.append(Notice("undocumented", f"{text} --describe {silent[0]}=TEXT gives one."))
-
     def _count(self, address: str) -> None:
         self._changed[address] = self._changed.get(address, 0) + 1
 
@@ -385,14 +353,14 @@ class SignatureChange:
             return self._without_brackets(site)
         brackets = Span(site.opening, end_of_bracket(revision.text, site.opening))
         text = brackets.cut(revision.text)
-        if site.place in self._forwarding or self._hands_all_on(site, text):
+        if site.place in self._forwarding or self.views.hands_all_on(site, text):
             return None
-        change, skipped = self._seen_by(site, text)
+        change, skipped = self.views.seen_by(site, text)
         found = self._result(change, text, skipped, newline, site, drops=False)
         is_another = found == Left(DOES_NOT_FIT) and shown.certainty != "sure"
         if found == text or is_another:
             return None
-        is_wanted = shown.certainty in ("sure", "probable") and (not site.is_other or self._is_plain(site))
+        is_wanted = shown.certainty in ("sure", "probable") and (not site.is_other or self.views.is_plain(site))
         if isinstance(found, Lacking):
             self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")
             return None
@@ -414,29 +382,6 @@ class SignatureChange:
             self._probable.append(shown)
         return None
 
-    def _is_plain(self, site: Site) -> bool:
-        """Say whether what a call calls by another name is the function, or the class, and no other object.
-
-        append = text.append; append(1)     the method of an instance, if `text` surely is one
-        """
-        name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
-        if not self.target.in_class or site.makes:
-            values = values_called(self.project, site.mentioned.path, name, mention)
-            return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
-        if mention[4] != u.PLAIN:
-            return False
-        taken = [
-            (meaning.path, self.project.uses(meaning.path).expressions[first] if how == u.ASSIGNED else ())
-            for meaning in self.project.names.named(site.mentioned.path, mention[2], name)
-            if isinstance(meaning, Symbol)
-            for how, first, *_ in self.project.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
-        ]
-        receivers = [
-            self.project.inference.values(path, int(form[1])) if form[:1] == (u.ATTRIBUTE,) else frozenset({None})
-            for path, form in taken
-        ]
-        return bool(receivers) and all(isinstance(each, Instance) for values in receivers for each in values)
-
     def _result(
         self, change: Change, text: str, skipped: int, newline: str, site: Site, *, drops: bool
     ) -> str | Left | Lacking:
@@ -452,108 +397,6 @@ class SignatureChange:
             found = self.change.rewritten(text, int(site.makes), "\n")
             return None if found == text else _DECORATES if site.how is How.DECORATOR else _RAISED
         return _HANDED_ON
-
-    def _seen_by(self, site: Site, text: str) -> tuple[Change, int]:
-        """Return the change as a call sees it, and how many parameters are bound before it."""
-        if (forwarder := self._views.get(site.place)) is not None:
-            change = structs.replace(forwarder.change, given=self._given(site))
-            return change, self._skipped(site, forwarder.member)
-        member = self._member_called(site)
-        change = self.change
-        if member is not self.target:
-            new = self.signatures.get(self.members.index(member))
-            change = structs.replace(change, before=member.header.signature, after=new or member.header.signature)
-        change = structs.replace(change, given=self._given(site))
-        skipped = self._skipped(site, member)
-        if site.how is not How.PARTIAL:
-            arguments = arguments_in(text)
-            if arguments is not None and not fits(arguments, change.before, skipped):
-                others = (
-                    structs.replace(change, before=each.header.signature, after=self.signatures[number])
-                    for number, each in enumerate(self.members)
-                    if number in self.signatures and fits(arguments, each.header.signature, skipped)
-                )
-                change = next(others, change)
-        return change, skipped
-
-    def _member_called(self, site: Site) -> Member:
-        """Return the definition that a call reaches, if that is one; else the one that was named."""
-        path, mention = site.mentioned.path, site.mentioned.mention
-        if len(self.members) == 1 or site.makes or mention[4] <= 0:
-            return self.target
-        inference = self.project.inference
-        symbols = {
-            member.symbol
-            for value in inference.values(path, mention[4])
-            if not isinstance(value, Rebound)
-            for member in inference.members(value, self.family.sought.name)[:1]
-        }
-        found = [each for each in self.members if each.symbol in symbols and not each.module.path.endswith(".pyi")]
-        return found[-1] if len({each.symbol for each in found}) == 1 else self.target
-
-    def _skipped(self, site: Site, member: Member) -> int:
-        """Return how many of the first parameters are bound before a call."""
-        if site.makes or not member.in_class:
-            return int(site.makes)
-        if member.is_of_class or not member.bound:
-            return member.bound
-        values = (
-            [
-                each
-                for each in self.project.inference.values(site.mentioned.path, site.mentioned.mention[4])
-                if not isinstance(each, Rebound)
-            ]
-            if site.mentioned.mention[4] > 0
-            else []
-        )
-        by_class = bool(values) and all(isinstance(each, (Class, OfClass)) for each in values)
-        return 0 if by_class else 1
-
-    def _given(self, site: Site) -> Mapping[str, str]:
-        """Return what a call gives for new parameters: what is wanted, or those of the function around it."""
-        given = dict(self.asked.given)
-        around = self._around(site)
-        if around is not None:
-            new = self.signatures.get(self.members.index(around), around.header.signature)
-            own = {name for name in new.named if name not in self.before.named and name in self.asked.after.named}
-            is_up = self._is_passing_up(site)
-            given.update(
-                (name, name)
-                for name in own
-                if is_up or self.asked.after.named[name].is_required or name in (*given, *self.asked.threaded)
-            )
-        elif self._passes(site):
-            given.update((name, name) for name in self.asked.threaded)
-        return given
-
-    def _passes(self, site: Site) -> bool:
-        """Say whether a call stands in a function that gets the parameters, too, to pass them on."""
-        return _outermost(self.project, site.mentioned) in self.asked.passing
-
-    def _around(self, site: Site) -> Member | None:
-        """Return the member in which a place stands."""
-        path, scope = site.mentioned.path, site.mentioned.mention[2]
-        around = set(scopes_around(self.project, path, scope))
-        return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
-
-    def _hands_all_on(self, site: Site, text: str) -> bool:
-        """Say whether a method that takes anything hands all of it on to what it overrides."""
-        around = self._around(site)
-        if around is None or around is self.target:
-            return False
-        signature = around.header.signature
-        if signature.positional[around.bound :] or signature.rest is None or signature.options is None:
-            return False
-        given = [each.text for each in arguments_in(text) or ()]
-        return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
-
-    def _is_passing_up(self, site: Site) -> bool:
-        """Say whether a method calls what it overrides: by `super()`, or by the class."""
-        path, receiver = site.mentioned.path, site.mentioned.mention[4]
-        if receiver <= 0 or site.how is not How.CALL or self._around(site) is None:
-            return False
-        values = self.project.inference.values(path, receiver)
-        return bool(values) and all(isinstance(each, (Above, Class, Rebound)) for each in values)
 
     def _shown(self, mentioned: Mentioned) -> Reference:
         return self.project.shown(mentioned, self.project.lines(mentioned.path))
@@ -575,33 +418,6 @@ class SignatureChange:
                     f"--thread {name} has the callers take it, too, and pass it on.",
                 ],
             )
-
-
-def callers_of(project: Project, resolved: Resolved) -> list[str]:
-    """Return the addresses of the outermost functions that surely call a function, but for itself and its family."""
-    family = family_of_function(project, resolved)
-    own = {each.address for each in members_of_family(project, family.symbols) if isinstance(each, Member)}
-    found = {
-        _outermost(project, each.mentioned)
-        for each in sites_of(project, family).found
-        if each.how in (How.CALL, How.PARTIAL) and each.mentioned.certainty in ("sure", "probable")
-    }
-    return sorted(found - own - {""})
-
-
-def _outermost(project: Project, mentioned: Mentioned) -> str:
-    """Return the address of the outermost function around a mention; "" for none."""
-    uses, found = project.uses(mentioned.path), ""
-    for scope in scopes_around(project, mentioned.path, mentioned.mention[2]):
-        if uses.scopes[scope].kind == u.FUNCTION_SCOPE:
-            found = project.address(mentioned.path, uses.scopes[scope].owner)
-    return found
-
-
-def _name_at(project: Project, mentioned: Mentioned) -> str:
-    """Return the name under which a mention is noted."""
-    mentions = project.uses(mentioned.path).mentions
-    return next((name for name, several in mentions.items() if mentioned.mention in several), u.NAMELESS)
 
 
 def _words(text: str) -> set[str]:

@@ -13,12 +13,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import structs
+from msgspec import Struct, structs
 
+from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.model.text import listed
+from bae_source.project.references.calls.parameters import MAKING
+from bae_source.refactoring.signature.members import Member
 from bae_source.syntax.outline.docstring_entries import Entry, Section, sections
 from bae_source.syntax.signatures.signature import Parameter, Signature
 from bae_source.syntax.text.revision import Revision
+
+
+class Splice(Struct, frozen=True, kw_only=True):
+    """A change of a docstring, and the address of the function that it documents."""
+
+    span: Span
+    new: str
+    address: str
+
+    def __contains__(self, offset: int) -> bool:
+        return self.span.start <= offset < self.span.end
+
+
+def documented(member: Member, after: Signature, texts: Mapping[str, str]) -> Iterator[Splice]:
+    """Yield what changes in the docstrings of a function: its own, of a constructor its class's, too.
+
+    Parameters:
+        after: its new signature.
+        texts: by names of new parameters, what their entries say.
+    """
+    text, newline = member.tree.text, member.tree.source.newline
+    for docstring in _docstrings(member):
+        for span, new in docstring_splices(text, docstring, member.header.signature, after, texts, newline):
+            yield Splice(span=span, new=new, address=member.address)
+
+
+def undocumented(member: Member, after: Signature, texts: Mapping[str, str]) -> Iterator[Notice]:
+    """Yield that a docstring which documents parameters says nothing of new ones."""
+    before = member.header.signature.named
+    silent = [name for name in after.named if name not in before and name not in texts]
+    if silent and any(True for each in _docstrings(member) for _ in _of_parameters(member.tree.text, each)):
+        text = f"The docstring of {member.address} has entries of parameters, and none of {listed(silent)}."
+        yield Notice("undocumented", f"{text} --describe {silent[0]}=TEXT gives one.")
+
+
+def _docstrings(member: Member) -> Iterator[Span]:
+    definitions = member.tree.outline.definitions
+    own = definitions[member.number]
+    is_making = member.symbol.name in MAKING and own.parent >= 0
+    for each in [own, definitions[own.parent]] if is_making else [own]:
+        if each.docstring is not None:
+            yield each.docstring
 
 
 def docstring_splices(
@@ -55,11 +101,6 @@ def docstring_splices(
             revision.apply(_added(revision.text, section, after, each, texts[each.name], newline))
             section = _nth(revision.text, span(), 0)
     return revision.splices()
-
-
-def documents(text: str, docstring: Span) -> bool:
-    """Say whether a docstring has entries for parameters."""
-    return any(True for _ in _of_parameters(text, docstring))
 
 
 def _of_parameters(text: str, docstring: Span) -> Iterator[Section]:

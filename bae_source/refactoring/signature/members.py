@@ -54,6 +54,11 @@ class Member(Struct, frozen=True, kw_only=True):
     in_class: bool
 
     @property
+    def place(self) -> tuple[str, int]:
+        """Its file and its scope."""
+        return self.symbol.path, self.scope
+
+    @property
     def bound(self) -> int:
         """How many of its first parameters Python gives where it is taken from an instance."""
         return int(self.in_class and not self.flags & {"static"} and self.symbol.name != _NEW)

@@ -22,9 +22,10 @@ from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
-from bae_source.refactoring.signature.changing import Asked, Changed, SignatureChange, callers_of
+from bae_source.refactoring.signature.changing import Changed, SignatureChange
 from bae_source.refactoring.signature.members import Member
 from bae_source.refactoring.signature.sites import scopes_around
+from bae_source.refactoring.signature.views import Asked, callers_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.signatures.signature import Kind, Parameter, Signature, header_at

@@ -20,10 +20,12 @@ from enum import Enum, auto
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
+from bae_source.model.reasons import Reason
 from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.calls.calling import Calling
 from bae_source.project.references.calls.parameters import classes_made
 from bae_source.project.references.classes.family import Family
+from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.references import looked_for
@@ -42,6 +44,9 @@ _ASKING = frozenset(
      "str", "hash", "type", "len", "print", "vars", "dir", "help"}
 )  # fmt: skip
 """Functions that do not call what they are given."""
+
+
+_ONE_OF_SEVERAL = Reason.SEVERAL.of(what="the class that is called")
 
 
 class How(Enum):
@@ -124,9 +129,11 @@ class _Search:
         looked = looked_for(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
         self.unreadable.update(looked.unreadable)
         calling = Calling(self.project, sought)
+        several = makes and self._is_one_of_several(sought)
         for path, mentions in looked.files:
             for each in mentions:
-                self.found.setdefault((path, *each.mention[:2]), (each, makes, False))
+                doubted = Mentioned(path, each.mention, "unsure", _ONE_OF_SEVERAL) if several else each
+                self.found.setdefault((path, *each.mention[:2]), (doubted, makes, False))
         if paths is not None:
             return
         calling.run(dict(looked.files), looked.names)
@@ -137,6 +144,16 @@ class _Search:
                 if each.certainty == "sure" and each.mention[3] == u.CALL and is_made is makes:
                     self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)
         self.unreadable.update(calling.unreadable)
+
+    def _is_one_of_several(self, sought: Sought) -> bool:
+        """Say whether a name is that of several classes, one after the other."""
+        bindings = [
+            binding
+            for each in sought.meanings
+            if isinstance(each, Symbol)
+            for binding in self.project.uses(each.path).scopes[each.scope].names.get(each.name, ())
+        ]
+        return sum(how == u.CLASS for how, *_ in bindings) > 1
 
     def site(self, key: tuple[str, int, int]) -> Site | None:
         """Return the place of a mention; None where it is no use."""

@@ -106,13 +106,20 @@ def led_along(own: Signature, before: Signature, after: Signature) -> Signature 
         elif not (own.options and each.is_by_keyword):  # which takes it, and hands it on
             new.append(each)
     taken = {each.name for each in (*new, *alike.values())}
+    alone = {each.name for each in new if each.kind is Kind.KEYWORD_ONLY}
+
+    def is_behind(number: int) -> bool:
+        """Say whether a parameter stood behind one that takes keywords alone now: it would move into its place."""
+        above = [each.name for each in own.parameters[:number] if each.is_positional]
+        return own.parameters[number].is_positional and not alone.isdisjoint(above)
+
     for number, each in enumerate(own.parameters):
         if each.name not in taken:
             before_it = [other.name for other in own.parameters[:number]]
             at = max((place for place, other in enumerate(new) if other.name in before_it), default=-1) + 1
             while each.default and at < len(new) and new[at].is_positional and new[at].is_required:
                 at += 1
-            new.insert(at, each)
+            new.insert(at, structs.replace(each, kind=Kind.KEYWORD_ONLY) if is_behind(number) else each)
     new.sort(key=lambda each: each.kind)
     has_default = False
     for each in new:

@@ -1,0 +1,232 @@
+"""The change of a signature as one call sees it: which definition it reaches, what is bound before it, what it gives.
+
+Base.send(self, 1)      nothing is bound before it
+super().send(1)         the instance is; and a new parameter that its own method gets is passed on
+Form(request, 1)        of a constructor that hands on the rest: `request` comes before what that takes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.references.calls.calls import values_called
+from bae_source.project.references.meaning.meanings import Symbol
+from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound
+from bae_source.refactoring.signature.forwarding import Forwarder
+from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
+from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
+from bae_source.syntax.names import uses as u
+from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
+from bae_source.syntax.signatures.signature import Signature
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """A change of a signature, as it is wanted.
+
+    Parameters:
+        after: the signature that the function shall have.
+        given: by names of parameters, what calls give that give nothing for them.
+        threaded: parameters that functions which get them, too, pass on.
+        passing: addresses of these functions.
+        documented: by names of parameters, the text of their entries in docstrings.
+        imports: statements for files whose calls are given something.
+    """
+
+    after: Signature
+    given: Mapping[str, str] = {}
+    threaded: tuple[str, ...] = ()
+    passing: frozenset[str] = frozenset()
+    documented: Mapping[str, str] = {}
+    imports: tuple[str, ...] = ()
+
+
+class Views:
+    """The change of a signature as calls see it.
+
+    Parameters:
+        word: the name of the function, as Python stores it.
+        members: the definitions that change together.
+        signatures: the new one of each, by its number among them.
+        target: the definition that was named.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        asked: Asked,
+        word: str,
+        members: Sequence[Member],
+        signatures: Mapping[int, Signature],
+        target: Member,
+    ) -> None:
+        self.project = project
+        self.asked = asked
+        self.word = word
+        self.members = members
+        self.signatures = signatures
+        self.target = target
+        self.change = Change(before=target.header.signature, after=asked.after, given=asked.given)
+        self._forwarders: dict[tuple[str, int, int], Forwarder] = {}
+
+    def by_forwarder(self, sites: Iterable[Site], forwarder: Forwarder) -> None:
+        """Note that some calls are of a function that hands on what it is given."""
+        self._forwarders.update((each.place, forwarder) for each in sites)
+
+    def seen_by(self, site: Site, text: str) -> tuple[Change, int]:
+        """Return the change as a call sees it, and how many parameters are bound before it."""
+        if (forwarder := self._forwarders.get(site.place)) is not None:
+            change = structs.replace(forwarder.change, given=self._given(site))
+            return change, self._skipped(site, forwarder.member)
+        member = self._member_called(site)
+        change = self.change
+        if member is not self.target:
+            new = self.signatures.get(self.members.index(member))
+            change = structs.replace(change, before=member.header.signature, after=new or member.header.signature)
+        change = structs.replace(change, given=self._given(site))
+        skipped = self._skipped(site, member)
+        if site.how is not How.PARTIAL:
+            arguments = arguments_in(text)
+            if arguments is not None and not fits(arguments, change.before, skipped):
+                others = (
+                    structs.replace(change, before=each.header.signature, after=self.signatures[number])
+                    for number, each in enumerate(self.members)
+                    if number in self.signatures and fits(arguments, each.header.signature, skipped)
+                )
+                change = next(others, change)
+        return change, skipped
+
+    def _member_called(self, site: Site) -> Member:
+        """Return the definition that a call reaches, if that is one; else the one that was named."""
+        path, mention = site.mentioned.path, site.mentioned.mention
+        if len(self.members) == 1 or site.makes or mention[4] <= 0:
+            return self.target
+        inference = self.project.inference
+        symbols = {
+            member.symbol
+            for value in inference.values(path, mention[4])
+            if not isinstance(value, Rebound)
+            for member in inference.members(value, self.word)[:1]
+        }
+        found = [each for each in self.members if each.symbol in symbols and not each.module.path.endswith(".pyi")]
+        return found[-1] if len({each.symbol for each in found}) == 1 else self.target
+
+    def _skipped(self, site: Site, member: Member) -> int:
+        """Return how many of the first parameters are bound before a call."""
+        if site.makes or not member.in_class:
+            return int(site.makes)
+        if member.is_of_class or not member.bound:
+            return member.bound
+        values = (
+            [
+                each
+                for each in self.project.inference.values(site.mentioned.path, site.mentioned.mention[4])
+                if not isinstance(each, Rebound)
+            ]
+            if site.mentioned.mention[4] > 0
+            else []
+        )
+        by_class = bool(values) and all(isinstance(each, (Class, OfClass)) for each in values)
+        return 0 if by_class else 1
+
+    def _given(self, site: Site) -> Mapping[str, str]:
+        """Return what a call gives for new parameters: what is wanted, or those of the function around it."""
+        given = dict(self.asked.given)
+        around = self.around(site)
+        if around is not None:
+            new = self.signatures.get(self.members.index(around), around.header.signature)
+            own = {
+                name for name in new.named if name not in self.change.before.named and name in self.asked.after.named
+            }
+            is_up = self.is_passing_up(site)
+            given.update(
+                (name, name)
+                for name in own
+                if is_up or self.asked.after.named[name].is_required or name in (*given, *self.asked.threaded)
+            )
+        elif self._passes(site):
+            given.update((name, name) for name in self.asked.threaded)
+        return given
+
+    def _passes(self, site: Site) -> bool:
+        """Say whether a call stands in a function that gets the parameters, too, to pass them on."""
+        return outermost(self.project, site.mentioned) in self.asked.passing
+
+    def around(self, site: Site) -> Member | None:
+        """Return the member in which a place stands."""
+        path, scope = site.mentioned.path, site.mentioned.mention[2]
+        around = set(scopes_around(self.project, path, scope))
+        return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
+
+    def hands_all_on(self, site: Site, text: str) -> bool:
+        """Say whether a method that takes anything hands all of it on to what it overrides."""
+        around = self.around(site)
+        if around is None or around is self.target:
+            return False
+        signature = around.header.signature
+        if signature.positional[around.bound :] or signature.rest is None or signature.options is None:
+            return False
+        given = [each.text for each in arguments_in(text) or ()]
+        return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
+
+    def is_passing_up(self, site: Site) -> bool:
+        """Say whether a method calls what it overrides: by `super()`, or by the class."""
+        path, receiver = site.mentioned.path, site.mentioned.mention[4]
+        if receiver <= 0 or site.how is not How.CALL or self.around(site) is None:
+            return False
+        values = self.project.inference.values(path, receiver)
+        return bool(values) and all(isinstance(each, (Above, Class, Rebound)) for each in values)
+
+    def is_plain(self, site: Site) -> bool:
+        """Say whether what a call calls by another name is the function, or the class, and no other object.
+
+        append = text.append; append(1)     the method of an instance, if `text` surely is one
+        """
+        name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
+        if not self.target.in_class or site.makes:
+            values = values_called(self.project, site.mentioned.path, name, mention)
+            return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
+        if mention[4] != u.PLAIN:
+            return False
+        taken = [
+            (meaning.path, self.project.uses(meaning.path).expressions[first] if how == u.ASSIGNED else ())
+            for meaning in self.project.names.named(site.mentioned.path, mention[2], name)
+            if isinstance(meaning, Symbol)
+            for how, first, *_ in self.project.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+        ]
+        receivers = [
+            self.project.inference.values(path, int(form[1])) if form[:1] == (u.ATTRIBUTE,) else frozenset({None})
+            for path, form in taken
+        ]
+        return bool(receivers) and all(isinstance(each, Instance) for values in receivers for each in values)
+
+
+def callers_of(project: Project, resolved: Resolved) -> list[str]:
+    """Return the addresses of the outermost functions that surely call a function, but for itself and its family."""
+    family = family_of_function(project, resolved)
+    own = {each.address for each in members_of_family(project, family.symbols) if isinstance(each, Member)}
+    found = {
+        outermost(project, each.mentioned)
+        for each in sites_of(project, family).found
+        if each.how in (How.CALL, How.PARTIAL) and each.mentioned.certainty in ("sure", "probable")
+    }
+    return sorted(found - own - {""})
+
+
+def outermost(project: Project, mentioned: Mentioned) -> str:
+    """Return the address of the outermost function around a mention; "" for none."""
+    uses, found = project.uses(mentioned.path), ""
+    for scope in scopes_around(project, mentioned.path, mentioned.mention[2]):
+        if uses.scopes[scope].kind == u.FUNCTION_SCOPE:
+            found = project.address(mentioned.path, uses.scopes[scope].owner)
+    return found
+
+
+def _name_at(project: Project, mentioned: Mentioned) -> str:
+    """Return the name under which a mention is noted."""
+    mentions = project.uses(mentioned.path).mentions
+    return next((name for name, several in mentions.items() if mentioned.mention in several), u.NAMELESS)
