@@ -47,9 +47,9 @@ def test_a_refusal_is_a_draft_that_takes_single_places(root: Path) -> None:
     assert caught.value.code == "unsafe_change"
     assert (root / "core.py").read_text() == CORE
     outcome = source.commit(caught.value.details["draft"], unsure="leave")
-    assert outcome["status"] == "applied"
+    assert outcome.status == "applied"
     assert 'send(2, mode="w")' in (root / "core.py").read_text()
-    assert [each["line"] for each in outcome["report"]["unsure"]] == [6]
+    assert [each["line"] for each in outcome.report["unsure"]] == [6]
     assert printed_error(root).endswith("were given\n"), "as the report says"
     source.undo()
     assert (root / "core.py").read_text() == CORE
