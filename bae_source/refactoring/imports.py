@@ -143,7 +143,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         first, last = lines.number(span.start), lines.number(span.end - 1)
         there = {
             (each.module, each.level, each.attribute, each.asname)
-            for each in imported_names(tree.text, purposes=False)
+            for each in imported_names(tree.text)
             if not each.top and first <= each.line <= last
         }
         missing = [each for each in self.statements if not _is_there(each, there)]
@@ -191,7 +191,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
             raise _no_module(resolved)
         module = resolved.module
         try:
-            found = imported_names(resolved.tree.text, purposes=False)
+            found = imported_names(resolved.tree.text)
         except (SyntaxError, RecursionError, MemoryError):
             raise SourceError(
                 "not_lossless",

@@ -35,7 +35,7 @@ from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.references import References, searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.importing.effects import first_effect
-from bae_source.syntax.importing.purposes import ImportedName, imported_names
+from bae_source.syntax.importing.purposes import ImportedName, imported_names, with_purposes
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.text.source import parsable
 
@@ -100,34 +100,41 @@ def unread_imports(workspace: Workspace, modules: Sequence[ModuleFile]) -> Unrea
     return _Finder(workspace).run(modules)
 
 
-def unread_here(project: Project, path: str, *, purposes: bool = True) -> list[ImportedName]:
+def unread_here(project: Project, path: str) -> list[ImportedName]:
     """Return the names that a file imports and does not read, whatever others do with them.
-
-    Parameters:
-        purposes: whether what the text says of them counts.
 
     Raises:
         ResourceError: the file could not be analysed.
     """
     uses = project.uses(path)
-    names = {each.name for each in uses.imports if each.name and each.attribute != "*"}
-    unread = {name for name in names if any(_is_unread(project, path, name, scope) for scope in _binding(uses, name))}
+    binding, outside = _bound_by_imports(uses)
+    unread = {
+        (name, scope)
+        for name, scopes in binding.items()
+        for scope in (scopes if name not in outside else ())
+        if _is_unread(project, path, name, scope)
+    }
     if not unread:
         return []
     for error in project.unanalysed(path).values():
         raise error
-    text = parsable(project.workspace.content(path) or b"").text
-    found = [each for each in imported_names(text, purposes=purposes) if each.name in unread]
-    return [each for each in found if all(_is_unread(project, path, each.name, n) for n in _scopes(uses, each))]
+    names = imported_names(parsable(project.workspace.content(path) or b"").text)
+    return [
+        each
+        for each in names
+        if (scopes := _scopes(uses, each, binding.get(each.name, ())))
+        and unread.issuperset((each.name, n) for n in scopes)
+    ]
 
 
 def reads_of(project: Project, path: str, each: ImportedName) -> list[u.Mention]:
     """Return where the code of a file reads or deletes a name that it imports, or lists it in `__all__`."""
     uses = project.uses(path)
+    scopes = _scopes(uses, each, _bound_by_imports(uses)[0].get(each.name, ()))
     return [
         mention
         for mention in uses.mentions.get(each.name, ())
-        if any(_reads(project, path, each.name, mention, scope) for scope in _scopes(uses, each))
+        if any(_reads(project, path, each.name, mention, scope) for scope in scopes)
     ]
 
 
@@ -151,20 +158,25 @@ def _chain(uses: u.Uses, number: int) -> list[str]:
     return [*outer, str(form[2])] if outer else []
 
 
-def _binding(uses: u.Uses, name: str) -> list[int]:
-    """Return the scopes in which an import binds a name."""
-    return [
-        number
-        for number, scope in enumerate(uses.scopes)
-        if any(how == u.IMPORTED for how, *_ in scope.names.get(name, ()))
-    ]
+def _bound_by_imports(uses: u.Uses) -> tuple[dict[str, list[int]], set[str]]:
+    """Return the scopes in which imports bind each name, and the names that functions bind in scopes around them."""
+    binding: dict[str, list[int]] = {}
+    outside: set[str] = set()
+    for number, scope in enumerate(uses.scopes):
+        for name, bindings in scope.names.items():
+            how = {each[0] for each in bindings}
+            if u.IMPORTED in how:
+                binding.setdefault(name, []).append(number)
+            if u.GLOBAL in how or u.NONLOCAL in how:
+                outside.add(name)
+    return binding, outside
 
 
-def _scopes(uses: u.Uses, each: ImportedName) -> list[int]:
-    """Return the scopes in which the statement of a name binds it."""
+def _scopes(uses: u.Uses, each: ImportedName, among: Iterable[int]) -> list[int]:
+    """Return those of some scopes in which the statement of a name binds it."""
     return [
         number
-        for number in _binding(uses, each.name)
+        for number in among
         if any(how == u.IMPORTED and line == each.line for how, _, _, line in uses.scopes[number].names[each.name])
     ]
 
@@ -174,9 +186,6 @@ def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
     uses = project.uses(path)
     here = uses.scopes[scope]
     if here.kind == u.CLASS_SCOPE or any(how != u.IMPORTED for how, *_ in here.names[name]):
-        return False
-    declared = (how for other in uses.scopes for how, *_ in other.names.get(name, ()))
-    if any(how in (u.GLOBAL, u.NONLOCAL) for how in declared):
         return False
     return not any(_reads(project, path, name, mention, scope) for mention in uses.mentions.get(name, ()))
 
@@ -245,9 +254,11 @@ class _Finder:
         if found and self._settings.lets_stay(module.path):
             return []
         is_init = module.path.rpartition("/")[2].startswith(f"{_INIT}.")
-        return [
-            each for each in found if not (is_init and each.top) and (each.purpose is None or each.purpose.sentence)
-        ]
+        left = [each for each in found if each.purpose is None and not (is_init and each.top)]
+        if not left:
+            return []
+        text = parsable(self.workspace.content(module.path) or b"").text
+        return [each for each in with_purposes(text, left) if each.purpose is None or each.purpose.sentence]
 
     def _why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str | None:
         """Return why an import may be needed; nothing where it surely is not, None where it surely is."""
@@ -537,7 +548,7 @@ def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName
 def takers_of_import(workspace: Workspace, module: ModuleFile, name: str) -> list[tuple[str, int]]:
     """Return the places of other modules, as module and line, that surely take a name which a module imports."""
     text = workspace.source(module).text
-    named = [each for each in imported_names(text, purposes=False) if each.top and each.name == name]
+    named = [each for each in imported_names(text) if each.top and each.name == name]
     found = (one for each in named[:1] for one in _taking(workspace, module, each))
     return [(one.module, one.line) for one in found if one.certainty == "sure" and one.module != module.name]
 

@@ -109,7 +109,7 @@ def _were_read(workspace: Workspace) -> Callable[[Unread], bool]:
     def was_read(each: Unread) -> bool:
         if each.path not in read:
             try:
-                unread = {one.name for one in unread_here(project, each.path, purposes=False)}
+                unread = {one.name for one in unread_here(project, each.path)}
                 read[each.path] = {one.name for one in project.uses(each.path).imports} - unread
             except ResourceError:
                 return False

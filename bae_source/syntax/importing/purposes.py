@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -91,22 +91,21 @@ class ImportedName(Struct, frozen=True, kw_only=True):
         return self.name if self.attribute is not None or self.asname else self.module
 
 
-def imported_names(text: str, *, purposes: bool = True) -> list[ImportedName]:
+def imported_names(text: str) -> list[ImportedName]:
     """Return the names that the imports of a text bind in its module and in functions, in source order.
 
-    Left out are stars, what a class binds, and `from __future__`.
-
-    Parameters:
-        purposes: whether to look for what the text says of them.
+    Left out are stars, what a class binds, and `from __future__`. Purposes are those that the statements around tell.
 
     Raises:
         SyntaxError, RecursionError, MemoryError: as `parse_module`.
     """
-    found = list(_found(parse_module(text).body, None, top=True))
-    if not purposes or not found:
-        return found
+    return list(_found(parse_module(text).body, None, top=True))
+
+
+def with_purposes(text: str, names: Iterable[ImportedName]) -> list[ImportedName]:
+    """Return names of a text with the purposes that its comments and strings tell, where they have none."""
     said = _Said(text)
-    return [each if each.purpose is not None else replace(each, purpose=said.of(each)) for each in found]
+    return [each if each.purpose is not None else replace(each, purpose=said.of(each)) for each in names]
 
 
 def _found(
