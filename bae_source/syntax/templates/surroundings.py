@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.model.span import Span
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.template import Template, reading
-from bae_source.syntax.text.lexer import end_of_header
+from bae_source.syntax.text.lexer import end_of_header, end_of_line
 from bae_source.syntax.text.source import Source
 
 _ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -96,8 +96,8 @@ def statement_around(source: Source, node: ast.AST, parents: Parents) -> Stateme
     start = span_of(source, around).start
     decorators: Sequence[ast.AST] = getattr(around, "decorator_list", ())
     if child in decorators:
-        first = text.rfind("@", 0, span_of(source, decorators[0]).start)
-        return Statement("", Span(first, start), "def f(): pass")
+        first = text.rfind("@", 0, span_of(source, child).start)
+        return Statement("", Span(first, end_of_line(text, first)), "def f(): pass")
     if isinstance(around, ast.ExceptHandler):
         return Statement("try: pass\n", Span(start, end_of_header(text, start)), " pass")
     if isinstance(around, ast.Match):
