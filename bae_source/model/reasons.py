@@ -168,6 +168,7 @@ class Reason(Enum):
     IN_F_STRING = ("it stands in an f-string, whose quotes the replacement may end", 'f"{send(1)}"')
     REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
     SHARED_LINE = ("it shares its line with other statements, and the replacement has several", "send(1); close()")
+    CLAUSE = ("it is an elif, and the replacement is no if", "elif send(1): ...")
     PART_OF_EXPRESSION = ("it is a part of an expression, and the replacement is a statement", "x = send(1)")
     UNTOLD = (
         "annotations stand there that the pattern leaves out, and the replacement would drop them",
@@ -207,6 +208,7 @@ _UNCHANGEABLE = frozenset(
         Reason.IN_F_STRING,
         Reason.REPLACEMENT_UNREAD,
         Reason.SHARED_LINE,
+        Reason.CLAUSE,
         Reason.PART_OF_EXPRESSION,
         Reason.UNTOLD,
     )

@@ -12,8 +12,9 @@ from typing import Annotated, ClassVar
 
 from msgspec.structs import replace as with_fields
 
-from bae_source.errors import Refused, RequestError, ResourceError, SourceError, TransactionError
+from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call
+from bae_source.model.changeset import changeset
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.reference import Reference
@@ -33,7 +34,6 @@ from bae_source.refactoring.planning.generated import GENERATED, generated_among
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.sound import check_sound
 from bae_source.syntax.rewrite.textual import stands
-from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Lines, dominant_newline, kept_uniform, with_newlines
 
@@ -104,8 +104,11 @@ class Replace(Request, frozen=True, kw_only=True):
             unparsed=found.unread,
             complete=scope.complete and not found.unread,
         )
-        contents = {text.file.path: _edited(text, chosen) for text, chosen in edits}
-        check_sound(workspace, edits, contents)
+        changes = {text.file.path: text.change(chosen) for text, chosen in edits}
+        contents = {
+            path: change.apply(text.content) for (text, _), (path, change) in zip(edits, changes.items(), strict=True)
+        }
+        check_sound(workspace, edits, changes)
         plan = planned_files(
             workspace,
             contents=contents,
@@ -120,7 +123,7 @@ class Replace(Request, frozen=True, kw_only=True):
                 *self._renaming(workspace, edits),
             ),
         )
-        return with_fields(plan, report=report)
+        return with_fields(plan, changes=changeset(changes.values()), report=report)
 
     def _expression(self, *, ignore_case: bool) -> Expression:
         if not self.text:
@@ -257,7 +260,9 @@ class Replace(Request, frozen=True, kw_only=True):
             defined = re.compile(
                 rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{self.text}\b|^{self.text}[ \t]*[:=]", re.M
             )
-            names += [f"{text.file.name}.{self.text}" for text, _ in edits if text.source and defined.search(text.text)]
+            names += [
+                f"{text.file.name}.{self.text}" for text, _ in edits if text.file.python and defined.search(text.text)
+            ]
         for name in names[:2]:
             try:
                 address = resolve(workspace, name).address
@@ -282,20 +287,6 @@ def _fitted(text: Text, span: Span, new: str) -> str:
 
 def _overlap(first: Span, second: Span) -> bool:
     return first.start < second.end and second.start < first.end
-
-
-def _edited(text: Text, edits: Edits) -> bytes:
-    try:
-        return text.encode(splice(text.text, edits))
-    except SourceError as error:
-        raise error.altered(subject=text.file.name) from None
-    except UnicodeEncodeError as error:
-        raise SourceError(
-            "encoding_invalid",
-            f"{text.file.name} is taken as Latin-1, which has no {error.object[error.start]!r}",
-            unchanged=True,
-            hints=["Leave that file out of the scope, or convert it to UTF-8 first."],
-        ) from None
 
 
 def _places(text: Text, edits: Edits) -> Iterator[Reference]:

@@ -31,6 +31,8 @@ from bae_source.syntax.patterns.pattern import parse_pattern
 from bae_source.syntax.templates.template import parse_template
 
 _MOST_ADDRESSES = 5
+_MOST_CHANGED = 20
+"""Symbols that an outcome lists with their etags; of more it lists the modules, and the report has the symbols."""
 
 
 class Rewrite(Request, frozen=True, kw_only=True):
@@ -116,7 +118,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
             workspace,
             spliced=spliced,
             summary=self._summary(found.report, len(found.spliced)),
-            changed=tuple(found.report.changed),
+            changed=_about(found),
             warnings=(*found.notices, *notices),
         )
         if not names:
@@ -191,3 +193,9 @@ class Rewrite(Request, frozen=True, kw_only=True):
         at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
         left = f"; {counted(len(report.unsure), 'place')} left as they are" if report.unsure else ""
         return f"Rewrote {counted(report.places, 'place')} in {counted(files, 'file')}: {at}{left}."
+
+
+def _about(found: Rewritten) -> tuple[str, ...]:
+    """Return the addresses of what a rewrite is about."""
+    symbols = tuple(found.report.changed)
+    return symbols if len(symbols) <= _MOST_CHANGED else tuple(each.module.name for each in found.spliced)

@@ -27,7 +27,7 @@ _LIVE_ROUNDS = 5
 _PATTERNS = ("mark_safe", r"def get_\w+_display\b", r"class \w+\(models\.Model\)", "no_such_word_in_it")
 """Each means the same to Python and to git; a rare word, regular expressions with few and with many hits, and none."""
 
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_AUTHOR_NAME": "benchmark",
@@ -44,7 +44,7 @@ def greps(root: Path, *, rounds: int) -> bool:
         root: a copy of the project, which is made a repository.
         rounds: how often the two take turns.
     """
-    _repository(root)
+    repository(root)
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder).resolve()
         (empty / "one.py").write_bytes(b"")
@@ -104,7 +104,7 @@ def _live(root: Path, pattern: str, rounds: int) -> list[tuple[float, float]]:
 
 def _git(root: Path, pattern: str) -> tuple[Cost, int]:
     command = ["git", "grep", "-n", "-E", "-e", pattern, "--", "*.py"]
-    cost, out = run(command, cwd=root, environment=_ENVIRONMENT, accepted=(0, 1))  # 1: nothing found
+    cost, out = run(command, cwd=root, environment=ENVIRONMENT, accepted=(0, 1))  # 1: nothing found
     return cost, len(out.splitlines())
 
 
@@ -113,6 +113,7 @@ def _least(costs: Sequence[Cost]) -> str:
     return f"{wall:.0f} ms ({cpu:.0f} CPU)"
 
 
-def _repository(root: Path) -> None:
+def repository(root: Path) -> None:
+    """Make a folder a repository with all its files."""
     for words in (["init", "--quiet"], ["add", "--all", "--force"], ["commit", "--quiet", "--message", "as released"]):
-        run(["git", *words], cwd=root, environment=_ENVIRONMENT)
+        run(["git", *words], cwd=root, environment=ENVIRONMENT)

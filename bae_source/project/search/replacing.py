@@ -16,7 +16,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError
+from bae_source.errors import ResourceError, SourceError
+from bae_source.model.changeset import FileChange, file_change
 from bae_source.model.span import Span
 from bae_source.project.files.port import gone
 from bae_source.project.search.expression import Expression
@@ -24,9 +25,11 @@ from bae_source.project.search.matching import Replacement, Stopped, replacement
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.search.sieve import MAX_DATA, Sieve
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.text.byte_edits import byte_edits
 from bae_source.syntax.text.source import Source, codec_of, dominant_newline
 
 Edits = list[tuple[Span, str]]
+_OTHERWISE = "Leave that file out of the scope, or convert it to UTF-8 first."
 
 
 class Text:
@@ -35,15 +38,14 @@ class Text:
     Parameters:
         file: the file.
         content: its bytes.
-        source: its text, of source code; else `codec` tells how its bytes are read.
+        source: its text, in the encoding in which that is read.
     """
 
-    def __init__(self, file: Searched, content: bytes, source: Source | None, codec: str) -> None:
+    def __init__(self, file: Searched, content: bytes, source: Source) -> None:
         self.file = file
         self.content = content
         self.source = source
-        self.codec = codec
-        self.text = source.text if source is not None else content.decode(codec)
+        self.text = source.text
 
     @cached_property
     def newline(self) -> str:
@@ -64,14 +66,17 @@ class Text:
         """Return where a place of the plain text stands in the file's own."""
         return Span(start + bisect_left(self._pairs, start), end + bisect_left(self._pairs, end))
 
-    def encode(self, text: str) -> bytes:
-        """Return another text as bytes of this file.
+    def change(self, edits: Edits) -> FileChange:
+        """Return the change of the file that puts other text in some places.
 
         Raises:
-            SourceError: `encoding_invalid`.
-            UnicodeEncodeError: a data file cannot hold it.
+            SourceError: `encoding_invalid` if it cannot hold that text.
         """
-        return self.source.encode(text) if self.source is not None else text.encode(self.codec)
+        try:
+            return file_change(self.file.path, self.content, byte_edits(self.source, edits))
+        except SourceError as error:
+            hints = error.hints if self.file.python else [_OTHERWISE]
+            raise error.altered(subject=self.file.name, hints=hints) from None
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -149,7 +154,9 @@ class _Reading:
 
     def _text(self, file: Searched) -> Text | None:
         """Return a file's text; None where it is none, or holds no match."""
-        content = self._sieve.taken(file.path) if file.size <= MAX_DATA else b""
+        if file.size > MAX_DATA:
+            raise SourceError("not_lossless", f"has {file.size:,} bytes, more than {MAX_DATA:,}.", subject="The file")
+        content = self._sieve.taken(file.path)
         if content is None:
             content = self._workspace.glance(file.path)
         if content is None:
@@ -157,10 +164,12 @@ class _Reading:
         if not self._expression.may_match(content, python=file.python):
             return None
         if file.python:
-            return Text(file, content, Source(content), "")
+            return Text(file, content, Source(content))
         codec = codec_of(content)
         if codec is not None:
-            return Text(file, content, None, codec)
+            source = Source.of_text(content.decode(codec), codec)
+            source.content = content
+            return Text(file, content, source)
         if self._expression.compiled.search(content.decode("latin-1")):
             self.binary.append(file.name)
         return None

@@ -35,7 +35,7 @@ def losing(workspace: Workspace, plan: Plan) -> Iterator[ModuleFile]:
         module = workspace.layout.module_at(file.path) if file.path.endswith((".py", ".pyi")) else None
         if module is None or file.before is None or file.after is None or file.origin or file.anew:
             continue
-        lost = _words_lost(file)
+        lost = _words_left(file, workspace.content(file.path) or b"", _words_lost(file))
         if not lost:
             continue
         try:
@@ -61,6 +61,12 @@ def _words_lost(file: FileChange) -> set[str]:
         lost.update(_WORD.findall(edit.old))
         lost.subtract(_WORD.findall(edit.new))
     return {word.decode("utf-8", "replace") for word, count in lost.items() if count > 0}
+
+
+def _words_left(file: FileChange, before: bytes, lost: set[str]) -> set[str]:
+    """Return those of the words that a change takes out which stand elsewhere in the file, as in an import."""
+    after = file.apply(before) if lost else b""
+    return {each for each in lost if not each.isascii() or re.search(rb"(?<!\w)%b(?!\w)" % each.encode(), after)}
 
 
 def _imported(tree: Tree) -> set[str]:

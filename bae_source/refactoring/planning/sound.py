@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from keyword import issoftkeyword
 
 from bae_source.errors import SourceError
-from bae_source.model.changeset import between
+from bae_source.model.changeset import FileChange
 from bae_source.model.text import counted, listed
 from bae_source.project.search.replacing import Edits, Text
 from bae_source.project.workspace import Workspace
@@ -27,32 +27,30 @@ _FEATURES = ("annotations", "division", "absolute_import", "print_function", "un
 _SPECIAL = frozenset({"__debug__", "__future__", *_FEATURES})
 
 
-def check_sound(workspace: Workspace, edits: Sequence[tuple[Text, Edits]], contents: Mapping[str, bytes]) -> None:
+def check_sound(workspace: Workspace, edits: Sequence[tuple[Text, Edits]], changes: Mapping[str, FileChange]) -> None:
     """See that Python reads the files in which text is replaced as well as before.
 
     Parameters:
-        contents: what the files hold afterwards, by path.
+        changes: what comes of it in each file, by path.
 
     Raises:
         SourceError: `syntax_invalid`, with each file that is at fault then.
     """
     faults: list[tuple[str, SourceError]] = []
-    for text, changes in edits:
-        path = text.file.path
-        if text.source is None or _puts_word_for_word(text, changes):
+    for text, places in edits:
+        change = changes[text.file.path]
+        if not text.file.python or _puts_word_for_word(text, places):
             continue
-        [*made] = between({path: text.content}, {path: contents[path]}).files
         try:
-            for change in made:
-                check_whole(workspace, change, contents[path], {})
+            check_whole(workspace, change, change.apply(text.content), {})
         except SourceError as error:
             if _was_sound(workspace, text.content):
                 faults.append((text.file.name, error))
     if faults:
-        places = listed(f"{name}{_line(error)}" for name, error in faults)
+        shown = listed(f"{name}{_line(error)}" for name, error in faults)
         raise SourceError(
             "syntax_invalid",
-            f"With the change, {counted(len(faults), 'file')} would not be read by Python as before: {places}",
+            f"With the change, {counted(len(faults), 'file')} would not be read by Python as before: {shown}",
             unchanged=True,
             hints=[
                 faults[0][1].message,

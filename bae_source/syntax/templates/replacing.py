@@ -29,7 +29,14 @@ from bae_source.syntax.patterns.pattern import Match, Pattern, span_of
 from bae_source.syntax.rewrite.given import WRAPPER, understand
 from bae_source.syntax.rewrite.splice import fitted
 from bae_source.syntax.templates.alignment import Alignment, Token, tokens_of
-from bae_source.syntax.templates.statements import Block, block_of, continued_at, moved_to, reads_as_statements
+from bae_source.syntax.templates.statements import (
+    Block,
+    block_of,
+    continued_at,
+    is_elif,
+    moved_to,
+    reads_as_statements,
+)
 from bae_source.syntax.templates.surroundings import (
     Parents,
     bracketed_holes,
@@ -174,8 +181,12 @@ class Replacer:
             raise _Unfit(Reason.PART_OF_EXPRESSION.of())
         line = source.lines.number(span.start)
         indent, start = source.lines.indentation(line), source.lines.start(line)
-        is_first = not source.text[start : span.start].strip(" \t\f")
+        is_first = not source.text[start : match.span.start].strip(" \t\f")
         blocks = dict(self._blocks(match))
+        if isinstance(match.first, ast.If) and is_elif(source.text, span.start):
+            if not self.template.is_if:
+                raise _Unfit(Reason.CLAUSE.of())
+            span = Span(span.start + 2, span.end)
         span = Span(span.start, max([span.end, *(block.span.end for block in blocks.values())]))
         texts = self._hole_texts(number, match)
         placed = self._at(indent)
@@ -264,7 +275,7 @@ class Replacer:
 
     def _with_block(self, number: int, result: str, block: Block, lead: str, here: str) -> str:
         """Return the text so far with statements behind it."""
-        text = self._cut(number, block.span)
+        text = block.before + self._cut(number, block.span)
         if not block.on_own_lines:
             return result + text
         if not lead.strip(" \t\f"):
@@ -308,11 +319,18 @@ class Replacer:
             before = self.source.text[: span.start].rstrip()
             stars = {"star": "*", "stars": "**"}.get(thing.kind, "")
             start = span.start if not before.endswith(stars) or not stars else len(before) - len(stars)
-            return Span(start, end)
+            return self._with_marker(thing, Span(start, end))
         span = span_of(self.source, thing)
         before = self.source.text[: span.start].rstrip()
         is_double = before.endswith("**") and isinstance(self.parents.get(thing), ast.Dict)
         return Span(len(before) - 2, span.end) if is_double and self._is_unpacked(thing) else span
+
+    def _with_marker(self, parameter: Parameter, span: Span) -> Span:
+        """Return the span of a parameter with the `*,` before it, or the `/` behind it, that says how it is given."""
+        text = self.source.text
+        star = re.search(r"\*\s*,\s*\Z", text[: span.start]) if parameter.kind == "keyword" else None
+        slash = re.match(r"\s*,\s*/", text[span.end :]) if parameter.kind == "positional" else None
+        return Span(star.start() if star else span.start, span.end + (slash.end() if slash else 0))
 
     def _is_unpacked(self, thing: ast.AST) -> bool:
         """Say whether an expression stands behind `**` in a dictionary."""
@@ -334,12 +352,13 @@ class Replacer:
         """Return a piece of the file with the other matches in it replaced."""
         splices, end = [], span.start
         for index in range(number + 1, len(self.matches)):
-            if self.matches[index].span.start >= span.end:
+            inner = self.matches[index].span
+            if inner.start >= span.end:
                 break
-            if self.matches[index].span.start < end or not span.contains(self.matches[index].span):
+            if inner.end <= end or inner.end > span.end:
                 continue
-            made = self._of(index)
-            if made.text is not None and made.span.end <= span.end:
+            made = self._of(index)  # an `elif` is replaced from its `if` on
+            if made.text is not None and end <= made.span.start and made.span.end <= span.end:
                 splices.append((Span(made.span.start - span.start, made.span.end - span.start), made.text))
                 end = made.span.end
         return splice(span.cut(self.source.text), splices)

@@ -38,12 +38,14 @@ class Block(Struct, frozen=True, kw_only=True):
         indent: by what their first line is indented.
         lead: the white space that their span begins with.
         on_own_lines: whether they begin their line.
+        before: what stands before their text elsewhere: the indentation of an `elif`, which is an `if` there.
     """
 
     span: Span
     indent: str
     lead: str = ""
     on_own_lines: bool
+    before: str = ""
 
 
 def block_of(source: Source, lexed: Lexed, first: ast.AST, last: ast.AST, *, is_last: bool) -> Block:
@@ -64,6 +66,8 @@ def block_of(source: Source, lexed: Lexed, first: ast.AST, last: ast.AST, *, is_
     if lead.strip(" \t\f"):
         return Block(span=Span(start, end), indent=lines.indentation(number), on_own_lines=False)
     end = tail.end() if tail else end
+    if is_elif(text, start):
+        return Block(span=Span(start + 2, end), indent=lead, before=lead, on_own_lines=True)
     top = number
     while top > 1 and lexed.kinds[top - 2] in (LineKind.COMMENT, LineKind.BLANK):
         top -= 1
@@ -73,6 +77,11 @@ def block_of(source: Source, lexed: Lexed, first: ast.AST, last: ast.AST, *, is_
         end = _with_comments_below(source, lexed, end, len(lead))
     above = _SPACE.match(text, lines.start(top))
     return Block(span=Span(lines.start(top), end), indent=lead, lead=above[0] if above else "", on_own_lines=True)
+
+
+def is_elif(text: str, start: int) -> bool:
+    """Say whether the `if` statement that begins at an offset is written as `elif`."""
+    return text.startswith("elif", start) and not text[start + 4 : start + 5].isalnum()
 
 
 def _with_comments_below(source: Source, lexed: Lexed, end: int, column: int) -> int:

@@ -53,6 +53,7 @@ class Template(Struct, frozen=True, kw_only=True):
         holes: in the order of their places.
         is_expression: whether an expression takes the place of an expression.
         is_compound: whether one of its statements has a suite.
+        is_if: whether it is a single `if` statement, which may be an `elif`.
     """
 
     code: str
@@ -60,6 +61,7 @@ class Template(Struct, frozen=True, kw_only=True):
     holes: tuple[Hole, ...]
     is_expression: bool
     is_compound: bool
+    is_if: bool
 
 
 def parse_template(text: str, pattern: Pattern) -> Template:
@@ -91,6 +93,7 @@ def parse_template(text: str, pattern: Pattern) -> Template:
         holes=holes,
         is_expression=isinstance(pattern.nodes[0], ast.expr) and isinstance(parsed.nodes[0], ast.expr),
         is_compound=any(hasattr(each, "body") or isinstance(each, ast.Match) for each in body),
+        is_if=len(body) == 1 and isinstance(body[0], ast.If),
     )
 
 

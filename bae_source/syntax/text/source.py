@@ -143,10 +143,10 @@ class Source:
             )
 
     @classmethod
-    def of_text(cls, text: str) -> Source:
-        """Make a source of text that never was a file: UTF-8, whatever cookie it may hold."""
+    def of_text(cls, text: str, encoding: str = "utf-8") -> Source:
+        """Make a source of text that is no Python file, whatever cookie it may hold."""
         source = cls(b"")
-        source.text = text
+        source.text, source.encoding = text, encoding
         return source
 
     @cached_property
@@ -275,7 +275,7 @@ def codec_of(content: bytes) -> str | None:
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return None if re.search(_BINARY, content) else "latin-1"
+        return None if re.search(_BINARY, content) else "iso8859-1"
     return "utf-8"
 
 

@@ -38,6 +38,7 @@ _OF_REWRITES = {
     "IN_F_STRING": ('print(f"{send(1)}")', "send($X)", "send($X, 1)"),
     "REPLACEMENT_UNREAD": ("send.port = 2", "send.port", "send.port()"),
     "SHARED_LINE": ("send(1); print()", "send($X)", "print()\nsend($X)"),
+    "CLAUSE": ("if 1: ...\nelif send: ...", "if send: ...", "send()"),
     "PART_OF_EXPRESSION": ("x = send(1)", "send($X)", "assert $X"),
     "UNTOLD": ("def send(x) -> int: return x", "def $F($X): return $Y", "$F = lambda $X: $Y"),
     "UNDECIDED": ("def f(x): send(x)", "send($X)", "send($X, 1)"),
