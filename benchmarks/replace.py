@@ -88,9 +88,8 @@ def replacing(root: Path, word: str, *, rounds: int) -> Goal:
     planned()
     what = f"replace {word}, {files} files"
     pairs = in_turn(rounds, made, plainly)
-    print(
-        f"{what}: made in {min(mine for mine, _ in pairs):.2f} s, git and the writes {min(its for _, its in pairs):.2f} s"
-    )
+    ours, its = (min(each) for each in zip(*pairs, strict=True))
+    print(f"{what}: made in {ours:.2f} s, git and the writes {its:.2f} s")
     return Goal(what=f"{what}, planned", ratios=ratios(in_turn(rounds, planned, plainly)), limit=_REPLACE)
 
 
