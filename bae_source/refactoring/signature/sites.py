@@ -41,9 +41,11 @@ _BLANK = re.compile(r"(?:[ \t\f]|\\\r?\n)*")
 _NO_USE = (u.IMPORT, u.EXPORT, u.ANNOTATION, u.BASE, u.WRITE, u.DELETE, u.REQUEST, u.KEYWORD)
 _ASKING = frozenset(
     {"isinstance", "issubclass", "hasattr", "getattr", "setattr", "delattr", "super", "cast", "callable", "id", "repr",
-     "str", "hash", "type", "len", "print", "vars", "dir", "help"}
+     "str", "hash", "type", "len", "print", "vars", "dir", "help",
+     "raises", "warns", "suppress", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex",
+     "assertIsInstance", "assertNotIsInstance"}
 )  # fmt: skip
-"""Functions that do not call what they are given."""
+"""Functions that do not call the classes or functions that they are given, nor those of a tuple."""
 
 
 _ONE_OF_SEVERAL = Reason.SEVERAL.of(what="the class that is called")
@@ -243,13 +245,26 @@ def _opening(text: str, end: int) -> int:
 
 
 def _parents_in(tree: Tree, nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
-    """Return by the end of each name and attribute what it stands in."""
+    """Return by the end of each name and attribute what it stands in; one of several in what has them all."""
     lines, found = tree.source.lines, dict[int, ast.AST]()
-    for parent in nodes:
-        for child in ast.iter_child_nodes(parent):
+    for parent in nodes:  # the outer ones first
+        has_several = isinstance(parent, (ast.Call, ast.ExceptHandler))
+        for child in (each for node in ast.iter_child_nodes(parent) for each in _several(node, has_several)):
             if isinstance(child, (ast.Name, ast.Attribute)):
                 found.setdefault(span_of(lines, child).end, parent)
     return found
+
+
+def _several(node: ast.AST, is_taken_apart: bool) -> Iterator[ast.AST]:
+    """Yield a node, or the classes of `(A, B)` or `A | B`."""
+    if is_taken_apart and isinstance(node, ast.Tuple):
+        for each in node.elts:
+            yield from _several(each, True)
+    elif is_taken_apart and isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        yield from _several(node.left, True)
+        yield from _several(node.right, True)
+    else:
+        yield node
 
 
 def scopes_around(project: Project, path: str, scope: int) -> Iterator[int]:
