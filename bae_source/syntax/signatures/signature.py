@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.model.span import Span
 from bae_source.syntax.signatures.items import arguments_of, spans_in_header
@@ -48,7 +48,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
         text: as it is written, with its stars, annotation and default.
         annotation: as Python draws it; "" for none.
         default: likewise.
-        default_text: the default as it is written.
+        annotation_text, default_text: both as they are written.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
     text: str
     annotation: str = ""
     default: str = ""
+    annotation_text: str = ""
     default_text: str = ""
 
     @property
@@ -81,6 +82,20 @@ class Parameter(Struct, frozen=True, kw_only=True):
     def is_written_like(self, other: Parameter) -> bool:
         """Say whether another one has the same name, annotation and default."""
         return (self.name, self.annotation, self.default) == (other.name, other.annotation, other.default)
+
+
+def _annotated(parameter: Parameter, other: Parameter | None) -> Parameter:
+    """Return a parameter with the annotation of another one, if that has one."""
+    if other is None or not other.annotation:
+        return parameter
+    stars = "*" * (len(parameter.text) - len(parameter.text.lstrip("*")))
+    text = f"{stars}{parameter.name}: {other.annotation_text}"
+    return structs.replace(
+        parameter,
+        annotation=other.annotation,
+        annotation_text=other.annotation_text,
+        text=f"{text} = {parameter.default_text}" if parameter.default else text,
+    )
 
 
 class Signature(Struct, frozen=True, kw_only=True):
@@ -129,6 +144,21 @@ class Signature(Struct, frozen=True, kw_only=True):
         """What it says, without its layout."""
         several = tuple((each.kind, each.name, each.annotation, each.default) for each in self.parameters)
         return (several, "".join(self.returns.split()), "".join(self.types.split()))
+
+    @property
+    def is_annotated(self) -> bool:
+        """Whether it says a type of anything."""
+        return bool(self.returns) or any(each.annotation for each in self.parameters)
+
+    def with_annotations_of(self, other: Signature, names: Mapping[str, str]) -> Signature:
+        """Return it with the annotations that another one has.
+
+        Parameters:
+            names: by names of parameters those that the other has for them; others have the same.
+        """
+        old = {each.name: each for each in other.parameters}
+        parameters = (_annotated(each, old.get(names.get(each.name, each.name))) for each in self.parameters)
+        return structs.replace(self, parameters=tuple(parameters), returns=other.returns)
 
     def shown(self) -> str:
         """Draw it in one line."""
@@ -251,13 +281,16 @@ def _parameters(text: str, arguments: ast.arguments, spans: Sequence[Span]) -> I
     for (each, kind), span in zip(several, items, strict=True):
         default = defaults.get(each.arg)
         written = span.cut(text)
+        default_text = _default(written, default) if default else ""
+        named = written.removesuffix(default_text).rstrip().removesuffix("=") if default else written
         yield Parameter(
             name=each.arg,
             kind=kind,
             text=written,
             annotation=ast.unparse(each.annotation) if each.annotation else "",
             default=ast.unparse(default) if default else "",
-            default_text=_default(written, default) if default else "",
+            annotation_text=named.partition(":")[2].strip() if each.annotation else "",
+            default_text=default_text,
         )
 
 
