@@ -66,7 +66,8 @@ def _words_lost(file: FileChange) -> set[str]:
 def _words_left(file: FileChange, before: bytes, lost: set[str]) -> set[str]:
     """Return those of the words that a change takes out which stand elsewhere in the file, as in an import."""
     after = file.apply(before) if lost else b""
-    return {each for each in lost if not each.isascii() or re.search(rb"(?<!\w)%b(?!\w)" % each.encode(), after)}
+    whole = rb"%b(?<!\w%b)(?!\w)"  # what begins with plain text is found ten times as fast
+    return {each for each in lost if not each.isascii() or re.search(whole % ((each.encode(),) * 2), after)}
 
 
 def _imported(tree: Tree) -> set[str]:

