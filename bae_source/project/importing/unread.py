@@ -15,26 +15,23 @@ Invariants:
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError
+from bae_source.errors import ResourceError, SourceError
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reasons import Purpose, Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.files.data_listing import data_files
 from bae_source.project.files.layout import import_name
-from bae_source.project.importing.graph import ImportGraph
+from bae_source.project.importing.acting import Acting
 from bae_source.project.importing.lint_settings import LintSettings
 from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.references import References, searched
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.importing.effects import first_effect
 from bae_source.syntax.importing.purposes import ImportedName, imported_names, with_purposes
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.text.source import parsable
@@ -50,23 +47,7 @@ _TEST_DATA = re.compile(
 _READ_BY_PROGRAMS = re.compile(
     r"(?:^|/)(?:conf|settings(?:_\w+)?|\w+_settings|settings/\w+|fabfile|noxfile|tasks|dodo|locustfile|gunicorn\w*)\.py\Z"
 )
-_ACTING = frozenset(
-    {
-        "antigravity",
-        "mpl_toolkits",
-        "pyximport",
-        "readline",
-        "rlcompleter",
-        "setuptools",
-        "site",
-        "sitecustomize",
-        "this",
-    }
-)
-"""Modules outside of the project that are imported for what that does."""
 _LARGEST_TEXT = 2_000_000
-_MOST_FOLLOWED = 300
-"""Modules that are looked into for what one import runs."""
 
 
 class Unread(Struct, frozen=True, kw_only=True):
@@ -213,19 +194,18 @@ class _Finder:
         self.workspace = workspace
         self.project = project_of(workspace)
         self.unreadable: dict[str, ResourceError] = {}
-        self._unread: dict[str, set[tuple[int, str]]] = {}
         self._settings = LintSettings(workspace.files)
-        self._effects: dict[tuple[str, bool], int | None] = {}
 
     def run(self, modules: Sequence[ModuleFile]) -> UnreadImports:
         """Return what was found."""
         paths = [each.path for each in modules]
         self.project.load(paths)
         unread = {module: found for module in modules if (found := self._here(module))}
-        self._unread = {
+        going = {
             module.path: {(each.line, each.name) for each in names if each.purpose is None}
             for module, names in unread.items()
         }
+        acting = Acting(self.project, going)
         at_top = {
             Symbol(module.path, 0, each.name): (module, each)
             for module, names in unread.items()
@@ -238,7 +218,7 @@ class _Finder:
             Unread(path=module.path, imported=each, why=why or told.get((module.path, each), ""))
             for module, names in unread.items()
             for each in names
-            if (why := self._why(module, each, elsewhere)) is not None
+            if (why := self._why(module, each, elsewhere, acting)) is not None
         ]
         return UnreadImports(found=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
 
@@ -249,7 +229,13 @@ class _Finder:
         except ResourceError as error:
             self.unreadable[module.path] = error
             return []
-        except (SyntaxError, RecursionError, MemoryError):  # code that only libcst reads
+        except (SyntaxError, RecursionError, MemoryError):
+            self.unreadable[module.path] = SourceError(
+                "not_lossless",
+                "is too new or too deep for the Python that runs here",
+                subject=module.name,
+                hints=["Run bae_source with a Python that knows the syntax."],
+            )
             return []
         if found and self._settings.lets_stay(module.path):
             return []
@@ -260,7 +246,7 @@ class _Finder:
         text = parsable(self.workspace.content(module.path) or b"").text
         return [each for each in with_purposes(text, left) if each.purpose is None or each.purpose.sentence]
 
-    def _why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str | None:
+    def _why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere, acting: Acting) -> str | None:
         """Return why an import may be needed; nothing where it surely is not, None where it surely is."""
         if each.purpose is not None:
             return each.purpose.of()
@@ -280,15 +266,12 @@ class _Finder:
                 return Purpose.FIXTURE.of()
             if each.attribute is not None and not path.endswith(".pyi") and self._consists_of_imports(module):
                 return Purpose.CONSISTS.of()
-        return self._acts(path, each)
+        return acting.why(path, each)
 
     def _told_by_text(self, names: Collection[tuple[ModuleFile, ImportedName]]) -> dict[tuple[str, ImportedName], str]:
         """Return which of some names text files have behind the module's, as entry points do, and where."""
         found: dict[tuple[str, ImportedName], str] = {}
-        dotted = [
-            (re.compile(rf"(?<![\w.]){re.escape(import_name(module))}[.:]{re.escape(each.name)}(?!\w)"), module, each)
-            for module, each in names
-        ]
+        dotted = [(_spoken(import_name(module), each.name), module, each) for module, each in names]
         for file in data_files(self.workspace) if dotted else ():
             try:
                 content = self.workspace.glance(file.path) if file.size <= _LARGEST_TEXT else None
@@ -342,74 +325,11 @@ class _Finder:
         others = (suite.size if suite else 0) - len(statements) - (outline.docstring is not None)
         return outline.exported is None and bool(statements) and others <= 0
 
-    def _acts(self, path: str, each: ImportedName) -> str:
-        """Return what may happen when an import runs, if that is what it is for; nothing where it is not."""
-        top = each.module.partition(".")[0]
-        files = self._files(path, each.module, each.level)
-        inner = f"{each.module}.{each.attribute}".lstrip(".") if each.attribute is not None else ""
-        modules = self._files(path, inner, each.level) if inner else files
-        if not files and not modules:
-            if not each.level and top in _ACTING:
-                return Purpose.ACTS.of(module=each.module, where="")
-            is_dotted = each.attribute is None and "." in each.module and not each.asname
-            return Purpose.LOADS.of() if is_dotted and top not in sys.stdlib_module_names else ""
-        ran = self._run_anyway(path)
-        for file in modules if modules else files:
-            if file not in ran and (found := self._first_effect(file, whole=bool(modules), ran=ran)):
-                return found
-        return ""
 
-    def _files(self, path: str, module: str, level: int) -> tuple[str, ...]:
-        """Return the files that an import may mean, those beside a script among them."""
-        names = self.project.names
-        return names.files(path, module, level) or (() if level else names.beside(path, module))
-
-    def _run_anyway(self, path: str) -> frozenset[str]:
-        """Return the files that run without an import: by others of its module, and by the packages around that."""
-        found = {path}
-        unread = self._unread.get(path, ())
-        for other in self.project.uses(path).imports:
-            if other.name and (other.line, other.name) not in unread:
-                found.update(self._files(path, other.module, other.level))
-        for package in self._graph.packages(path):
-            found.update((package, *self._graph.imports(package)))
-        return frozenset(found)
-
-    @cached_property
-    def _graph(self) -> ImportGraph:
-        return ImportGraph(self.workspace, self.workspace.census)
-
-    def _first_effect(self, file: str, *, whole: bool, ran: Iterable[str]) -> str:
-        """Return what a file does when it is imported, as a reason.
-
-        Parameters:
-            whole: whether the module itself is imported, and nothing taken from it: then what it imports counts too.
-            ran: files that run in any case.
-        """
-        waiting, seen = [file], {file, *ran}
-        while waiting and len(seen) < _MOST_FOLLOWED:
-            path = waiting.pop(0)
-            line = self._effect(path, classes=whole)
-            if line is not None:
-                module = self.workspace.census.module(path)
-                name = module.name if module else "it"
-                return Purpose.ACTS.of(module=name, where=f" (line {line})")
-            if not whole or not path.endswith(".py"):
-                continue
-            following = [each for each in self._graph.imports(path) if each not in seen]
-            seen.update(following)
-            waiting += following
-        return ""
-
-    def _effect(self, path: str, *, classes: bool) -> int | None:
-        key = (path, classes)
-        if key not in self._effects:
-            try:
-                text = parsable(self.workspace.content(path) or b"").text
-                self._effects[key] = first_effect(text, classes=classes)
-            except ResourceError:
-                self._effects[key] = 1
-        return self._effects[key]
+def _spoken(module: str, name: str) -> re.Pattern[str]:
+    """Return how a text says a name of a module: `app.core.json`, `app.core:json`, or as it is imported."""
+    dotted, last = re.escape(module), re.escape(name)
+    return re.compile(rf"(?<![\w.])(?:{dotted}[.:]|from[ \t]+{dotted}[ \t]+import\b[^\r\n]*\b){last}(?!\w)")
 
 
 class _Elsewhere:
