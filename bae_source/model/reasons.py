@@ -164,8 +164,28 @@ class Reason(Enum):
     PLUGIN = ("a plugin may give another fixture of this name, or this one", "def test_one(db): ...")
     PARAMETRIZED = ("parametrize may give it something else", '@pytest.mark.parametrize("db", [1])')
 
+    # Calls of a function that gets another signature.
+    ARGUMENTS_DO_NOT_FIT = ("it does not give the arguments that the function takes", "send(1, 2, 3)")
+    ARGUMENTS_BY_STAR = ("it hands on arguments by *, which may be for parameters that change", "send(*things)")
+    ARGUMENTS_BY_STARS = ("it hands on keywords by **, which may be for parameters that change", "send(**options)")
+    COMPLETED_LATER = ("it makes a partial function, which other calls complete", "partial(send, 1)")
+    TOO_MANY_ARGUMENTS = ("it gives more arguments than the function will take", "send(1, 2)")
+    KEYWORD_NOT_TAKEN = ("it gives a keyword that the function will not take", "send(1, x=2)")
+    OUT_OF_ORDER = ("its arguments have effects, and would run in another order", "send(first(), second())")
+    BEHIND_A_GAP = (
+        "an argument without a keyword would follow a parameter that the call does not give",
+        "send(1, mode=2)",
+    )
+    EFFECT_LOST = ("{argument} would not run any more", "send(1, log())")
+    CALLED_OTHERWISE = ("what is called goes by another name, and may be something else", "run = send; run(1)")
+    HANDED_ON = ("it is handed on here, and may be called with what it took", "map(send, items)")
+    DECORATES = ("it decorates here, and is called with what it decorates", "@send; def f(): ...")
+    RAISED = ("its instance is made here by raise, without arguments", "raise Failure")
+    BOUND_TO_ANOTHER = ("it is bound to something else here, which takes what it took", "send = other")
+    NO_PLACE = ("its signature cannot go along: {why}", "class Below: def send(self, a, b=1): ...")
+
     # Places that a replacement may not fit.
-    IN_F_STRING = ("it stands in an f-string, whose quotes the replacement may end", 'f"{send(1)}"')
+    IN_F_STRING = ("it stands in an f-string, whose quotes the new code may end", 'f"{send(1)}"')
     REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
     SHARED_LINE = ("it shares its line with other statements, and the replacement has several", "send(1); close()")
     CLAUSE = ("it is an elif, and the replacement is no if", "elif send(1): ...")
@@ -211,6 +231,18 @@ _UNCHANGEABLE = frozenset(
         Reason.CLAUSE,
         Reason.PART_OF_EXPRESSION,
         Reason.UNTOLD,
+        Reason.ARGUMENTS_DO_NOT_FIT,
+        Reason.ARGUMENTS_BY_STAR,
+        Reason.ARGUMENTS_BY_STARS,
+        Reason.COMPLETED_LATER,
+        Reason.TOO_MANY_ARGUMENTS,
+        Reason.KEYWORD_NOT_TAKEN,
+        Reason.OUT_OF_ORDER,
+        Reason.BEHIND_A_GAP,
+        Reason.HANDED_ON,
+        Reason.DECORATES,
+        Reason.RAISED,
+        Reason.BOUND_TO_ANOTHER,
     )
 )
 

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Notice
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
@@ -36,19 +37,11 @@ from bae_source.refactoring.signature.members import Member, family_of_function,
 from bae_source.refactoring.signature.prose import ShownCall, shown_calls
 from bae_source.refactoring.signature.sites import How, Site, Sites, sites_of
 from bae_source.refactoring.signature.views import Asked, Views
-from bae_source.syntax.signatures.arguments import DOES_NOT_FIT, Change, Lacking, Left
+from bae_source.syntax.signatures.arguments import Change, Lacking, Left
 from bae_source.syntax.signatures.headers import header_splices, led_along
 from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
 from bae_source.syntax.text.revision import Revision
-
-_HANDED_ON = "it is handed on here, and may be called with what it took"
-_DECORATES = "it decorates here, and is called with what it decorates"
-_RAISED = "its instance is made here by raise, without arguments"
-_ELSE = "it is bound to something else here, which takes what it took"
-_NOT_PLAIN = "it is called by way of something else, which may give it other arguments"
-_UNUSUAL = "its commas stand in an unusual way"
-_IN_STRING = "the call stands in an f-string, where its quotes would end that"
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -129,7 +122,7 @@ class SignatureChange:
             if isinstance(new, Signature):
                 found[number] = new
             else:
-                self._leave_definition(each, f"its signature cannot go along: {new}")
+                self._leave_definition(each, Reason.NO_PLACE.of(why=new))
         return found
 
     def made(self) -> Changed:
@@ -228,7 +221,7 @@ class SignatureChange:
         """Note what is no call and may go wrong: other bindings, classes and decorators from outside."""
         for symbol, binding in self.others:
             found = self.project.bound(symbol.path, symbol.scope, symbol.name, binding)
-            self._left.append(structs.replace(found, certainty="unsure", why=_ELSE))
+            self._left.append(structs.replace(found, certainty="unsure", why=Reason.BOUND_TO_ANOTHER.of()))
         for reason in overridden(self.project, self.family).values():
             self._leave_definition(self.target, reason)
         for name in self.before.named:
@@ -313,7 +306,7 @@ class SignatureChange:
         header = header_at(revision.text, definition.keyword)
         splices = None if header is None else header_splices(revision.text, header, self._renewed(header, new), newline)
         if splices is None:
-            self._leave_definition(member, _UNUSUAL)
+            self._leave_definition(member, Reason.NOT_ANALYSED.of())
             return
         if splices:
             self._count(member.address)
@@ -357,15 +350,16 @@ class SignatureChange:
             return None
         change, skipped = self.views.seen_by(site, text)
         found = self._result(change, text, skipped, newline, site, drops=False)
-        is_another = found == Left(DOES_NOT_FIT) and shown.certainty != "sure"
-        if found == text or is_another:
+        is_plain = not site.is_other or self.views.is_plain(site)
+        is_another = found == Left(Reason.ARGUMENTS_DO_NOT_FIT.of()) and shown.certainty != "sure"
+        if found == text or is_another or (site.is_other and self.views.is_completing(site)):
             return None
-        is_wanted = shown.certainty in ("sure", "probable") and (not site.is_other or self.views.is_plain(site))
+        is_wanted = shown.certainty in ("sure", "probable") and is_plain
         if isinstance(found, Lacking):
             self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")
             return None
         if isinstance(found, Left) or not is_wanted:
-            why = found.why if isinstance(found, Left) else shown.why or _NOT_PLAIN
+            why = found.why if isinstance(found, Left) and is_plain else shown.why or Reason.CALLED_OTHERWISE.of()
             place = structs.replace(shown, certainty="unsure", why=why)
             self._asked_about.append(place)
             if not self.choice.takes(place):
@@ -374,7 +368,7 @@ class SignatureChange:
             if not isinstance(found, str):
                 return found.why if isinstance(found, Left) else why
         if _is_in_string(revision.text, site.opening, found, text):
-            return _IN_STRING
+            return Reason.IN_F_STRING.of()
         revision.apply([(brackets, found)])
         self._count(shown.address)
         self._filled.setdefault(site.mentioned.path, []).append(found)
@@ -395,8 +389,8 @@ class SignatureChange:
         if site.how is How.DECORATOR or site.how is How.RAISED:
             text = "(f)" if site.how is How.DECORATOR else "()"
             found = self.change.rewritten(text, int(site.makes), "\n")
-            return None if found == text else _DECORATES if site.how is How.DECORATOR else _RAISED
-        return _HANDED_ON
+            return None if found == text else Reason.DECORATES.of() if site.how is How.DECORATOR else Reason.RAISED.of()
+        return Reason.HANDED_ON.of()
 
     def _shown(self, mentioned: Mentioned) -> Reference:
         return self.project.shown(mentioned, self.project.lines(mentioned.path))

@@ -13,16 +13,18 @@ from msgspec import Struct, structs
 
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.calls import values_called
-from bae_source.project.references.meaning.meanings import Symbol
+from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound
+from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound, Value, Values
 from bae_source.refactoring.signature.forwarding import Forwarder
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
 from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
 from bae_source.syntax.signatures.signature import Signature
+
+_PARTIAL = Outside("functools.partial")
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -128,7 +130,7 @@ class Views:
                 if not isinstance(each, Rebound)
             ]
             if site.mentioned.mention[4] > 0
-            else []
+            else self._aliased(site)
         )
         by_class = bool(values) and all(isinstance(each, (Class, OfClass)) for each in values)
         return 0 if by_class else 1
@@ -190,19 +192,39 @@ class Views:
         if not self.target.in_class or site.makes:
             values = values_called(self.project, site.mentioned.path, name, mention)
             return bool(values) and all(isinstance(each, (Function, Class, OfClass)) for each in values)
-        if mention[4] != u.PLAIN:
-            return False
-        taken = [
-            (meaning.path, self.project.uses(meaning.path).expressions[first] if how == u.ASSIGNED else ())
-            for meaning in self.project.names.named(site.mentioned.path, mention[2], name)
+        receivers = self._aliased(site)
+        return bool(receivers) and any(
+            all(isinstance(each, kinds) for each in receivers) for kinds in ((Instance,), (Class, OfClass))
+        )
+
+    def is_completing(self, site: Site) -> bool:
+        """Say whether a call completes a partial function by its name, which the place that makes that answers for."""
+        forms = self._forms(site)
+        return bool(forms) and all(
+            form[:1] == (u.CALLED,) and _PARTIAL in self.project.inference.values(path, int(form[1]))
+            for path, form in forms
+        )
+
+    def _aliased(self, site: Site) -> Values:
+        """Return what methods are taken from that a name holds which is called; nothing for any other call."""
+        found: set[Value] = set()
+        for path, form in self._forms(site):
+            taken = self.project.inference.values(path, int(form[1])) if form[:1] == (u.ATTRIBUTE,) else {None}
+            found.update(each for each in taken if not isinstance(each, Rebound))
+        return frozenset(found)
+
+    def _forms(self, site: Site) -> list[tuple[str, u.Expression]]:
+        """Return the expressions, and their files, that a name is assigned which is called in place of the function."""
+        path, mention = site.mentioned.path, site.mentioned.mention
+        if not site.is_other or mention[4] != u.PLAIN:
+            return []
+        return [
+            (meaning.path, uses.expressions[first] if how == u.ASSIGNED else ())
+            for meaning in self.project.names.named(path, mention[2], _name_at(self.project, site.mentioned))
             if isinstance(meaning, Symbol)
-            for how, first, *_ in self.project.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
+            for uses in [self.project.uses(meaning.path)]
+            for how, first, *_ in uses.scopes[meaning.scope].names.get(meaning.name, ())
         ]
-        receivers = [
-            self.project.inference.values(path, int(form[1])) if form[:1] == (u.ATTRIBUTE,) else frozenset({None})
-            for path, form in taken
-        ]
-        return bool(receivers) and all(isinstance(each, Instance) for values in receivers for each in values)
 
 
 def callers_of(project: Project, resolved: Resolved) -> list[str]:

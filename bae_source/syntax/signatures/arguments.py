@@ -21,6 +21,7 @@ from itertools import takewhile
 
 from msgspec import Struct, structs
 
+from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.syntax.signatures.items import Wanted, arranged, call_of, spans_in_call
 from bae_source.syntax.signatures.signature import Kind, Parameter, Signature
@@ -72,27 +73,15 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 class Left(Struct, frozen=True):
-    """The reason why a call stays as it is; `drops` where it could be changed for the price of an effect."""
+    """The reason why a call stays as it is."""
 
     why: str
-    drops: bool = False
 
 
 class Lacking(Struct, frozen=True):
     """The new parameter for which a call has nothing."""
 
     name: str
-
-
-DOES_NOT_FIT = "it does not give the arguments that the function takes"
-BY_STAR = "it hands on arguments by *, and nobody knows which parameters these are for"
-BY_STARS = "it hands on keywords by **, and nobody knows which parameters these are for"
-COMPLETED = "it makes a partial function, which other calls complete"
-TOO_MANY = "it gives more arguments than the function will take"
-UNKNOWN_KEYWORD = "it gives a keyword that the function will not take"
-REORDERED = "its arguments have effects, and would run in another order"
-BEFORE_IT = "an argument without a keyword would follow a parameter that the call does not give"
-_DROPPED = "{} would not run any more"
 
 
 def arguments_in(text: str) -> tuple[Argument, ...] | None:
@@ -167,7 +156,7 @@ class Change(Struct, frozen=True, kw_only=True):
         """
         arguments = arguments_in(text)
         if arguments is None:
-            return Left("its arguments cannot be read")
+            return Left(Reason.NOT_ANALYSED.of())
         change, skipped = (self._with_function(skipped), 0) if is_partial else (self, skipped)
         found = _Rewriting(change, arguments, skipped, drops=drops, is_partial=is_partial).wanted()
         if isinstance(found, (Left, Lacking)):
@@ -175,7 +164,7 @@ class Change(Struct, frozen=True, kw_only=True):
         if [each.old for each in found] == list(range(len(arguments))) and all(each.text is None for each in found):
             return text
         written = arranged(text, [each.span for each in arguments], found, newline)
-        return Left("its commas stand in an unusual way") if written is None else written
+        return Left(Reason.NOT_ANALYSED.of()) if written is None else written
 
     def _with_function(self, skipped: int) -> Change:
         """Return the change as `partial(f, …)` sees it, whose first argument is the function."""
@@ -227,7 +216,7 @@ def _bound(
                 of[positional[number].name] = index
                 number += 1
         elif each.keyword in of:
-            return Left(DOES_NOT_FIT)
+            return Left(Reason.ARGUMENTS_DO_NOT_FIT.of())
         elif each.keyword in by_keyword:
             of[each.keyword] = index
         elif each.stars == 0:
@@ -241,7 +230,7 @@ def _bound(
     ]
     is_short = bool(lacks) and not doubled and not is_partial
     if is_short or (loose and not signature.options) or (spread and not has_star and not signature.rest):
-        return Left(DOES_NOT_FIT)
+        return Left(Reason.ARGUMENTS_DO_NOT_FIT.of())
     return _Bound(of=of, number=number, spread=tuple(spread), loose=tuple(loose), doubled=doubled, has_star=has_star)
 
 
@@ -270,10 +259,10 @@ class _Rewriting:
             keyword = self.arguments[number].keyword
             if keyword in after.named and after.named[keyword].is_by_keyword:
                 if keyword in before.named:  # another parameter that takes no keyword yet
-                    return Left(UNKNOWN_KEYWORD)
+                    return Left(Reason.KEYWORD_NOT_TAKEN.of())
                 self.of[keyword] = number
             elif after.options is None:
-                return Left(UNKNOWN_KEYWORD)
+                return Left(Reason.KEYWORD_NOT_TAKEN.of())
         new = self._new()
         if isinstance(new, (Left, Lacking)):
             return new
@@ -284,7 +273,7 @@ class _Rewriting:
             found = self._placed(new, start)
             if isinstance(found, Left) or self._keeps_order(found):
                 return found if isinstance(found, Left) else self._in_brackets(found)
-        return Left(REORDERED)
+        return Left(Reason.OUT_OF_ORDER.of())
 
     def _why_left(self) -> Left | None:
         """Return why the call stays, whatever its arguments could become."""
@@ -292,13 +281,13 @@ class _Rewriting:
         gone = [number for name, number in self.of.items() if name not in after.named]
         for number in gone:
             if not self.arguments[number].is_pure and not self.drops:
-                return Left(_DROPPED.format(self.arguments[number].value), drops=True)
+                return Left(Reason.EFFECT_LOST.of(argument=self.arguments[number].value))
         if bound.spread and not bound.has_star and after.rest is None:
-            return Left(TOO_MANY)
+            return Left(Reason.TOO_MANY_ARGUMENTS.of())
         if self.may_star and not self._star_fits():
-            return Left(BY_STAR if bound.has_star else COMPLETED)
+            return Left((Reason.ARGUMENTS_BY_STAR if bound.has_star else Reason.COMPLETED_LATER).of())
         if self.may_double and not self._doubles_fit():
-            return Left(BY_STARS if bound.doubled else COMPLETED)
+            return Left((Reason.ARGUMENTS_BY_STARS if bound.doubled else Reason.COMPLETED_LATER).of())
         return None
 
     def _star_fits(self) -> bool:
@@ -351,9 +340,9 @@ class _Rewriting:
                 return Lacking(name)
             elif old is not None and old.default and not each.default:
                 if self.is_partial:
-                    return Left(COMPLETED)
+                    return Left(Reason.COMPLETED_LATER.of())
                 if self.bound.doubled or (self.bound.has_star and old.is_positional):
-                    return Left(BY_STARS if self.bound.doubled else BY_STAR)
+                    return Left((Reason.ARGUMENTS_BY_STARS if self.bound.doubled else Reason.ARGUMENTS_BY_STAR).of())
                 if name not in self.change.given and not _is_literal(old.default):
                     return Lacking(name)
                 found[name] = self.change.given.get(name, old.default_text)
@@ -384,12 +373,12 @@ class _Rewriting:
             if is_open and (alone or is_filled or (wants and number < start)):
                 first.append(self._alone(source, text))
             elif alone:
-                return Left(BEFORE_IT)
+                return Left(Reason.BEHIND_A_GAP.of())
             else:
                 is_open = False
                 keyword.add(each.name)
         if has_more and not is_open:
-            return Left(BEFORE_IT)
+            return Left(Reason.BEHIND_A_GAP.of())
         keyword |= {each.name for each in self.change.after.parameters if each.kind is Kind.KEYWORD_ONLY}
         return [*first, *self._behind(keyword, new)]
 

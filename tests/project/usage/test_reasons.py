@@ -44,6 +44,27 @@ _OF_REWRITES = {
     "UNDECIDED": ("def f(x): send(x)", "send($X)", "send($X, 1)"),
 }
 """Code, pattern and replacement for each reason that only rewrites have."""
+_OF_SIGNATURES = {
+    "ARGUMENTS_DO_NOT_FIT": ("def send(a): ...\nsend(1, 2)", "(b, a)"),
+    "ARGUMENTS_BY_STAR": ("def send(a, b): ...\ndef g(x): send(*x)", "(b, a)"),
+    "ARGUMENTS_BY_STARS": ("def send(a): ...\ndef g(x): send(**x)", "(a, /)"),
+    "COMPLETED_LATER": ("from functools import partial\ndef send(a, b): ...\nx = partial(send, 1)", "(b, a)"),
+    "TOO_MANY_ARGUMENTS": ("def send(a, *b): ...\nsend(1, 2)", "(a)"),
+    "KEYWORD_NOT_TAKEN": ("def send(a, **b): ...\nsend(1, c=2)", "(a)"),
+    "OUT_OF_ORDER": ("def send(a, b, /): ...\nsend(int(), str())", "(b, a, /)"),
+    "BEHIND_A_GAP": ("def send(a=int, b=1): ...\nsend(b=2)", "(a=int, b=1, /)"),
+    "EFFECT_LOST": ("def send(a, b=1): ...\nsend(1, print())", "(a)"),
+    "CALLED_OTHERWISE": (
+        "class A:\n    def send(self, a, b): ...\nrun = A.send.__get__(A())\nrun(1, 2)",
+        "(self, b, a)",
+    ),
+    "HANDED_ON": ("def send(a, b): ...\nmap(send, [])", "(b, a)"),
+    "DECORATES": ("def send(a, b=1): ...\n@send\ndef f(): ...", "(b, a)"),
+    "RAISED": ("class E(Exception):\n    def send(self): ...\n    def __init__(self, a=1): ...\nraise E", "(self, a)"),
+    "BOUND_TO_ANOTHER": ("class A:\n    def send(self, a): ...\nclass B(A):\n    send = print", "(self, *, a)"),
+    "NO_PLACE": ("class A:\n    def send(self, a): ...\nclass B(A):\n    def send(self, a=1): ...", "(self, a, b)"),
+}
+"""Code and signature for each reason that only changes of signatures have."""
 ELSEWHERE = (
     "TOO_MANY_BELOW",
     "DOCSTRING",
@@ -54,6 +75,7 @@ ELSEWHERE = (
     "GENERATED",
     *_OF_RENAMES,
     *_OF_REWRITES,
+    *_OF_SIGNATURES,
 )
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
@@ -187,6 +209,18 @@ def test_what_cannot_be_rewritten_has_its_reason(tmp_path: Path, name: str) -> N
         source.rewrite(pattern, replacement, where=where)
     assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
     assert (tmp_path / "app.py").read_text() == f"class C: ...\n\n\n{code}\n"
+
+
+@pytest.mark.parametrize("name", _OF_SIGNATURES)
+def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, signature = _OF_SIGNATURES[name]
+    source = laid(tmp_path, {"app.py": f"{code}\n"})
+    target = {"RAISED": "app.E.__init__"}
+    target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE"), "app.A.send"))
+    with pytest.raises(Refused) as caught:
+        source.change_signature(target.get(name, "app.send"), signature)
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
+    assert (tmp_path / "app.py").read_text() == f"{code}\n"
 
 
 def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
