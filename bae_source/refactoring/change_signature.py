@@ -18,12 +18,12 @@ from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.report import Report, together
 from bae_source.model.request import Effect, IfMatch, Imports, Request, SkipGenerated, Target, described
-from bae_source.model.text import listed
+from bae_source.model.text import counted, listed
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.choice import Choice, by_reason
+from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_they_are
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag, planned_files
@@ -248,12 +248,20 @@ def _function(workspace: Workspace, target: str) -> Resolved:
     definitions, members = resolved.tree.outline.definitions, resolved.group.members if resolved.group else ()
     if not members or any(definitions[each].kind is not Kind.FUNCTION for each in members):
         is_class = bool(members) and definitions[members[0]].kind is Kind.CLASS
-        hint = f"Name its constructor: {resolved.address}.__init__." if is_class else "Name a function or a method."
+        hint = _constructor(resolved) if is_class else "Name a function or a method."
         raise _wrong(f"{resolved.address} is no function", hint)
     role = effective_role(resolved.tree.outline, members[-1])
     if role in ("getter", "setter", "deleter") or "property" in definitions[members[-1]].decorators:
         raise _wrong(f"{resolved.address} is a property, whose parameters Python gives", "Name a function or a method.")
     return resolved
+
+
+def _constructor(resolved: Resolved) -> str:
+    """Return what to name instead of a class."""
+    assert resolved.group is not None
+    has_own = resolved.tree.outline.named(resolved.group.members[-1], "__init__")
+    own = "Its constructor comes from its fields, or from a class above: edit the fields, or name that."
+    return f"Name its constructor: {resolved.address}.__init__." if has_own else own
 
 
 def _present(resolved: Resolved) -> Signature:
@@ -341,9 +349,7 @@ def _wrong(what: str, hint: str) -> RequestError:
 
 
 def _summary(address: str, after: Signature, report: Report) -> str:
-    unsure = len(report.unsure)
-    left = f"; {unsure:,} unsure {'place' if unsure == 1 else 'places'} left as they are" if unsure else ""
+    left = left_as_they_are(len(report.unsure))
     places, files = report.places, len(report.changed)
-    owners = f"{files:,} {'definition' if files == 1 else 'definitions'}"
-    shown = f"{places:,} {'place' if places == 1 else 'places'} in {owners}"
+    shown = f"{counted(places, 'place')} in {counted(files, 'definition')}"
     return f"Changed the signature of {address} to {after.shown()}: {shown}{left}."

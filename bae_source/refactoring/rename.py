@@ -26,7 +26,7 @@ from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.choice import Choice, by_reason
+from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_they_are
 from bae_source.refactoring.planning.generated import check_written_by_hand, refusing
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.renaming import safety
@@ -218,5 +218,5 @@ def _unsafe(asked: Rename, resolved: Resolved, report: Report) -> Refused:
 def _summary(resolved: Resolved, found: Renamed, new: str) -> str:
     places, files = found.report.places, len(found.paths)
     where = f"{counted(places, 'place')} in {counted(files, 'file')}"
-    left = f"; {counted(len(found.report.unsure), 'unsure place')} left as they are" if found.report.unsure else ""
+    left = left_as_they_are(len(found.report.unsure))
     return f"Renamed {resolved.address} to {new}: {where}{left}."

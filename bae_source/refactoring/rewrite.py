@@ -21,7 +21,7 @@ from bae_source.model.text import counted, listed
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.planning.choice import Choice, by_reason
+from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_they_are
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.rewriting.conditions import parse_conditions
@@ -191,7 +191,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
             looked = "; what could not be read is listed" if report.unparsed else ""
             return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
         at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
-        left = f"; {counted(len(report.unsure), 'place')} left as they are" if report.unsure else ""
+        left = left_as_they_are(len(report.unsure))
         return f"Rewrote {counted(report.places, 'place')} in {counted(files, 'file')}: {at}{left}."
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError
 from bae_source.model.reference import Reference
-from bae_source.model.text import listed
+from bae_source.model.text import counted, listed
 from bae_source.project.references.search.prose_edits import Wanted
 
 _MOST_SHOWN = 5
@@ -69,3 +69,10 @@ def by_reason(places: Sequence[Reference]) -> str:
     sentences = [f"{listed(found, _MOST_SHOWN)}: {why}." for why, found in reasons.items()]
     more = f" And {len(sentences) - _MOST_REASONS} more reasons." if len(sentences) > _MOST_REASONS else ""
     return " ".join(sentences[:_MOST_REASONS]) + more
+
+
+def left_as_they_are(number: int) -> str:
+    """Return the end of a summary that says how many unsure places stay; nothing where none does."""
+    if not number:
+        return ""
+    return f"; {counted(number, 'unsure place')} left as {'it is' if number == 1 else 'they are'}"

@@ -409,7 +409,7 @@ class SignatureChange:
                 unchanged=True,
                 hints=[
                     f"Say what they shall give with --value {name}=EXPRESSION, or give {name} a default.",
-                    f"--thread {name} has the callers take it, too, and pass it on.",
+                    *([] if self.asked.threaded else [f"--thread {name} has callers take it, too, and pass it on."]),
                 ],
             )
 

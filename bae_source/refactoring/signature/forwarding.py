@@ -36,22 +36,11 @@ def forwarder_at(project: Project, site: Site, text: str, change: Change, skippe
         change: as the call sees it.
         skipped: how many parameters are bound before the call.
     """
-    path, scope = site.mentioned.path, site.mentioned.mention[2]
-    scopes = project.uses(path).scopes
-    arguments = arguments_in(text)
-    if site.how is not How.CALL or not arguments or scopes[scope].kind != u.FUNCTION_SCOPE:
+    member = handing_on(project, site, text)
+    if member is None:
         return None
-    member = _function(project, path, scope)
-    signature = member.header.signature if member is not None else Signature(parameters=())
-    if member is None or signature.rest is None or signature.options is None:
-        return None
-    names = (signature.rest.name, signature.options.name)
-    stars = [each.text for each in arguments if each.stars]
-    given = {each.keyword for each in arguments if each.keyword}
-    is_plain = all(each.stars or each.keyword for each in arguments)
-    if not is_plain or stars != [f"*{names[0]}", f"**{names[1]}"] or not _is_untouched(project, path, scope, names):
-        return None
-    own = tuple(each for each in signature.parameters if not each.is_starred)
+    given = {each.keyword for each in arguments_in(text) or () if each.keyword}
+    own = tuple(each for each in member.header.signature.parameters if not each.is_starred)
     taken = given | {each.name for each in own[member.bound :]}
     changed = {
         each.name
@@ -62,6 +51,27 @@ def forwarder_at(project: Project, site: Site, text: str, change: Change, skippe
         return None
     before, after = (_together(own, each, skipped, taken) for each in (change.before, change.after))
     return Forwarder(member=member, change=structs.replace(change, before=before, after=after))
+
+
+def handing_on(project: Project, site: Site, text: str) -> Member | None:
+    """Return the function around a call that hands on to it all that its starred parameters take; None for any other.
+
+    Parameters:
+        text: the brackets of the call.
+    """
+    path, scope = site.mentioned.path, site.mentioned.mention[2]
+    arguments = arguments_in(text) if site.how is How.CALL else None
+    if not arguments or project.uses(path).scopes[scope].kind != u.FUNCTION_SCOPE:
+        return None
+    member = _function(project, path, scope)
+    signature = member.header.signature if member is not None else Signature(parameters=())
+    if signature.rest is None or signature.options is None:
+        return None
+    names = (signature.rest.name, signature.options.name)
+    stars = [each.text for each in arguments if each.stars]
+    is_plain = all(each.stars or each.keyword for each in arguments)
+    is_whole = is_plain and stars == [f"*{names[0]}", f"**{names[1]}"]
+    return member if is_whole and _is_untouched(project, path, scope, names) else None
 
 
 def _function(project: Project, path: str, scope: int) -> Member | None:

@@ -50,7 +50,8 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
         before = member.header.signature.named
         for name in after.named:
             if name not in before:
-                notices += _hidden(project, member, name)
+                is_passed = name in asked.threaded and member.address in asked.passing
+                notices += _hidden(project, member, name, is_passed=is_passed)
     plan = planned_files(
         workspace,
         spliced=spliced,
@@ -185,28 +186,37 @@ def _check_bodies(project: Project, changed: Changed) -> None:
                 )
 
 
-def _hidden(project: Project, member: Member, name: str) -> Iterator[Notice]:
+def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> Iterator[Notice]:
     """Yield that a body binds the name of a new parameter itself.
 
+    Parameters:
+        is_passed: whether the function gets the parameter to pass it on.
+
     Raises:
-        Refused: `name_collision` where the body uses a name of the module, or of a function around, that it hides.
+        Refused: `name_collision` where the body uses a name of the module, or of a function around, that it hides, or
+            binds the name of what it is to pass on.
     """
     path = member.module.path
     around = _below(project, path, member.scope)
-    for mention, line in _inside(project, path, name, member.scope):
-        bound = _scope_of(project, path, mention, name)
-        if bound == member.scope:
-            text = f"{member.address} binds {name} itself in line {line}, which the new parameter is given over there."
-            yield Notice("parameter_rebound", text)
-            return
-        if bound is not None and bound not in around:
-            raise Refused(
-                "name_collision",
-                f"{member.address} uses the {name} from outside of it in line {line},"
-                " which the new parameter would hide",
-                unchanged=True,
-                hints=[f"Call the parameter otherwise, or edit {member.address} first."],
-            )
+    bindings = project.uses(path).scopes[member.scope].names.get(name, ())
+    if bindings and not is_passed:
+        text = f"{member.address} assigns {name} itself in line {bindings[0][3]}: what calls give for it is lost there."
+        yield Notice("parameter_rebound", text)
+        return
+    hidden = [
+        line
+        for mention, line in _inside(project, path, name, member.scope)
+        if (bound := _scope_of(project, path, mention, name)) is not None and bound not in around
+    ]
+    if bindings or hidden:
+        what = "assigns {0} itself in line {1}" if bindings else "uses the {0} from outside of it in line {1}"
+        raise Refused(
+            "name_collision",
+            f"{member.address} {what.format(name, bindings[0][3] if bindings else hidden[0])},"
+            " which the new parameter would hide",
+            unchanged=True,
+            hints=[f"Call the parameter otherwise, or edit {member.address} first."],
+        )
 
 
 def _inside(project: Project, path: str, name: str, scope: int) -> Iterator[tuple[u.Mention, int]]:

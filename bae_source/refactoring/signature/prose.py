@@ -20,6 +20,9 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.prose import Spoken, spoken_of
 from bae_source.refactoring.renaming.spoken import is_doctest
 
+_MOST_CLASSES = 20
+"""Classes that one constructor makes whose calls are looked for in prose."""
+
 
 class ShownCall(Struct, frozen=True, kw_only=True):
     """One call.
@@ -52,7 +55,7 @@ def shown_calls(project: Project, family: Family) -> tuple[list[ShownCall], tupl
 
 def _families(project: Project, family: Family) -> Iterator[Family]:
     yield family
-    for sought in classes_made(project, set(family.symbols))[:1]:
+    for sought in classes_made(project, set(family.symbols))[:_MOST_CLASSES]:
         symbols = tuple(each for each in sought.meanings if isinstance(each, Symbol))
         yield Family(sought=sought, symbols=symbols)
 

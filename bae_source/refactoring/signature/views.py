@@ -11,18 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from bae_source.model.span import Span
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.calls import values_called
+from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.meaning.sought import Mentioned, sought_by
 from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound, Value, Values
-from bae_source.refactoring.signature.forwarding import Forwarder
+from bae_source.refactoring.signature.forwarding import Forwarder, handing_on
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
 from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
 from bae_source.syntax.signatures.signature import Signature
+from bae_source.syntax.text.lexer import end_of_bracket
 
 _PARTIAL = Outside("functools.partial")
 
@@ -228,14 +231,27 @@ class Views:
 
 
 def callers_of(project: Project, resolved: Resolved) -> list[str]:
-    """Return the addresses of the outermost functions that surely call a function, but for itself and its family."""
+    """Return the addresses of the outermost functions that surely call a function, but for itself and its family.
+
+    A function that hands on all that it is given stands for those that call it.
+    """
     family = family_of_function(project, resolved)
     own = {each.address for each in members_of_family(project, family.symbols) if isinstance(each, Member)}
-    found = {
-        outermost(project, each.mentioned)
-        for each in sites_of(project, family).found
-        if each.how in (How.CALL, How.PARTIAL) and each.mentioned.certainty in ("sure", "probable")
-    }
+    found: set[str] = set()
+    seen, waiting = set[tuple[str, int]](), [family]
+    while waiting:
+        for site in sites_of(project, waiting.pop()).found:
+            if site.how not in (How.CALL, How.PARTIAL) or site.mentioned.certainty not in ("sure", "probable"):
+                continue
+            text = project.workspace.tree_at(site.mentioned.path).text
+            brackets = Span(site.opening, end_of_bracket(text, site.opening))
+            member = handing_on(project, site, brackets.cut(text))
+            if member is None:
+                found.add(outermost(project, site.mentioned))
+            elif member.place not in seen:
+                seen.add(member.place)
+                sought = sought_by(project.uses, project.address, member.symbol)
+                waiting.append(Family(sought=sought, symbols=(member.symbol,)))
     return sorted(found - own - {""})
 
 
