@@ -148,14 +148,13 @@ class _Search:
         self.unreadable.update(calling.unreadable)
 
     def _is_one_of_several(self, sought: Sought) -> bool:
-        """Say whether a name is that of several classes, one after the other."""
-        bindings = [
-            binding
+        """Say whether a name is that of several classes of one file, one after the other."""
+        files = (
+            self.project.uses(each.path).scopes[each.scope].names.get(each.name, ())
             for each in sought.meanings
             if isinstance(each, Symbol)
-            for binding in self.project.uses(each.path).scopes[each.scope].names.get(each.name, ())
-        ]
-        return sum(how == u.CLASS for how, *_ in bindings) > 1
+        )
+        return any(sum(how == u.CLASS for how, *_ in bindings) > 1 for bindings in files)
 
     def site(self, key: tuple[str, int, int]) -> Site | None:
         """Return the place of a mention; None where it is no use."""
