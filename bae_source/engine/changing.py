@@ -57,8 +57,8 @@ def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
     return plan if is_refactoring else with_users(workspace, plan, to_import=to_import)
 
 
-def unread_told(workspace: Workspace, plan: Plan, *, tidy: bool = False) -> Plan:
-    """Return a plan that tells which imports it leaves unused, or takes them out if it is to be tidy."""
+def with_unread(workspace: Workspace, plan: Plan, *, tidy: bool = False) -> Plan:
+    """Return a plan that names the imports it leaves unused, or takes them out if it is to be tidy."""
     modules = list(losing(workspace, plan))
     if not modules:
         return plan
@@ -121,7 +121,7 @@ class Changing:
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
-            made = unread_told(workspace, plan, tidy=context.tidy)
+            made = with_unread(workspace, plan, tidy=context.tidy)
             made = self._formatted(made, workspace) if context.format else made
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)

@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bae_source.engine.applying import Apply, changes_of, check_unused, operation
-from bae_source.engine.changing import Changing, unread_told, users_told
+from bae_source.engine.changing import Changing, users_told, with_unread
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
@@ -189,7 +189,7 @@ class Draft:
         self._closed = True
 
     def _come_to(self) -> Outcome:
-        plan = unread_told(self._first, users_told(self._first, self._plan()))
+        plan = with_unread(self._first, users_told(self._first, self._plan()))
         return self._changing.outcome(plan, self._first, status="planned")
 
     def _asked(self) -> Apply:

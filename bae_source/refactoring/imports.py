@@ -170,7 +170,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
         "imports remove app.core json Client",
         "imports remove app.core app.signals",
     )
-    idempotent: ClassVar[bool] = False
+    idempotent: ClassVar[bool] = True
 
     target: Annotated[str, described("Dotted name of the module, or of a function that imports.", min_length=1)]
     names: Annotated[
@@ -195,7 +195,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
         except (SyntaxError, RecursionError, MemoryError):
             raise SourceError(
                 "not_lossless",
-                f"{module.name} is too new or too deep for the Python that runs here, so its imports cannot be told.",
+                f"{module.name} is too new or too deep for the Python that runs here, so its imports are not known.",
                 hints=["Change its imports with edit."],
             ) from None
         going = self._going(resolved, found)
@@ -261,7 +261,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
                 try:
                     used[each.shown] = users_of_import(workspace, resolved.module, each, is_last=is_last)
                 except ResourceError as error:
-                    yield Notice("not_searched", f"Whether {each.shown} is used cannot be told: {error.message}")
+                    yield Notice("not_searched", f"Whether {each.shown} is used is not known: {error.message}")
         sure = {name: users.sure for name, users in used.items() if users.sure}
         if sure:
             places = listed((place for found in sure.values() for place in found), _MOST_SHOWN)

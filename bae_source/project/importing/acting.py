@@ -44,7 +44,7 @@ _MOST_FOLLOWED = 300
 
 
 class Acting:
-    """Tells what imports do when they run.
+    """Finds what imports do when they run.
 
     Parameters:
         project: where they are.

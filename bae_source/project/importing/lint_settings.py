@@ -31,7 +31,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class LintSettings:
-    """Tells where the settings let imports stay.
+    """Finds where the settings let imports stay.
 
     Parameters:
         files: of the project.
@@ -77,12 +77,12 @@ class LintSettings:
     def _of_flake8(self, folder: str) -> Iterator[str]:
         for name in _FLAKE8:
             try:
-                said = sections(self._files, f"{folder}/{name}".lstrip("/")).get("flake8", {})
+                options = sections(self._files, f"{folder}/{name}".lstrip("/")).get("flake8", {})
             except ResourceError:
                 continue
-            yield from _let_through(said.get("per-file-ignores", ""))
+            yield from _let_through(options.get("per-file-ignores", ""))
             for option in ("exclude", "extend-exclude"):
-                yield from (word for word in re.split(r"[\s,]+", said.get(option, "")) if word)
+                yield from (word for word in re.split(r"[\s,]+", options.get(option, "")) if word)
 
 
 def _let_through(entries: str) -> Iterator[str]:

@@ -213,9 +213,9 @@ class _Finder:
             if each.top
         }
         elsewhere = _Elsewhere(self.workspace, at_top)
-        told = self._told_by_text(at_top.values())
+        named = self._named_in_texts(at_top.values())
         doubted = [
-            Unread(path=module.path, imported=each, why=why or told.get((module.path, each), ""))
+            Unread(path=module.path, imported=each, why=why or named.get((module.path, each), ""))
             for module, names in unread.items()
             for each in names
             if (why := self._why(module, each, elsewhere, acting)) is not None
@@ -268,10 +268,12 @@ class _Finder:
                 return Purpose.CONSISTS.of()
         return acting.why(path, each)
 
-    def _told_by_text(self, names: Collection[tuple[ModuleFile, ImportedName]]) -> dict[tuple[str, ImportedName], str]:
+    def _named_in_texts(
+        self, names: Collection[tuple[ModuleFile, ImportedName]]
+    ) -> dict[tuple[str, ImportedName], str]:
         """Return which of some names text files have behind the module's, as entry points do, and where."""
         found: dict[tuple[str, ImportedName], str] = {}
-        dotted = [(_spoken(import_name(module), each.name), module, each) for module, each in names]
+        dotted = [(_as_text(import_name(module), each.name), module, each) for module, each in names]
         for file in data_files(self.workspace) if dotted else ():
             try:
                 content = self.workspace.glance(file.path) if file.size <= _LARGEST_TEXT else None
@@ -326,14 +328,14 @@ class _Finder:
         return outline.exported is None and bool(statements) and others <= 0
 
 
-def _spoken(module: str, name: str) -> re.Pattern[str]:
+def _as_text(module: str, name: str) -> re.Pattern[str]:
     """Return how a text says a name of a module: `app.core.json`, `app.core:json`, or as it is imported."""
     dotted, last = re.escape(module), re.escape(name)
     return re.compile(rf"(?<![\w.])(?:{dotted}[.:]|from[ \t]+{dotted}[ \t]+import\b[^\r\n]*\b){last}(?!\w)")
 
 
 class _Elsewhere:
-    """Tells whether other files take names from the modules that import them.
+    """Finds what takes names from the modules that import them.
 
     Parameters:
         workspace: the project.
@@ -425,7 +427,7 @@ class _Elsewhere:
             try:
                 uses = self._project.uses(path) if path != module.path else None
             except ResourceError:
-                continue  # what it may name is told of the names themselves
+                continue  # what it may name is known of the names themselves
             for other in uses.imports if uses is not None else ():
                 takes = other.attribute in handed or (other.attribute == "*" and path.endswith(f"{_INIT}.py"))
                 if takes and module.path in self._project.names.files(path, other.module, other.level):

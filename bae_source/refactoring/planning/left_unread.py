@@ -1,4 +1,4 @@
-"""Modules that a change may leave with imports that nothing reads any more, told by the words that it takes out.
+"""Modules that a change may leave with imports that nothing reads any more, found by the words that it takes out.
 
     edit app.core.load --old 'json.loads(text)' --new 'parse(text)'    app.core:1: import json    nothing reads it now
 

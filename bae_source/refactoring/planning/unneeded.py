@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
-from bae_source.model.changeset import ChangeSet
+from bae_source.model.changeset import ChangeSet, FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
@@ -75,7 +75,7 @@ def without_unneeded(
 
 
 def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *, tidy: bool) -> Plan:
-    """Return a plan that tells which imports it leaves unread, or takes them out.
+    """Return a plan that names the imports it leaves unread, or takes them out.
 
     Parameters:
         workspace: the project as it is before the change.
@@ -87,7 +87,7 @@ def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *
     if not found.count:
         return plan
     if not tidy:
-        notices = [Notice(UNREAD, _told(name, gone), (name, *gone)) for name, gone in found.gone.items()]
+        notices = [Notice(UNREAD, _message(name, gone), (name, *gone)) for name, gone in found.gone.items()]
         return replace(plan, warnings=(*plan.warnings, *notices))
     shown = listed(f"{name} ({listed(gone)})" for name, gone in found.gone.items())
     tidied = planned_files(later, spliced=found.spliced, changed=(), summary=f"Took out unused imports of {shown}.")
@@ -96,7 +96,7 @@ def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *
     return replace(plan, changes=both.changes, modules=both.modules, warnings=(*plan.warnings, notice))
 
 
-def _told(name: str, gone: tuple[str, ...]) -> str:
+def _message(name: str, gone: tuple[str, ...]) -> str:
     it = "it" if len(gone) == 1 else "them"
     return f"Nothing uses {listed(gone)} of {name} any more: imports remove takes {it} out, and tidy with the change."
 
@@ -174,7 +174,7 @@ class _Rounds:
                 again.update(dict.fromkeys(other for other in taken if other in self._modules))
         return again
 
-    def _change(self, path: str):  # type: ignore[no-untyped-def]
+    def _change(self, path: str) -> FileChange:
         return self.workspace.change(self._modules[path], self._revisions[path].splices())
 
     def _spliced(self, path: str) -> Spliced:

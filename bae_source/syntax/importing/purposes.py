@@ -103,9 +103,9 @@ def imported_names(text: str) -> list[ImportedName]:
 
 
 def with_purposes(text: str, names: Iterable[ImportedName]) -> list[ImportedName]:
-    """Return names of a text with the purposes that its comments and strings tell, where they have none."""
-    said = _Said(text)
-    return [each if each.purpose is not None else replace(each, purpose=said.of(each)) for each in names]
+    """Return names of a text with the purposes that its comments and strings give, where they have none."""
+    remarks = _Remarks(text)
+    return [each if each.purpose is not None else replace(each, purpose=remarks.of(each)) for each in names]
 
 
 def _found(
@@ -153,8 +153,8 @@ def _purpose_of(node: ast.stmt) -> Purpose | None:
     return Purpose.CONDITIONAL if isinstance(node, ast.Match) else None
 
 
-class _Said:
-    """The comments and strings of a text, and what they say of its imports."""
+class _Remarks:
+    """The comments and strings of a text, and what they mean for its imports."""
 
     def __init__(self, text: str) -> None:
         self._lines = Lines(text)
