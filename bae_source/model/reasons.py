@@ -178,6 +178,11 @@ class Reason(Enum):
     )
     EFFECT_LOST = ("{argument} would not run any more", "send(1, log())")
     CALLED_OTHERWISE = ("what is called goes by another name, and may be something else", "run = send; run(1)")
+    BELOW_HAS_ITS_OWN = (
+        "a class below may be called here, whose constructor is another",
+        "type(self)(1), where a class below has an __init__",
+    )
+    CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
     HANDED_ON = ("it is handed on here, and may be called with what it took", "map(send, items)")
     DECORATES = ("it decorates here, and is called with what it decorates", "@send; def f(): ...")
     RAISED = ("its instance is made here by raise, without arguments", "raise Failure")
@@ -239,6 +244,7 @@ _UNCHANGEABLE = frozenset(
         Reason.KEYWORD_NOT_TAKEN,
         Reason.OUT_OF_ORDER,
         Reason.BEHIND_A_GAP,
+        Reason.CALLED_BY_PYTHON,
         Reason.HANDED_ON,
         Reason.DECORATES,
         Reason.RAISED,
@@ -306,6 +312,11 @@ class Purpose(Enum):
     UNREAD = "{where} cannot be looked into and has its name", "from app.core import json, in a notebook"
     FIXTURE = "pytest may give it to a test, or collect it", "from .fixtures import db"
     DATA = "the file lies among the data of tests, which may read it as text", "tests/data/case.py"
+    BELOW_HAS_ITS_OWN = (
+        "a class below may be called here, whose constructor is another",
+        "type(self)(1), where a class below has an __init__",
+    )
+    CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
     HANDED_ON = (
         "others import from the module what it imports itself, as {where} does",
         "from app.compat import urlparse",

@@ -16,6 +16,7 @@ from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call, call_of
 from bae_source.model.outcome import REPORT, Notice
 from bae_source.model.plan import Plan
+from bae_source.model.reference import Reference
 from bae_source.model.report import Report, together
 from bae_source.model.request import Effect, IfMatch, Imports, Request, SkipGenerated, Target, described
 from bae_source.model.text import counted, listed
@@ -28,6 +29,7 @@ from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.rename import Rename, resolved_whole
+from bae_source.refactoring.signature.members import addresses_of_family
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
 from bae_source.refactoring.signature.views import Asked
 from bae_source.syntax.outline.definitions import Kind
@@ -130,8 +132,9 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         plans: list[Plan] = []
         now = workspace
         for old, new in renames.items():
+            unsure: Literal["leave", "change"] = "change" if self.unsure == "change" else "leave"
             step = Rename(
-                target=f"{address}.{old}", new_name=new, unsure=self.unsure, skip_generated=self.skip_generated
+                target=f"{address}.{old}", new_name=new, unsure=unsure, skip_generated=self.skip_generated
             ).plan(now)
             plans.append(step)
             now = now.after(step.changes)
@@ -149,11 +152,16 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             asked = replace(asked, passing=frozenset(passing_on(project_of(now), found, up_to)))
         plans.append(planned_change(now, found, asked, choice))
         now = now.after(plans[-1].changes)
-        for each in threaded_plans(now, sorted(asked.passing), asked, choice):
+        callers = sorted(asked.passing)
+        if callers:  # which the function itself may call in turn
+            own = addresses_of_family(project_of(now), _function(now, address))
+            asked = replace(asked, passing=asked.passing | own)
+        for each in threaded_plans(now, callers, asked, choice):
             plans.append(each)
             now = now.after(each.changes)
         report = together([each.report for each in plans if each.report is not None])
         assert report is not None
+        report = replace(report, unsure=_each_once(report.unsure), mentions=_each_once(report.mentions))
         self._check_unsure(resolved, report)
         whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
         check_names(workspace, now, whole)
@@ -302,6 +310,11 @@ def _checked(resolved: Resolved, before: Signature, text: str) -> Signature:
         is_now = "a coroutine" if before.is_async else "no coroutine"
         raise _wrong(f"{resolved.address} is {is_now}, and its calls would have to await it otherwise", "Edit it.")
     return given
+
+
+def _each_once(places: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Return places without those that stand where another one does."""
+    return tuple({(each.module, each.line, each.column): each for each in reversed(places)}.values())[::-1]
 
 
 def _dropped(address: str, before: Signature, after: Signature) -> Iterator[Notice]:

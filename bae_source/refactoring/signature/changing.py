@@ -22,7 +22,7 @@ from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.calls.parameters import parameter_family
+from bae_source.project.references.calls.parameters import MAKING, parameter_family
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
@@ -42,6 +42,9 @@ from bae_source.syntax.signatures.headers import header_splices, led_along
 from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
 from bae_source.syntax.text.revision import Revision
+
+_CALLED_BY_NAME = (*MAKING, "__init_subclass__", "__post_init__")
+"""Special methods whose calls are found by names: those of classes, and by `super()`."""
 
 
 class Changed(Struct, frozen=True, kw_only=True):
@@ -144,7 +147,7 @@ class SignatureChange:
             self._note_others()
             notices = self._note_prose()
         spliced = tuple(filter(None, map(self._file, sorted(self._edits))))
-        self.choice.check_included(self._asked_about)
+        self.choice.check_included([*self._asked_about, *self._left])
         self._check_given()
         self._left.sort(key=lambda each: (each.module, each.line, each.column))
         self._probable.sort(key=lambda each: (each.module, each.line, each.column))
@@ -224,6 +227,9 @@ class SignatureChange:
             self._left.append(structs.replace(found, certainty="unsure", why=Reason.BOUND_TO_ANOTHER.of()))
         for reason in overridden(self.project, self.family).values():
             self._leave_definition(self.target, reason)
+        name = self.target.symbol.name
+        if self.target.in_class and name.startswith("__") and name.endswith("__") and name not in _CALLED_BY_NAME:
+            self._leave_definition(self.target, Reason.CALLED_BY_PYTHON.of())
         for name in self.before.named:
             if name not in self.asked.after.named:
                 for each in self.members:
@@ -354,12 +360,14 @@ class SignatureChange:
         is_another = found == Left(Reason.ARGUMENTS_DO_NOT_FIT.of()) and shown.certainty != "sure"
         if found == text or is_another or (site.is_other and self.views.is_completing(site)):
             return None
-        is_wanted = shown.certainty in ("sure", "probable") and is_plain
+        doubt = Reason.BELOW_HAS_ITS_OWN.of() if self.views.is_of_others_below(site) else ""
+        is_wanted = shown.certainty in ("sure", "probable") and is_plain and not doubt
         if isinstance(found, Lacking):
             self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")
             return None
         if isinstance(found, Left) or not is_wanted:
-            why = found.why if isinstance(found, Left) and is_plain else shown.why or Reason.CALLED_OTHERWISE.of()
+            why = shown.why or doubt or Reason.CALLED_OTHERWISE.of()
+            why = found.why if isinstance(found, Left) and is_plain else why
             place = structs.replace(shown, certainty="unsure", why=why)
             self._asked_about.append(place)
             if not self.choice.takes(place):
@@ -401,6 +409,7 @@ class SignatureChange:
         Raises:
             RequestError: `invalid_arguments`, with the calls.
         """
+        gone = [name for name in self.before.named if name not in self.asked.after.named]
         for name, places in self._lacking.items():
             calls = f"{len(places):,} {'call gives' if len(places) == 1 else 'calls give'}"
             raise RequestError(
@@ -408,6 +417,7 @@ class SignatureChange:
                 f"{name} has no default, and {calls} nothing for it: {listed(sorted(places))}",
                 unchanged=True,
                 hints=[
+                    *(f"--renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
                     f"Say what they shall give with --value {name}=EXPRESSION, or give {name} a default.",
                     *([] if self.asked.threaded else [f"--thread {name} has callers take it, too, and pass it on."]),
                 ],

@@ -78,6 +78,12 @@ def family_of_function(project: Project, resolved: Resolved) -> Family:
     return Family(sought=sought, symbols=tuple(sorted(own, key=in_order)), classes=tuple(sought.classes))
 
 
+def addresses_of_family(project: Project, resolved: Resolved) -> frozenset[str]:
+    """Return the addresses of the definitions whose signatures change together."""
+    found = members_of_family(project, family_of_function(project, resolved).symbols)
+    return frozenset(each.address for each in found if isinstance(each, Member))
+
+
 def members_of_family(project: Project, symbols: Sequence[Symbol]) -> Iterator[Member | tuple[Symbol, u.Binding]]:
     """Yield the definitions of a family, and what else its names are bound to.
 

@@ -54,7 +54,8 @@ def shown_calls(project: Project, family: Family) -> tuple[list[ShownCall], tupl
 
 
 def _families(project: Project, family: Family) -> Iterator[Family]:
-    yield family
+    if not family.sought.word.startswith("__"):  # which every class has
+        yield family
     for sought in classes_made(project, set(family.symbols))[:_MOST_CLASSES]:
         symbols = tuple(each for each in sought.meanings if isinstance(each, Symbol))
         yield Family(sought=sought, symbols=symbols)

@@ -98,7 +98,7 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
     Parameters:
         within: the only files that are of interest; None for all.
     """
-    search = _Search(project, within)
+    search = _Search(project, within, family.sought.word)
     search.look_for(family.sought, makes=False)
     made = classes_made(project, set(family.symbols))
     project.workspace.index.naming([each.word for each in made])  # for all of them each file is read once
@@ -111,8 +111,9 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
 
 
 class _Search:
-    def __init__(self, project: Project, within: Sequence[str] | None) -> None:
+    def __init__(self, project: Project, within: Sequence[str] | None, word: str) -> None:
         self.project = project
+        self.word = word
         self.within = within
         self.found: dict[tuple[str, int, int], tuple[Mentioned, bool, bool]] = {}
         self.unreadable: dict[str, ResourceError] = {}
@@ -162,6 +163,8 @@ class _Search:
         line, column, _, kind, *_ = mentioned.mention
         if kind in _NO_USE:
             return None
+        if kind == u.STRING and self.word.startswith("__"):
+            return None  # every class has such names
         if kind in (u.STRING, u.MENTION):
             return Site(mentioned=mentioned, how=How.MENTION)
         try:
@@ -217,6 +220,8 @@ class _Search:
         if path not in self._parents:
             self._parents[path] = _parents_in(tree, self._parsed(tree, path))
         parent = self._parents[path].get(end)
+        if isinstance(parent, (ast.Tuple, ast.List, ast.BinOp)) and self._is_of_types(path, tree, parent):
+            return None
         if isinstance(parent, ast.Raise):
             return How.RAISED
         if isinstance(parent, ast.Call):
@@ -228,6 +233,18 @@ class _Search:
              ast.Subscript, ast.MatchClass, ast.NamedExpr),
         )  # fmt: skip
         return None if is_plain else How.HANDED_ON
+
+    def _is_of_types(self, path: str, tree: Tree, node: ast.AST) -> bool:
+        """Say whether an expression stands in a type, such as `Callable[[Request], Response]` or `Leaf | Node`."""
+        if isinstance(node, ast.BinOp):
+            return isinstance(node.op, ast.BitOr)
+        inside = {
+            id(each)
+            for outer in self._parsed(tree, path)
+            if isinstance(outer, ast.Subscript)
+            for each in ast.walk(outer.slice)
+        }
+        return id(node) in inside
 
 
 def _opening(text: str, end: int) -> int:

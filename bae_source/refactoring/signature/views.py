@@ -14,13 +14,16 @@ from msgspec import Struct, structs
 from bae_source.model.span import Span
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.calls import values_called
+from bae_source.project.references.calls.parameters import MAKING
 from bae_source.project.references.classes.family import Family
+from bae_source.project.references.classes.hierarchy import sought_class
+from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
 from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound, Value, Values
 from bae_source.refactoring.signature.forwarding import Forwarder, handing_on
-from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
+from bae_source.refactoring.signature.members import Member, addresses_of_family, family_of_function
 from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
@@ -28,6 +31,7 @@ from bae_source.syntax.signatures.signature import Signature
 from bae_source.syntax.text.lexer import end_of_bracket
 
 _PARTIAL = Outside("functools.partial")
+_MAKING = frozenset(MAKING)
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -76,11 +80,13 @@ class Views:
         self.signatures = signatures
         self.target = target
         self.change = Change(before=target.header.signature, after=asked.after, given=asked.given)
+        self.handing_on: set[tuple[str, int]] = set()
         self._forwarders: dict[tuple[str, int, int], Forwarder] = {}
 
     def by_forwarder(self, sites: Iterable[Site], forwarder: Forwarder) -> None:
         """Note that some calls are of a function that hands on what it is given."""
         self._forwarders.update((each.place, forwarder) for each in sites)
+        self.handing_on.add((forwarder.member.symbol.path, forwarder.member.symbol.scope))
 
     def seen_by(self, site: Site, text: str) -> tuple[Change, int]:
         """Return the change as a call sees it, and how many parameters are bound before it."""
@@ -200,6 +206,25 @@ class Views:
             all(isinstance(each, kinds) for each in receivers) for kinds in ((Instance,), (Class, OfClass))
         )
 
+    def is_of_others_below(self, site: Site) -> bool:
+        """Say whether a call may be of a class below the constructor's own that has another constructor.
+
+        class Base:
+            def copy(self): return type(self)(self.size)        where `class Sub(Base)` has an `__init__` of its own
+        """
+        if not (site.makes and site.is_other):
+            return False
+        name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
+        values = values_called(self.project, site.mentioned.path, name, mention)
+        open_ones = {each.of for each in values if isinstance(each, OfClass) and not each.exact}
+        own = {(each.symbol.path, each.symbol.scope) for each in self.members} | self.handing_on
+        return any(
+            (below.of.path, below.of.scope) not in own
+            and not _MAKING.isdisjoint(self.project.uses(below.of.path).scopes[below.of.scope].names)
+            for each in open_ones
+            for below in lineage(self.project, sought_class(self.project, each)).below
+        )
+
     def is_completing(self, site: Site) -> bool:
         """Say whether a call completes a partial function by its name, which the place that makes that answers for."""
         forms = self._forms(site)
@@ -236,7 +261,6 @@ def callers_of(project: Project, resolved: Resolved) -> list[str]:
     A function that hands on all that it is given stands for those that call it.
     """
     family = family_of_function(project, resolved)
-    own = {each.address for each in members_of_family(project, family.symbols) if isinstance(each, Member)}
     found: set[str] = set()
     seen, waiting = set[tuple[str, int]](), [family]
     while waiting:
@@ -252,7 +276,7 @@ def callers_of(project: Project, resolved: Resolved) -> list[str]:
                 seen.add(member.place)
                 sought = sought_by(project.uses, project.address, member.symbol)
                 waiting.append(Family(sought=sought, symbols=(member.symbol,)))
-    return sorted(found - own - {""})
+    return sorted(found - addresses_of_family(project, resolved) - {""})
 
 
 def outermost(project: Project, mentioned: Mentioned) -> str:

@@ -58,6 +58,12 @@ _OF_SIGNATURES = {
         "class A:\n    def send(self, a, b): ...\nrun = A.send.__get__(A())\nrun(1, 2)",
         "(self, b, a)",
     ),
+    "BELOW_HAS_ITS_OWN": (
+        "class A:\n    def __init__(self, a): ...\n    def send(self): return type(self)(1)\n"
+        "class B(A):\n    def __init__(self): super().__init__(a=2)",
+        "(self, *, a)",
+    ),
+    "CALLED_BY_PYTHON": ("class A:\n    def __call__(self, a, b): ...\n    send = 1", "(self, b, a)"),
     "HANDED_ON": ("def send(a, b): ...\nmap(send, [])", "(b, a)"),
     "DECORATES": ("def send(a, b=1): ...\n@send\ndef f(): ...", "(b, a)"),
     "RAISED": ("class E(Exception):\n    def send(self): ...\n    def __init__(self, a=1): ...\nraise E", "(self, a)"),
@@ -215,7 +221,7 @@ def test_what_cannot_be_rewritten_has_its_reason(tmp_path: Path, name: str) -> N
 def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, name: str) -> None:
     code, signature = _OF_SIGNATURES[name]
     source = laid(tmp_path, {"app.py": f"{code}\n"})
-    target = {"RAISED": "app.E.__init__"}
+    target = {"RAISED": "app.E.__init__", "BELOW_HAS_ITS_OWN": "app.A.__init__", "CALLED_BY_PYTHON": "app.A.__call__"}
     target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE"), "app.A.send"))
     with pytest.raises(Refused) as caught:
         source.change_signature(target.get(name, "app.send"), signature)
