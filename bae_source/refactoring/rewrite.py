@@ -5,6 +5,7 @@ rewrite 'requests.get($URL)' 'http.get($URL, timeout=5)' app --import 'from app 
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -13,11 +14,12 @@ from msgspec.structs import replace
 from bae_source.errors import Refused
 from bae_source.model.call import Call
 from bae_source.model.outcome import REPORT, Notice
-from bae_source.model.plan import Plan
+from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, Imports, Request, SkipGenerated, described
 from bae_source.model.text import counted, listed
+from bae_source.project.files.layout import import_name
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
@@ -153,7 +155,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
         added: dict[str, list[str]] = {}
         notices: list[Notice] = []
         for each in spliced:
-            made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, self.imports)
+            wanted = [statement for statement in self.imports if not _is_of_itself(statement, each.module)]
+            made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
             result.append(replace(each, splices=tuple(made.splices)))
             notices += [notice for notice in made.notices if notice.code != "imports_added"]
             for statement in made.statements:
@@ -193,6 +196,12 @@ class Rewrite(Request, frozen=True, kw_only=True):
         at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
         left = left_as_they_are(len(report.unsure))
         return f"Rewrote {counted(report.places, 'place')} in {counted(files, 'file')}: {at}{left}."
+
+
+def _is_of_itself(statement: str, module: ModuleFile) -> bool:
+    """Say whether an import takes names from the very module that it would be added to, which has them."""
+    found = re.fullmatch(r"\s*from\s+([\w.]+)\s+import\b.*", statement, re.DOTALL)
+    return found is not None and found[1] == import_name(module)
 
 
 def _about(found: Rewritten) -> tuple[str, ...]:
