@@ -253,6 +253,9 @@ def test_what_is_left_open_is_known(text: str, closed: bool) -> None:
 @pytest.mark.parametrize(
     "header",
     [
+        "if (m := f(1)):",
+        "if m := f(1):",
+        "while a and (n := {1: 2}):",
         "def f(a: int = {1: 2}[1]) -> dict[str, int]:",
         "def f(a=lambda x: x, *, b: 'c:d' = ':') -> None:",
         "def f() -> (lambda: 1):",

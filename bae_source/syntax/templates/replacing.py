@@ -42,6 +42,7 @@ from bae_source.syntax.templates.surroundings import (
     bracketed_holes,
     in_brackets_where_needed,
     in_string,
+    is_bracketed,
     is_inside_brackets,
     parents_of,
     statement_around,
@@ -125,6 +126,8 @@ class Replacer:
 
     def replaced(self) -> Iterator[Replaced]:
         """Yield every match with what takes its place; those in others, too."""
+        for number in reversed(range(len(self.matches))):
+            self._of(number)  # what stands in others first, so that no chain leads too deep
         for number in range(len(self.matches)):
             yield self._of(number)
 
@@ -143,7 +146,7 @@ class Replacer:
                 self._made[number] = self._render(number, match)
             except _Unfit as error:
                 self._made[number] = Replaced(match=match, span=match.span, why=str(error))
-            except ResourceError:
+            except (ResourceError, RecursionError):
                 self._made[number] = Replaced(match=match, span=match.span, why=Reason.REPLACEMENT_UNREAD.of())
         return self._made[number]
 
@@ -299,18 +302,47 @@ class Replacer:
 
     def _hole_texts(self, number: int, match: Match) -> dict[int, str]:
         """Return the text of each hole of the replacement, by its number."""
-        return {index: self._text(number, match.bound[hole.name]) for index, hole in enumerate(self.template.holes)}
+        return {
+            index: self._text(number, match.bound[hole.name], many=hole.many)
+            for index, hole in enumerate(self.template.holes)
+        }
 
-    def _text(self, number: int, things: Sequence[Any]) -> str:
+    def _text(self, number: int, things: Sequence[Any], *, many: bool) -> str:
         """Return what a hole stands for as it is written, matches in it replaced."""
         if not things:
             return ""
         if isinstance(things[0], str):
             return things[0]
-        spans = [self._span(each) for each in things]
+        spans = self._spans(things, many=many)
         if self._are_apart(things):
             return ", ".join(self._cut(number, span) for span in sorted(spans))
         return self._cut(number, Span(min(each.start for each in spans), max(each.end for each in spans)))
+
+    def _spans(self, things: Sequence[Any], *, many: bool) -> list[Span]:
+        """Return where what a hole stands for lies; each of several things with the brackets around it."""
+        spans = [self._span(each) for each in things]
+        if not many:
+            return spans
+        return [
+            self._with_brackets(thing, span) if isinstance(thing, ast.expr) else span
+            for thing, span in zip(things, spans, strict=True)
+        ]
+
+    def _with_brackets(self, node: ast.expr, span: Span) -> Span:
+        """Return the span of an element with the brackets of its own, which are not those that it is an element in."""
+        text, around = self.source.text, self.parents[node]
+        limit = span_of(self.source, around).end if hasattr(around, "end_lineno") else len(text)
+        if not isinstance(around, ast.Tuple) or is_bracketed(self.source, around):
+            limit -= 1
+        while True:
+            start, end = span.start, span.end
+            while start and text[start - 1].isspace():
+                start -= 1
+            while end < len(text) and text[end].isspace():
+                end += 1
+            if not (text.startswith("(", start - 1) and text.startswith(")", end) and start and end < limit):
+                return span
+            span = Span(start - 1, end + 1)
 
     def _span(self, thing: Any) -> Span:
         if isinstance(thing, Parameter):
@@ -426,13 +458,14 @@ class Replacer:
         if not self._in_order() or any(self._are_apart(things) for things in filled.values()):
             return None
         names = {name: things[0] for name, things in filled.items() if isinstance(things[0], str)}
+        many = {hole.name for hole in holes_of(self.pattern.code) if hole.many}
         code, holes = self._without_empty(placed, texts)
         empty = match.bound.keys() - filled.keys()
         within = [
             (Span(region.start - span.start, region.end - span.start), name)
             for name, things in filled.items()
             if name not in names
-            for region in (_region(blocks.get(name), [self._span(each) for each in things]),)
+            for region in (_region(blocks.get(name), self._spans(things, many=name in many)),)
         ]
         text = span.cut(self.source.text)
         pattern = _named(tokens_of(self.pattern.code, _spans(holes_of(self.pattern.code))), names, empty)

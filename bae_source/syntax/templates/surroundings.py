@@ -22,7 +22,7 @@ from msgspec import Struct
 from bae_source.model.span import Span
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.template import Template, reading
-from bae_source.syntax.text.lexer import end_of_header, end_of_line
+from bae_source.syntax.text.lexer import end_of_header, end_of_line, lex
 from bae_source.syntax.text.source import Source
 
 _ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -85,11 +85,15 @@ def in_string(node: ast.AST, parents: Parents) -> bool:
 
 
 def statement_around(source: Source, node: ast.AST, parents: Parents) -> Statement:
-    """Return the statement around an expression."""
-    child, around = node, parents[node]
+    """Return the statement around an expression; of one in brackets, between commas, a statement with these brackets.
+
+    So what thousands of elements of one display are replaced by is not read with all the others each time.
+    """
+    child, around, text = node, parents[node], source.text
     while not isinstance(around, (ast.stmt, ast.ExceptHandler, ast.match_case, ast.Module)):
+        if (brackets := _brackets(source, child, around)) is not None:
+            return Statement(brackets[0], span_of(source, child), brackets[1])
         child, around = around, parents[around]
-    text = source.text
     if isinstance(around, ast.match_case):
         start = text.rfind("case", 0, span_of(source, around.pattern).start)
         return Statement("match x:\n ", Span(start, end_of_header(text, start)), " pass")
@@ -106,6 +110,30 @@ def statement_around(source: Source, node: ast.AST, parents: Parents) -> Stateme
         start += 2 if text.startswith("elif", start) else 0
         return Statement("", Span(start, end_of_header(text, start)), " pass")
     return Statement("", span_of(source, around), "")
+
+
+def _brackets(source: Source, child: ast.AST, around: ast.AST) -> tuple[str, str] | None:
+    """Return what stands around an expression that is an argument, an element or an index; None for all else."""
+    if isinstance(around, ast.Call):
+        return ("f(", ", 0)") if child is not around.func and isinstance(child, ast.expr) else None
+    if isinstance(around, ast.keyword):
+        return ("f(k=", ")") if around.arg is not None else ("f(**", ")")
+    if isinstance(around, ast.Set) or (isinstance(around, ast.List) and isinstance(around.ctx, ast.Load)):
+        return "[", ", 0]"
+    if isinstance(around, ast.Subscript) and child is around.slice:
+        return "a[", "]"
+    if isinstance(around, ast.Tuple) and isinstance(around.ctx, ast.Load):
+        return ("(", ", 0)") if is_bracketed(source, around) else None
+    if isinstance(around, ast.Dict) and child in around.keys:
+        return "{", ": 0}"
+    return None
+
+
+def is_bracketed(source: Source, node: ast.Tuple) -> bool:
+    """Say whether a tuple has brackets of its own, and does not only begin with those of its first element."""
+    text = span_of(source, node).cut(source.text)
+    first = next((span for span, _ in lex(text).brackets if span.start == 0), None)
+    return text.startswith("(") and first is not None and first.end == len(text)
 
 
 def is_inside_brackets(statement: Statement, text: str, place: Span) -> bool:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from bae_source.model.span import Span
 
 _INTERESTING = re.compile(r"""[#'"()\[\]{}\\\r\n]""")
-_HEADER = re.compile(r"""[#'"()\[\]{}:\\]|\blambda\b""")
+_HEADER = re.compile(r"""[#'"()\[\]{}\\]|:(?!=)|\blambda\b""")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _COMMENT_END = re.compile(r"[\r\n]|\Z")
 _STRING_BODY = {
@@ -86,7 +86,7 @@ def end_of_header(text: str, start: int) -> int:
     """Return the offset behind the colon that ends the clause header beginning at `start`.
 
     The first colon outside brackets, strings and lambdas is the one: annotations and slices stand inside brackets,
-    and a return annotation holds a colon only inside brackets or a lambda.
+    and a return annotation holds a colon only inside brackets or a lambda. That of `:=` is none.
     """
     lambdas = 0
     for match, depth in _signs(text, start, _HEADER):
