@@ -11,6 +11,7 @@ import difflib
 import inspect
 import json.decoder
 import textwrap
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -159,3 +160,25 @@ def test_a_rewrite_in_a_transaction_sees_what_is_planned(tmp_path: Path) -> None
         tx.rename("app.net.Client.send", "post", unsure="leave")
         tx.rewrite("$C.post($X)", "$C.post($X, True)", where=WHERE)
     assert "    client.post(1, True)\n    x.send(2)\n" in (tmp_path / "app/use.py").read_text()
+
+
+def test_thousands_of_places_in_one_statement_and_a_long_chain_take_seconds() -> None:
+    display = "x = [\n" + "".join(f"    f({number}),\n" for number in range(1500)) + "]\n"
+    chain = "x = " + " + ".join(f"a{number}" for number in range(200)) + "\n"
+    began = time.monotonic()
+    made, unfit = rewritten(display, "f($X)", "g($X, 1)")
+    assert (made, unfit) == (display.replace("f(", "g(").replace("),", ", 1),"), 0)
+    made, unfit = rewritten(chain, "$A + $B", "$B + $A")
+    assert unfit == 0
+    assert read(rewritten(made, "$A + $B", "$B + $A")[0]) == read(chain)
+    assert time.monotonic() - began < 30
+
+
+def test_matches_in_an_f_string_stay_and_are_named(tmp_path: Path) -> None:
+    source = laid(tmp_path, {"m.py": "def f(x):\n    return f'{get(x)} {x}' + get(x)\n"})
+    outcome = source.rewrite("get($X)", "put($X, 'a')", unsure="leave", reload="off")
+    assert (tmp_path / "m.py").read_text() == "def f(x):\n    return f'{get(x)} {x}' + put(x, 'a')\n"
+    assert outcome.report is not None
+    assert [(each["module"], each["line"], each["certainty"]) for each in outcome.report["unsure"]] == [
+        ("m", 2, "unsure")
+    ]
