@@ -53,9 +53,9 @@ class Rewrite(Request, frozen=True, kw_only=True):
     runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it to change calls and statements of a certain shape everywhere; find shows them."
     examples: ClassVar[tuple[str, ...]] = (
-        "rewrite 'requests.get($URL)' 'http.get($URL, timeout=5)' app --import 'from app import http'",
-        "rewrite 'if $X == None: $$$BODY' 'if $X is None: $$$BODY' --dry-run",
-        "rewrite '$C.send($M)' '$C.post($M)' --where '$C is app.net.Client'",
+        "rewrite 'get($URL)' 'http.get($URL, timeout=5)' app.net",
+        "rewrite '$X == None' '$X is None' --dry-run",
+        "rewrite '$C.go()' '$C.run()' --where '$C is app.Job'",
     )
 
     pattern: Annotated[str, described("Code with holes, such as requests.get($URL).", min_length=1)]

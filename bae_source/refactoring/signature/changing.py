@@ -340,7 +340,8 @@ class SignatureChange:
         why = self._rewritten(revision, site, newline, shown)
         if why is None:
             return
-        if site.how is How.MENTION:
+        is_put_together = shown.why == Reason.PUT_TOGETHER.of()  # and is called, unlike a string that is shown
+        if site.how is How.MENTION and not is_put_together:
             if not self.change.is_compatible:
                 self._left.append(shown)
             return
@@ -360,7 +361,8 @@ class SignatureChange:
         is_another = found == Left(Reason.ARGUMENTS_DO_NOT_FIT.of()) and shown.certainty != "sure"
         if found == text or is_another or (site.is_other and self.views.is_completing(site)):
             return None
-        doubt = Reason.BELOW_HAS_ITS_OWN.of() if self.views.is_of_others_below(site) else ""
+        is_below = isinstance(found, str) and self.views.is_of_others_below(site, text, found)
+        doubt = Reason.BELOW_HAS_ITS_OWN.of() if is_below else ""
         is_wanted = shown.certainty in ("sure", "probable") and is_plain and not doubt
         if isinstance(found, Lacking):
             self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")

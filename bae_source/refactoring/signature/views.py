@@ -7,7 +7,7 @@ Form(request, 1)        of a constructor that hands on the rest: `request` comes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -23,7 +23,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
 from bae_source.project.references.types.values import Above, Class, Function, Instance, OfClass, Rebound, Value, Values
 from bae_source.refactoring.signature.forwarding import Forwarder, handing_on
-from bae_source.refactoring.signature.members import Member, addresses_of_family, family_of_function
+from bae_source.refactoring.signature.members import Member, addresses_of_family, family_of_function, members_of_family
 from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
@@ -31,7 +31,6 @@ from bae_source.syntax.signatures.signature import Signature
 from bae_source.syntax.text.lexer import end_of_bracket
 
 _PARTIAL = Outside("functools.partial")
-_MAKING = frozenset(MAKING)
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -206,24 +205,40 @@ class Views:
             all(isinstance(each, kinds) for each in receivers) for kinds in ((Instance,), (Class, OfClass))
         )
 
-    def is_of_others_below(self, site: Site) -> bool:
-        """Say whether a call may be of a class below the constructor's own that has another constructor.
+    def is_of_others_below(self, site: Site, text: str, new: str) -> bool:
+        """Say whether a call may be of a class below, whose own constructor takes it, and not what it would become.
 
         class Base:
-            def copy(self): return type(self)(self.size)        where `class Sub(Base)` has an `__init__` of its own
+            def copy(self): return type(self)(self.size)        `type(self)(size=self.size)` is no call of
+        class Sub(Base):                                        Sub, though it was one
+            def __init__(self, height): ...
+
+        Parameters:
+            text, new: the brackets of the call as they are, and as they would be.
         """
         if not (site.makes and site.is_other):
             return False
         name, mention = _name_at(self.project, site.mentioned), site.mentioned.mention
         values = values_called(self.project, site.mentioned.path, name, mention)
-        open_ones = {each.of for each in values if isinstance(each, OfClass) and not each.exact}
-        own = {(each.symbol.path, each.symbol.scope) for each in self.members} | self.handing_on
+        before, after = arguments_in(text), arguments_in(new)
+        if before is None or after is None:
+            return False
         return any(
-            (below.of.path, below.of.scope) not in own
-            and not _MAKING.isdisjoint(self.project.uses(below.of.path).scopes[below.of.scope].names)
-            for each in open_ones
-            for below in lineage(self.project, sought_class(self.project, each)).below
+            fits(before, signature, 1) and not fits(after, signature, 1)
+            for each in values
+            if isinstance(each, OfClass) and not each.exact
+            for signature in self._constructors_below(each.of)
         )
+
+    def _constructors_below(self, owner: Class) -> Iterator[Signature]:
+        """Yield the signatures of other constructors than those that change, of the classes below one."""
+        own = {(each.symbol.path, each.symbol.scope) for each in self.members} | self.handing_on
+        for below in lineage(self.project, sought_class(self.project, owner)).below:
+            if (below.of.path, below.of.scope) not in own:
+                symbols = [Symbol(below.of.path, below.of.scope, name) for name in MAKING]
+                for member in members_of_family(self.project, symbols):
+                    if isinstance(member, Member):
+                        yield member.header.signature
 
     def is_completing(self, site: Site) -> bool:
         """Say whether a call completes a partial function by its name, which the place that makes that answers for."""

@@ -60,7 +60,7 @@ _OF_SIGNATURES = {
     ),
     "BELOW_HAS_ITS_OWN": (
         "class A:\n    def __init__(self, a): ...\n    def send(self): return type(self)(1)\n"
-        "class B(A):\n    def __init__(self): super().__init__(a=2)",
+        "class B(A):\n    def __init__(self, b): super().__init__(a=2)",
         "(self, *, a)",
     ),
     "CALLED_BY_PYTHON": ("class A:\n    def __call__(self, a, b): ...\n    send = 1", "(self, b, a)"),
