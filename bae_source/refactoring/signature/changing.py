@@ -83,6 +83,7 @@ class SignatureChange:
         self._notices: list[Notice] = []
         self._lacking: dict[str, list[str]] = {}
         self._filled: dict[str, list[str]] = {}
+        self._strings: dict[str, tuple[Span, ...]] = {}
         self._forwarders: set[tuple[str, int]] = set()
         self._forwarding: set[tuple[str, int, int]] = set()
 
@@ -364,10 +365,10 @@ class SignatureChange:
         is_below = isinstance(found, str) and self.views.is_of_others_below(site, text, found)
         doubt = Reason.BELOW_HAS_ITS_OWN.of() if is_below else ""
         is_wanted = shown.certainty in ("sure", "probable") and is_plain and not doubt
-        if isinstance(found, Lacking):
+        if isinstance(found, Lacking) and is_wanted:
             self._lacking.setdefault(found.name, []).append(f"{shown.module}:{shown.line}")
             return None
-        if isinstance(found, Left) or not is_wanted:
+        if not isinstance(found, str) or not is_wanted:
             why = shown.why or doubt or Reason.CALLED_OTHERWISE.of()
             why = found.why if isinstance(found, Left) and is_plain else why
             place = structs.replace(shown, certainty="unsure", why=why)
@@ -377,7 +378,7 @@ class SignatureChange:
             found = self._result(change, text, skipped, newline, site, drops=True)
             if not isinstance(found, str):
                 return found.why if isinstance(found, Left) else why
-        if _is_in_string(revision.text, site.opening, found, text):
+        if set("'\"\\\n#") & (set(found) - set(text)) and self._is_in_string(site):
             return Reason.IN_F_STRING.of()
         revision.apply([(brackets, found)])
         self._count(shown.address)
@@ -385,6 +386,13 @@ class SignatureChange:
         if shown.certainty == "probable":
             self._probable.append(shown)
         return None
+
+    def _is_in_string(self, site: Site) -> bool:
+        """Say whether a call stands in an f-string, which quotes and line ends would end."""
+        path = site.mentioned.path
+        if path not in self._strings:
+            self._strings[path] = lex(self.project.workspace.tree_at(path).text).strings
+        return any(each.start < site.opening < each.end for each in self._strings[path])
 
     def _result(
         self, change: Change, text: str, skipped: int, newline: str, site: Site, *, drops: bool
@@ -428,11 +436,3 @@ class SignatureChange:
 
 def _words(text: str) -> set[str]:
     return set("".join(each if each.isalnum() or each == "_" else " " for each in text).split())
-
-
-def _is_in_string(text: str, place: int, new: str, old: str) -> bool:
-    """Say whether new text has quotes or lines, and stands in an f-string, which these would end."""
-    added = set("'\"\\\n#") & (set(new) - set(old))
-    if not added:
-        return False
-    return any(each.start < place < each.end for each in lex(text).strings)
