@@ -157,7 +157,11 @@ def test_nothing_to_undo_says_whose_the_last_change_is(work: Work) -> None:
     theirs = work.change("a.py", b"A = 1\n", who="you")
     with pytest.raises(HistoryError) as caught:
         work.undo()
-    assert caught.value.hints == (f"The last change is you's: undo {theirs} takes it back.",)
+    assert caught.value.hints == (f"The last change in effect is you's: undo {theirs} takes it back.",)
+    work.undo(theirs)
+    with pytest.raises(HistoryError) as caught:
+        work.undo()
+    assert caught.value.hints == ("history lists what was done.",)
 
 
 def test_undo_takes_the_callers_own_last_change(work: Work) -> None:

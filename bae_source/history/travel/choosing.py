@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bae_source.errors import HistoryError, RequestError
 from bae_source.history.record.entry import Entry
 from bae_source.history.travel.commands import Redo, Undo
-from bae_source.history.travel.timeline import Timeline, about
+from bae_source.history.travel.timeline import Timeline, about, marked
 from bae_source.model.call import Call
 from bae_source.model.text import listed
 
@@ -128,8 +128,9 @@ def _last(request: Undo | Redo, line: Timeline, history: History, who: str) -> l
 
 def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
     if isinstance(request, Undo):
-        other = next((entry for entry in history.walk() if entry.who != who and entry.kind == "change"), None)
-        hint = f"The last change is {other.who}'s: undo {other.id} takes it back." if other else None
+        in_effect = (entry for entry, undone_by in marked(history.walk()) if undone_by is None)
+        other = next((entry for entry in in_effect if entry.who != who and entry.kind == "change"), None)
+        hint = f"The last change in effect is {other.who}'s: undo {other.id} takes it back." if other else None
         return _nothing_there("There is no change of yours to undo.", hint or "history lists what was done.")
     if (lost := _lost(history, who)) is not None:
         return _nothing_there(
