@@ -182,6 +182,10 @@ class Reason(Enum):
         "a class below may be called here, whose constructor is another",
         "type(self)(1), where a class below has an __init__",
     )
+    CALLED_TOGETHER = (
+        "a call of the class reaches it, too, and it takes what it took",
+        "class A: def __new__(cls, a): ..., where __init__ changes",
+    )
     CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
     HANDED_ON = ("it is handed on here, and may be called with what it took", "map(send, items)")
     DECORATES = ("it decorates here, and is called with what it decorates", "@send; def f(): ...")
@@ -244,6 +248,7 @@ _UNCHANGEABLE = frozenset(
         Reason.KEYWORD_NOT_TAKEN,
         Reason.OUT_OF_ORDER,
         Reason.BEHIND_A_GAP,
+        Reason.CALLED_TOGETHER,
         Reason.CALLED_BY_PYTHON,
         Reason.HANDED_ON,
         Reason.DECORATES,
@@ -315,6 +320,10 @@ class Purpose(Enum):
     BELOW_HAS_ITS_OWN = (
         "a class below may be called here, whose constructor is another",
         "type(self)(1), where a class below has an __init__",
+    )
+    CALLED_TOGETHER = (
+        "a call of the class reaches it, too, and it takes what it took",
+        "class A: def __new__(cls, a): ..., where __init__ changes",
     )
     CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
     HANDED_ON = (

@@ -231,6 +231,11 @@ class SignatureChange:
         name = self.target.symbol.name
         if self.target.in_class and name.startswith("__") and name.endswith("__") and name not in _CALLED_BY_NAME:
             self._leave_definition(self.target, Reason.CALLED_BY_PYTHON.of())
+        if self.target.in_class and name in MAKING:
+            symbols = [Symbol(each.symbol.path, each.symbol.scope, other) for each in self.members for other in MAKING]
+            for each in members_of_family(self.project, [each for each in symbols if each.name != name]):
+                if isinstance(each, Member):
+                    self._leave_definition(each, Reason.CALLED_TOGETHER.of())
         for name in self.before.named:
             if name not in self.asked.after.named:
                 for each in self.members:

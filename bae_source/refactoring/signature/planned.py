@@ -120,15 +120,15 @@ def passing_on(project: Project, target: Resolved, up_to: Sequence[str]) -> list
         RequestError: `invalid_arguments` for one that does not lead to the function.
     """
     first = str(target.address)
-    calling: dict[str, list[str]] = {first: [each for each in callers_of(project, target) if not _is_test(each)]}
+    calling: dict[str, list[str]] = {first: callers_of(project, target)}
     if not up_to:
         return calling[first]
     waiting = list(calling[first])
     while waiting:
         address = waiting.pop(0)
         if address not in calling:
-            found = [] if address in up_to else callers_of(project, resolve(project.workspace, address))
-            calling[address] = [each for each in found if not _is_test(each)]
+            resolved = resolve(project.workspace, address)
+            calling[address] = [] if address in up_to else callers_of(project, resolved)
             waiting += calling[address]
     if lost := [each for each in up_to if each not in calling]:
         raise RequestError(
@@ -144,11 +144,6 @@ def passing_on(project: Project, target: Resolved, up_to: Sequence[str]) -> list
             break
         leading |= more
     return [each for each in calling if each in leading and each != first]
-
-
-def _is_test(address: str) -> bool:
-    """Say whether pytest calls a function, which would look for a fixture by the name of a parameter."""
-    return address.rpartition(".")[2].startswith("test")
 
 
 def _check_bodies(project: Project, changed: Changed) -> None:

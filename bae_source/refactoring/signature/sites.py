@@ -173,6 +173,8 @@ class _Search:
             return Site(mentioned=mentioned, how=How.MENTION)
         start = tree.source.lines.offset(line, column)
         end = start + len(written(tree.text, start))
+        if makes and tree.text[start:end] == "__new__":
+            return None  # which makes an instance, and leaves the rest to who called the class
         is_nameless = mentioned.mention in self.project.uses(mentioned.path).mentions.get(u.NAMELESS, ())
         opening = self._nameless(tree, mentioned.path, start) if is_nameless else _opening(tree.text, end)
         if kind in (u.CALL, u.DECORATOR) and opening >= 0:

@@ -30,6 +30,7 @@ from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
 from bae_source.syntax.signatures.signature import Signature
 from bae_source.syntax.text.lexer import end_of_bracket
 
+_ACCESSORS = frozenset({"property", "getter", "setter", "deleter"})
 _PARTIAL = Outside("functools.partial")
 
 
@@ -295,11 +296,18 @@ def callers_of(project: Project, resolved: Resolved) -> list[str]:
 
 
 def outermost(project: Project, mentioned: Mentioned) -> str:
-    """Return the address of the outermost function around a mention; "" for none."""
+    """Return the address of the outermost function around a mention that can take a parameter; "" for none.
+
+    Python calls a property, and most special methods, with what it likes; pytest a test.
+    """
     uses, found = project.uses(mentioned.path), ""
     for scope in scopes_around(project, mentioned.path, mentioned.mention[2]):
         if uses.scopes[scope].kind == u.FUNCTION_SCOPE:
-            found = project.address(mentioned.path, uses.scopes[scope].owner)
+            address = project.address(mentioned.path, uses.scopes[scope].owner)
+            name = address.rpartition(".")[2].partition("@")[0]
+            is_special = name.startswith("__") and name.endswith("__") and name not in (*MAKING, "__call__")
+            is_given = is_special or name.startswith("test") or not _ACCESSORS.isdisjoint(uses.scopes[scope].flags)
+            found = "" if is_given else address
     return found
 
 

@@ -63,6 +63,11 @@ _OF_SIGNATURES = {
         "class B(A):\n    def __init__(self, b): super().__init__(a=2)",
         "(self, *, a)",
     ),
+    "CALLED_TOGETHER": (
+        "class A:\n    def __new__(cls, a, b): return super().__new__(cls)\n    def __init__(self, a, b): ...\n"
+        "    send = 1",
+        "(self, b, a)",
+    ),
     "CALLED_BY_PYTHON": ("class A:\n    def __call__(self, a, b): ...\n    send = 1", "(self, b, a)"),
     "HANDED_ON": ("def send(a, b): ...\nmap(send, [])", "(b, a)"),
     "DECORATES": ("def send(a, b=1): ...\n@send\ndef f(): ...", "(b, a)"),
@@ -221,7 +226,12 @@ def test_what_cannot_be_rewritten_has_its_reason(tmp_path: Path, name: str) -> N
 def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, name: str) -> None:
     code, signature = _OF_SIGNATURES[name]
     source = laid(tmp_path, {"app.py": f"{code}\n"})
-    target = {"RAISED": "app.E.__init__", "BELOW_HAS_ITS_OWN": "app.A.__init__", "CALLED_BY_PYTHON": "app.A.__call__"}
+    target = {
+        "RAISED": "app.E.__init__",
+        "CALLED_TOGETHER": "app.A.__init__",
+        "BELOW_HAS_ITS_OWN": "app.A.__init__",
+        "CALLED_BY_PYTHON": "app.A.__call__",
+    }
     target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE"), "app.A.send"))
     with pytest.raises(Refused) as caught:
         source.change_signature(target.get(name, "app.send"), signature)
