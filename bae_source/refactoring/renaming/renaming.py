@@ -225,7 +225,7 @@ def passed_by_name(project: Project, family: Family) -> Iterator[Reference]:
         if not is_given(project, symbol):
             continue
         scope = project.uses(symbol.path).scopes[symbol.scope]
-        decorator = _from_outside(project, symbol) if {"wrapped", "decorated"} & set(scope.flags) else ""
+        decorator = decorator_from_outside(project, symbol) if {"wrapped", "decorated"} & set(scope.flags) else ""
         asks = not decorator and project.fixtures.is_asked(symbol)
         if decorator or (asks and not any(_in_decorators(project, symbol, symbol.name, ""))):
             found = project.bound(symbol.path, symbol.scope, symbol.name, scope.names[symbol.name][0])
@@ -259,7 +259,7 @@ def _first_argument(lexed: Lexed, start: int) -> list[Span]:
     return [each for each in lexed.strings if bracket.start <= each.start < bracket.end]
 
 
-def _from_outside(project: Project, symbol: Symbol) -> str:
+def decorator_from_outside(project: Project, symbol: Symbol) -> str:
     """Return the name of a decorator of a function that is none of the project's nor Python's own, or may be."""
     uses = project.uses(symbol.path)
     owner = uses.scopes[symbol.scope].owner

@@ -7,6 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -31,6 +32,7 @@ from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.renaming.renaming import passed_by_name
+from bae_source.refactoring.signature.decorated import decorator_handing_on
 from bae_source.refactoring.signature.documented import Splice, documented, undocumented
 from bae_source.refactoring.signature.forwarding import Forwarder, forwarder_at
 from bae_source.refactoring.signature.members import Member, family_of_function, members_of_family
@@ -43,6 +45,7 @@ from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
 from bae_source.syntax.text.revision import Revision
 
+_PROMPT = re.compile(r"^[ \t]*\.\.\.[ \t]", re.MULTILINE)
 _CALLED_BY_NAME = (*MAKING, "__init_subclass__", "__post_init__")
 """Special methods whose calls are found by names: those of classes, and by `super()`."""
 
@@ -231,6 +234,9 @@ class SignatureChange:
         name = self.target.symbol.name
         if self.target.in_class and name.startswith("__") and name.endswith("__") and name not in _CALLED_BY_NAME:
             self._leave_definition(self.target, Reason.CALLED_BY_PYTHON.of())
+        for member in self.members:
+            if decorator := decorator_handing_on(self.project, member):
+                self._leave_definition(member, Reason.HANDED_ON_BY.of(decorator=decorator))
         if self.target.in_class and name in MAKING:
             symbols = [Symbol(each.symbol.path, each.symbol.scope, other) for each in self.members for other in MAKING]
             for each in members_of_family(self.project, [each for each in symbols if each.name != name]):
@@ -256,10 +262,15 @@ class SignatureChange:
         """Rewrite a call in a doctest, if it is seen what it gives."""
         brackets = Span(call.opening, end_of_bracket(revision.text, call.opening))
         text = brackets.cut(revision.text)
-        found = self.change.rewritten(text, self.target.bound, newline)
+        prompts = set(_PROMPT.findall(text))  # white space of their length takes the places of `...`
+        prompt = prompts.pop() if len(prompts) == 1 else ""
+        blank = " " * len(prompt)
+        found = self.change.rewritten(text.replace(prompt, blank) if prompt else text, self.target.bound, newline)
         if not isinstance(found, str):
             self._left.append(call.reference)
-        elif found != text:
+            return
+        found = found.replace(f"\n{blank}", f"\n{prompt}") if prompt else found
+        if found != text:
             revision.apply([(brackets, found)])
             self._count(call.reference.address)
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
-from bae_source.refactoring.signature.members import Member, members_of_family
+from bae_source.refactoring.signature.members import Member, member_at
 from bae_source.refactoring.signature.sites import How, Site, scopes_around
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.signatures.arguments import Change, arguments_in
@@ -63,7 +62,7 @@ def handing_on(project: Project, site: Site, text: str) -> Member | None:
     arguments = arguments_in(text) if site.how is How.CALL else None
     if not arguments or project.uses(path).scopes[scope].kind != u.FUNCTION_SCOPE:
         return None
-    member = _function(project, path, scope)
+    member = member_at(project, path, scope)
     signature = member.header.signature if member is not None else Signature(parameters=())
     if signature.rest is None or signature.options is None:
         return None
@@ -72,19 +71,6 @@ def handing_on(project: Project, site: Site, text: str) -> Member | None:
     is_plain = all(each.stars or each.keyword for each in arguments)
     is_whole = is_plain and stars == [f"*{names[0]}", f"**{names[1]}"]
     return member if is_whole and _is_untouched(project, path, scope, names) else None
-
-
-def _function(project: Project, path: str, scope: int) -> Member | None:
-    """Return the definition that has a scope."""
-    scopes = project.uses(path).scopes
-    around = scopes[scope].parent
-    if scopes[around].kind == u.TYPE_SCOPE:
-        around = scopes[around].parent
-    for name, bindings in scopes[around].names.items():
-        if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
-            found = members_of_family(project, [Symbol(path, around, name)])
-            return next((each for each in found if isinstance(each, Member) and each.scope == scope), None)
-    return None
 
 
 def _is_untouched(project: Project, path: str, scope: int, names: tuple[str, str]) -> bool:

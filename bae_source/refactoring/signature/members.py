@@ -101,6 +101,19 @@ def members_of_family(project: Project, symbols: Sequence[Symbol]) -> Iterator[M
                 yield symbol, binding
 
 
+def member_at(project: Project, path: str, scope: int) -> Member | None:
+    """Return the definition that has a scope."""
+    scopes = project.uses(path).scopes
+    around = scopes[scope].parent
+    if scopes[around].kind == u.TYPE_SCOPE:
+        around = scopes[around].parent
+    for name, bindings in scopes[around].names.items():
+        if any(how == u.FUNCTION and number == scope for how, number, *_ in bindings):
+            found = members_of_family(project, [Symbol(path, around, name)])
+            return next((each for each in found if isinstance(each, Member) and each.scope == scope), None)
+    return None
+
+
 def _member(project: Project, symbol: Symbol, binding: u.Binding) -> Member | None:
     uses, tree = project.uses(symbol.path), project.workspace.tree_at(symbol.path)
     module = project.workspace.census.module(symbol.path)

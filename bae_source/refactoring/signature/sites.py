@@ -39,7 +39,7 @@ from bae_source.system.silence import unwarned
 _PARTIAL = re.compile(r"\b(?:partial|partialmethod)\s*(\()\s*(?:\w+\s*\.\s*)*\Z")
 _BLANK = re.compile(r"(?:[ \t\f]|\\\r?\n)*")
 _NO_USE = (u.IMPORT, u.EXPORT, u.ANNOTATION, u.BASE, u.WRITE, u.DELETE, u.REQUEST, u.KEYWORD)
-_ASKING = frozenset(
+ASKING = frozenset(
     {"isinstance", "issubclass", "hasattr", "getattr", "setattr", "delattr", "super", "cast", "callable", "id", "repr",
      "str", "hash", "type", "len", "print", "vars", "dir", "help",
      "raises", "warns", "suppress", "assertRaises", "assertRaisesRegex", "assertWarns", "assertWarnsRegex",
@@ -176,7 +176,7 @@ class _Search:
         if makes and tree.text[start:end] == "__new__":
             return None  # which makes an instance, and leaves the rest to who called the class
         is_nameless = mentioned.mention in self.project.uses(mentioned.path).mentions.get(u.NAMELESS, ())
-        opening = self._nameless(tree, mentioned.path, start) if is_nameless else _opening(tree.text, end)
+        opening = self._nameless(tree, mentioned.path, start) if is_nameless else opening_of(tree.text, end)
         if kind in (u.CALL, u.DECORATOR) and opening >= 0:
             return Site(mentioned=mentioned, how=How.CALL, opening=opening, makes=makes, is_other=is_other)
         if kind == u.DECORATOR:
@@ -200,7 +200,7 @@ class _Search:
             return -1
         end = span_of(tree.source.lines, calls[0].func).end
         closing = re.compile(r"[\s)]*").match(tree.text, end)
-        return _opening(tree.text, closing.end() if closing else end)
+        return opening_of(tree.text, closing.end() if closing else end)
 
     def _parsed(self, tree: Tree, path: str) -> list[ast.AST]:
         """Return the nodes of a file; none where it is newer than the Python that runs here."""
@@ -228,7 +228,7 @@ class _Search:
             return How.RAISED
         if isinstance(parent, ast.Call):
             name = parent.func.id if isinstance(parent.func, ast.Name) else getattr(parent.func, "attr", "")
-            return None if name in _ASKING else How.HANDED_ON
+            return None if name in ASKING else How.HANDED_ON
         is_plain = isinstance(
             parent,
             (ast.Assign, ast.AnnAssign, ast.Attribute, ast.Compare, ast.Expr, ast.ExceptHandler, ast.Return, ast.Delete,
@@ -249,8 +249,12 @@ class _Search:
         return id(node) in inside
 
 
-def _opening(text: str, end: int) -> int:
-    """Return where the brackets begin behind a name that is called, with type arguments between; -1 for none."""
+def opening_of(text: str, end: int) -> int:
+    """Return where the brackets begin behind a name that is called, with type arguments between; -1 for none.
+
+    Parameters:
+        end: where the name ends in the text.
+    """
     for _ in range(2):
         blank = _BLANK.match(text, end)
         position = blank.end() if blank else end

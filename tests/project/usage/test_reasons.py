@@ -63,6 +63,7 @@ _OF_SIGNATURES = {
         "class B(A):\n    def __init__(self, b): super().__init__(a=2)",
         "(self, *, a)",
     ),
+    "HANDED_ON_BY": ("def keep(f):\n    KEPT.append(f)\n    return f\n@keep\ndef send(a, b): ...", "(b, a)"),
     "CALLED_TOGETHER": (
         "class A:\n    def __new__(cls, a, b): return super().__new__(cls)\n    def __init__(self, a, b): ...\n"
         "    send = 1",
