@@ -318,7 +318,8 @@ class Purpose(Enum):
     AS_ITSELF = "", "from x import y as y"
     ALL_NAMES = "code of the module asks for all its names, or evaluates text", "globals()[name]"
     COMMENT = "a comment may say what it is for", "import app.signals  # registers them"
-    STRING = "code in a string of the module may read it", '">>> re.sub(...)"'
+    DOCTEST = "a doctest of the module reads it", ">>> re.sub(...)"
+    STRING = "code in a string of the module may read it", 'timeit("re.sub(...)")'
     ELSEWHERE = "{where} may name it", 'patch("app.core.json")'
     UNREAD = "{where} cannot be looked into and has its name", "from app.core import json, in a notebook"
     FIXTURE = "pytest may give it to a test, or collect it", "from .fixtures import db"

@@ -199,9 +199,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
                 hints=["Change its imports with edit."],
             ) from None
         going = self._going(resolved, found)
-        notices: list[Notice] = []
-        if not self.force:
-            notices = list(self._checked(workspace, resolved, going, found))
+        notices = list(self._checked(workspace, resolved, going, found))
         splices = tuple(without_names(resolved.tree.text, going))
         names = ", ".join(dict.fromkeys(each.shown for each in going))
         plan = planned_files(
@@ -247,7 +245,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
     def _checked(
         self, workspace: Workspace, resolved: Resolved, going: Sequence[ImportedName], found: Sequence[ImportedName]
     ) -> Iterator[Notice]:
-        """Yield what may use the names; see that nothing surely does.
+        """Yield what may use the names; see that nothing surely does, unless they go all the same.
 
         Raises:
             Refused: `unsafe_change`.
@@ -262,6 +260,12 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
                     used[each.shown] = users_of_import(workspace, resolved.module, each, is_last=is_last)
                 except ResourceError as error:
                     yield Notice("not_searched", f"Whether {each.shown} is used is not known: {error.message}")
+        if self.force:
+            for name, users in used.items():
+                if users.tests:  # what code uses is warned of wherever something goes
+                    tests = listed(users.tests, _MOST_SHOWN)
+                    yield Notice("still_used", f"Tests still use {resolved.module.name}.{name}: {tests}.")
+            return
         sure = {name: users.sure for name, users in used.items() if users.sure}
         if sure:
             places = listed((place for found in sure.values() for place in found), _MOST_SHOWN)
@@ -270,6 +274,9 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
             if users.unsure:
                 places = listed(users.unsure, _MOST_SHOWN)
                 yield Notice("perhaps_used", f"{resolved.module.name}.{name} may be used still: {places}.")
+        for why in dict.fromkeys(users.why for users in used.values() if users.why):
+            named = listed(name for name, users in used.items() if users.why == why)
+            yield Notice("perhaps_used", f"{named} of {resolved.address} may be needed still: {why}.")
 
 
 def _no_module(resolved: Resolved) -> Refused:

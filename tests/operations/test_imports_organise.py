@@ -86,3 +86,12 @@ def test_a_dry_run_shows_the_change_and_makes_nothing(library: Source) -> None:
     assert outcome.diff
     assert outcome.text.startswith("Dry run, nothing was changed: Took out ")
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_doctest_is_the_reason_only_where_it_reads_the_module(tmp_path: Path) -> None:
+    code = '    """\n    >>> import re\n    >>> re.sub("a", "b", json.dumps(1))\n    """\n'
+    (tmp_path / "core.py").write_text(f"import json\nimport re\n\n\ndef old():\n{code}")
+    report = Source(tmp_path).imports_organise(reload="off").report
+    assert report is not None
+    reasons = {each["line"]: each["reason"] for each in report["unsure"]}
+    assert reasons == {1: "a doctest of the module reads it", 2: "code in a string of the module may read it"}

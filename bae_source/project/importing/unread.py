@@ -27,6 +27,7 @@ from bae_source.project.files.data_listing import data_files
 from bae_source.project.files.layout import import_name
 from bae_source.project.importing.acting import Acting
 from bae_source.project.importing.lint_settings import LintSettings
+from bae_source.project.references.calls.fixtures import CONFTEST
 from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought
@@ -34,6 +35,7 @@ from bae_source.project.references.search.references import References, searched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.importing.purposes import ImportedName, imported_names, with_purposes
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.doctests import taken_by_doctests
 from bae_source.syntax.text.source import parsable
 
 _INIT = "__init__"
@@ -222,6 +224,27 @@ class _Finder:
         ]
         return UnreadImports(found=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
 
+    def why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str:
+        """Return why one import, which no code reads, may be needed; nothing where it surely is not, or surely is."""
+        each = with_purposes(self.workspace.source(module).text, [each])[0]
+        acting = Acting(self.project, {module.path: {(each.line, each.name)}})
+        found = self._why(module, each, elsewhere, acting)
+        named = self._named_in_texts([(module, each)]) if each.top and not found else {}
+        return found or named.get((module.path, each), "")
+
+    def asking(self, module: ModuleFile, each: ImportedName) -> Iterator[str]:
+        """Yield the places of tests that ask for a fixture which an import gives them."""
+        fixtures, path, name = self.project.fixtures, module.path, each.name
+        given = {one for one in self._meant(path, each) if isinstance(one, Symbol) and one in self._fixtures(one.path)}
+        folder, _, file = path.rpartition("/")
+        paths = self.workspace.index.naming([name]).paths if given and file == CONFTEST else (path,) if given else ()
+        for other in paths:
+            if other != path and folder and not other.startswith(f"{folder}/"):
+                continue
+            for found in (*fixtures.asked(other, name, given, name), *fixtures.strings(other, name, given)):
+                if found.certainty != "unsure":
+                    yield f"{self.project.address(other, 0)}:{found.mention[0]}"
+
     def _here(self, module: ModuleFile) -> list[ImportedName]:
         """Return what a module does not read itself, less what is plainly meant to stay."""
         try:
@@ -349,6 +372,7 @@ class _Elsewhere:
         self._project.names.kept = frozenset(names)
         self._takers: dict[str, str] = {}
         self._unread = ""
+        self._found: dict[Symbol, list[Reference]] = {}
 
     def names(self, symbol: Symbol) -> str | None:
         """Return why something elsewhere may take a name; nothing where nothing does, None where it surely does."""
@@ -360,8 +384,13 @@ class _Elsewhere:
             unsure = unsure or Purpose.ELSEWHERE.of(where=f"{found.module}:{found.line}")
         return unsure or self._unread or self._handed_on(module, each)
 
-    def places(self, symbol: Symbol) -> Iterator[Reference]:
-        """Yield the places that take a name, or may; those of its own module too, but for the statement itself."""
+    def places(self, symbol: Symbol) -> list[Reference]:
+        """Return the places that take a name, or may; those of its own module too, but for the statement itself."""
+        if symbol not in self._found:
+            self._found[symbol] = list(self._places(symbol))
+        return self._found[symbol]
+
+    def _places(self, symbol: Symbol) -> Iterator[Reference]:
         module, each = self._names[symbol]
         references = searched(self._project, self._sought(symbol), self.workspace.index.naming)
         self._unread = self._unread_file(references, module)
@@ -440,11 +469,15 @@ class Users(Struct, frozen=True, kw_only=True):
 
     Parameters:
         sure: those that surely do.
+        tests: those of them that no code names: doctests, and tests that ask for a fixture.
         unsure: those that may, strings that may name it among them.
+        why: why it may be needed where no place says so; empty where it surely is not.
     """
 
     sure: tuple[str, ...]
-    unsure: tuple[str, ...]
+    tests: tuple[str, ...] = ()
+    unsure: tuple[str, ...] = ()
+    why: str = ""
 
 
 def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName, *, is_last: bool = True) -> Users:
@@ -456,15 +489,31 @@ def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName
     Raises:
         ResourceError: the file could not be analysed.
     """
-    project = project_of(workspace)
-    mentions = reads_of(project, module.path, each) if is_last else reads_of_module(project, module.path, each)
-    own = [f"{module.name}:{mention[0]}" for mention in mentions]
-    if not each.top or not is_last:
-        return Users(sure=tuple(dict.fromkeys(own)), unsure=())
-    found = _taking(workspace, module, each)
-    sure = (f"{one.module}:{one.line}" for one in found if one.certainty == "sure" and one.module != module.name)
-    unsure = (f"{one.module}:{one.line}" for one in found if one.certainty != "sure")
-    return Users(sure=tuple(dict.fromkeys((*own, *sure))), unsure=tuple(dict.fromkeys(unsure)))
+    finder = _Finder(workspace)
+    mentions = reads_of if is_last else reads_of_module
+    sure = [f"{module.name}:{mention[0]}" for mention in mentions(finder.project, module.path, each)]
+    doctests = _doctests(workspace.source(module).text, each, is_last=is_last) if each.top else ()
+    tests = [f"{module.name}:{line}" for line in doctests]
+    if not is_last:
+        return Users(sure=tuple(dict.fromkeys((*sure, *tests))), tests=tuple(tests))
+    symbol = Symbol(module.path, 0, each.name)
+    elsewhere = _Elsewhere(workspace, {symbol: (module, each)})
+    found = elsewhere.places(symbol) if each.top else ()
+    tests += finder.asking(module, each) if each.top else ()
+    sure += [f"{one.module}:{one.line}" for one in found if one.certainty == "sure" and one.module != module.name]
+    unsure = dict.fromkeys(f"{one.module}:{one.line}" for one in found if one.certainty != "sure")
+    why = "" if sure or tests or unsure else finder.why(module, each, elsewhere)
+    return Users(
+        sure=tuple(dict.fromkeys((*sure, *tests))), tests=tuple(dict.fromkeys(tests)), unsure=tuple(unsure), why=why
+    )
+
+
+def _doctests(text: str, each: ImportedName, *, is_last: bool) -> Iterator[int]:
+    """Yield the lines of doctests that read a name; those that name the whole module, where another import binds it."""
+    dotted = re.compile(rf"(?<![\w.]){re.escape(each.module)}(?!\w)")
+    for taken in taken_by_doctests(text):
+        if taken.name == each.name and (is_last or dotted.search(taken.code)):
+            yield taken.line
 
 
 def takers_of_import(workspace: Workspace, module: ModuleFile, name: str) -> list[tuple[str, int]]:
@@ -477,4 +526,4 @@ def takers_of_import(workspace: Workspace, module: ModuleFile, name: str) -> lis
 
 def _taking(workspace: Workspace, module: ModuleFile, each: ImportedName) -> list[Reference]:
     symbol = Symbol(module.path, 0, each.name)
-    return list(_Elsewhere(workspace, {symbol: (module, each)}).places(symbol))
+    return _Elsewhere(workspace, {symbol: (module, each)}).places(symbol)

@@ -311,12 +311,16 @@ def import_in_use(target: str, names: Sequence[str], places: str) -> Refused:
         target: the module, or the function that imports them.
     """
     line = f"imports remove {target} {' '.join(names)} --force"
-    forced = Call(
-        "imports remove", target=target, names=names, force=True, line=line, then="takes it out all the same."
+    it, used = (
+        ("it", "is still used, and its import was")
+        if len(names) == 1
+        else ("them", "are still used, and their imports were")
     )
+    then = f"takes {it} out all the same."
+    forced = Call("imports remove", target=target, names=names, force=True, line=line, then=then)
     return Refused(
         "unsafe_change",
-        f"{', '.join(names)} of {target} is still used, and its import was not taken out: {places}.",
+        f"{', '.join(names)} of {target} {used} not taken out: {places}.",
         hints=[forced],
         details={"verb": "imports_remove"},
     )

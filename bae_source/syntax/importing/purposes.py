@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from bae_source.model.reasons import Purpose
 from bae_source.syntax.importing.guards import may_swallow
+from bae_source.syntax.names.doctests import taken_by_doctests
 from bae_source.syntax.outline.ast_walk import suites_of
 from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.outline.tree import parse_module
@@ -163,6 +164,7 @@ class _Remarks:
         self._alone = {number for number in self._comments if self._lines.cut(number).lstrip(" \t\f").startswith("#")}
         self._strings = [span.cut(text) for span in lexed.strings]
         self._looks_up = _BY_NAME.search(text) is not None
+        self._in_doctests = {each.name for each in taken_by_doctests(text)}
         whole = [_NOQA_FILE.match(self._comments[number]) for number in self._alone]
         self._everything = None
         if any(each and _is_meant(each["codes"]) for each in whole) or _FOR_FILE.search(text):
@@ -173,8 +175,10 @@ class _Remarks:
     def of(self, each: ImportedName) -> Purpose | None:
         """Return what the text says of an import."""
         comments = [found for line in dict.fromkeys(each.lines) if (found := self._comments.get(line))]
-        if any(_marks(comment) for comment in comments):
+        if self._everything is Purpose.MARKED or any(_marks(comment) for comment in comments):
             return Purpose.MARKED
+        if each.top and each.name in self._in_doctests:
+            return Purpose.DOCTEST
         if self._everything is not None:
             return self._everything
         line = each.line - 1
