@@ -210,6 +210,8 @@ class Keeping:
         """Return a refusal with the handle of its draft, if it is one that may be committed all the same."""
         if error.code != "unsafe_change" or REPORT not in error.details or DRAFT in error.details or context.dry_run:
             return error
+        if not _comes_to_something(error):
+            return error
         message = context.why or (asked.message if isinstance(asked, Apply) else "")
         draft = Kept(requests=changes_of(asked), message=message, digest=_digest(error), refused=True)
         try:
@@ -389,6 +391,13 @@ def _stale(handle: str, draft: Draft) -> Refused:
         hints=[Call("commit", draft=handle, then="makes it as it is shown."), _forgetting(handle)],
         details={DRAFT: handle, "preview": now.diff},
     )
+
+
+def _comes_to_something(error: Refused) -> bool:
+    """Say whether any choice would change a place of a refused change."""
+    report = error.details[REPORT]
+    changed = (*report.get("changed", ()), *report.get("probable", ()))
+    return bool(changed) or any(has_word(each["reason"]) for each in report.get("unsure", ()))
 
 
 def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError:

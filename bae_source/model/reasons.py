@@ -197,6 +197,10 @@ class Reason(Enum):
     # Places that a replacement may not fit.
     IN_F_STRING = ("it stands in an f-string, whose quotes the new code may end", 'f"{send(1)}"')
     REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
+    OUT_OF_PLACE = (
+        "with the replacement, an await, yield, return, break or continue stands where none can",
+        "def f(): await send(1)",
+    )
     SHARED_LINE = ("it shares its line with other statements, and the replacement has several", "send(1); close()")
     CLAUSE = ("it is an elif, and the replacement is no if", "elif send(1): ...")
     PART_OF_EXPRESSION = ("it is a part of an expression, and the replacement is a statement", "x = send(1)")
@@ -241,6 +245,7 @@ _UNCHANGEABLE = (
     Reason.KEYWORDS_BY_STARS,
     Reason.IN_F_STRING,
     Reason.REPLACEMENT_UNREAD,
+    Reason.OUT_OF_PLACE,
     Reason.SHARED_LINE,
     Reason.CLAUSE,
     Reason.PART_OF_EXPRESSION,

@@ -27,7 +27,14 @@ from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_th
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.rewriting.conditions import parse_conditions
-from bae_source.refactoring.rewriting.free_names import by_name, check_names, free_names, imports_of
+from bae_source.refactoring.rewriting.free_names import (
+    by_name,
+    check_names,
+    free_names,
+    imports_of,
+    lost_in,
+    may_unbind,
+)
 from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
 from bae_source.syntax.patterns.pattern import parse_pattern
 from bae_source.syntax.templates.template import parse_template
@@ -110,22 +117,27 @@ class Rewrite(Request, frozen=True, kw_only=True):
             choice.check_included(found.undecided)
             if self.unsure == "refuse" and refusing(found.report):
                 raise self._unsafe(found.report)
-            plan = self._planned(workspace, found, free_names(pattern, template))
+            plan = self._planned(workspace, found, rewriting)
         return replace(plan, report=found.report)
 
-    def _planned(self, workspace: Workspace, found: Rewritten, names: frozenset[str]) -> Plan:
-        """Plan the change with its imports, whose names are to mean something."""
+    def _planned(self, workspace: Workspace, found: Rewritten, rewriting: Rewriting) -> Plan:
+        """Plan the change with its imports; names are to mean something afterwards."""
         spliced, notices = self._with_imports(workspace, found.spliced)
         plan = planned_files(
             workspace,
             spliced=spliced,
-            summary=self._summary(found.report, len(found.spliced)),
+            summary=self._summary(found),
             changed=_about(found),
             warnings=(*found.notices, *notices),
         )
-        if not names:
+        names = free_names(rewriting.pattern, rewriting.template)
+        is_binding = may_unbind(rewriting.pattern, rewriting.template)
+        if not names and not is_binding:
             return plan
-        unbound = check_names(workspace.after(plan.changes), spliced, names)
+        after = workspace.after(plan.changes)
+        unbound = check_names(after, spliced, names)
+        if is_binding:
+            unbound = {**lost_in(workspace, after, spliced), **unbound}
         if unbound and self.unsure == "refuse":
             raise self._undefined(workspace, unbound)
         told = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
@@ -140,7 +152,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
             hints=[
                 self._again(imports=(*self.imports, *imports), then="adds the import that may be meant.")
                 if imports
-                else "Give the import of each name with the change (imports); it is added where it is missing.",
+                else "Give the import of each name with the change (imports), or rewrite first what reads it.",
                 self._again(unsure="leave", then="makes the change all the same."),
             ],
         )
@@ -179,29 +191,35 @@ class Rewrite(Request, frozen=True, kw_only=True):
         unsure = refusing(report)
         many = "1 place stays as it is" if len(unsure) == 1 else f"{len(unsure):,} places stay as they are"
         can_change = any(has_word(each.why) for each in unsure)
+        leaving = self._again(unsure="leave", then="rewrites the others, and leaves these as they are.")
+        hints: list[str] = [leaving] if report.places else []
+        hints += [self._again(unsure="change", then=CHANGES_THEM)] if can_change else []
         return Refused(
             "unsafe_change",
             f"Nothing was rewritten: {many}, beside {report.places:,} that would change. {by_reason(unsure)}",
-            hints=[
-                self._again(unsure="leave", then="rewrites the others, and leaves these as they are."),
-                *([self._again(unsure="change", then=CHANGES_THEM)] if can_change else []),
-            ],
+            hints=hints or ["Give a replacement that these places can take."],
             details={REPORT: report.as_data()},
         )
 
-    def _summary(self, report: Report, files: int) -> str:
-        if not report.places:
-            looked = "; what could not be read is listed" if report.unparsed else ""
-            return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
-        at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
+    def _summary(self, found: Rewritten) -> str:
+        report = found.report
         left = left_as_they_are(len(report.unsure))
-        return f"Rewrote {counted(report.places, 'place')} in {counted(files, 'file')}: {at}{left}."
+        if report.places:
+            at = listed((f"{address} {count}" for address, count in report.changed.items()), _MOST_ADDRESSES)
+            files = counted(len(found.spliced), "file")
+            return f"Rewrote {counted(report.places, 'place')} in {files}: {at}{left}."
+        if found.same:
+            return f"Nothing was rewritten: {counted(found.same, 'place')} would be as before{left}."
+        if report.unsure:
+            return f"Nothing was rewritten{left}. {by_reason(report.unsure)}"
+        looked = "; what could not be read is listed" if report.unparsed else ""
+        return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
 
 
 def _is_of_itself(statement: str, module: ModuleFile) -> bool:
-    """Say whether an import takes names from the very module that it would be added to, which has them."""
-    found = re.fullmatch(r"\s*from\s+([\w.]+)\s+import\b.*", statement, re.DOTALL)
-    return found is not None and found[1] == import_name(module)
+    """Say whether an import is one of the very module that it would be added to, or of names in it."""
+    found = re.fullmatch(r"\s*(?:from\s+([\w.]+)\s+import\b.*|import\s+([\w.]+)\s*)", statement, re.DOTALL)
+    return found is not None and (found[1] or found[2]) == import_name(module)
 
 
 def _about(found: Rewritten) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from bae_source.errors import Refused, ResourceError
@@ -37,6 +38,24 @@ def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> Non
             unchanged=True,
             hints=["Make the change in smaller steps, or by hand, and report this as a fault."],
         )
+
+
+def lost_names(before: Project, after: Project, path: str) -> dict[str, list[int]]:
+    """Return the names of a file that mean nothing in more places than before, each with their lines.
+
+    Parameters:
+        before, after: the project as it is, and as a change leaves it.
+    """
+    known = _lines_of_unresolved(before, path)
+    now = _lines_of_unresolved(after, path)
+    return {name: lines for name, lines in now.items() if len(lines) > len(known.get(name, ()))}
+
+
+def _lines_of_unresolved(project: Project, path: str) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for name, line in _unresolved(project, path):
+        found[name].append(line)
+    return found
 
 
 def may_unbind(project: Project, each: Spliced) -> bool:

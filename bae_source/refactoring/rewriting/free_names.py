@@ -1,6 +1,7 @@
-"""Names that a replacement uses and its pattern does not: whether each file has them.
+"""Names that mean something before a rewrite, or that its replacement brings: whether they do so afterwards.
 
-    http.get($URL)     `http` has to be bound where the new code stands: by the module, or by an import that is added
+    http.get($URL)               `http` has to be bound where the new code stands: by the module, or by an added import
+    lambda $A: $B -> str($B)     what binds $A goes, so a name in $B may mean nothing
 
 Invariants:
 - a name that means nothing there, or is a local one where the module or Python has another, refuses the change.
@@ -18,11 +19,16 @@ from bae_source.model.text import listed
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.planning.unresolved import lost_names
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.patterns.pattern import Pattern
 from bae_source.syntax.rewrite.postcondition import replaced_and_written
-from bae_source.syntax.templates.template import Template
+from bae_source.syntax.templates.template import Template, holes_of
 from bae_source.syntax.text.source import Source
+
+_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.NamedExpr)
+_TARGETS = (ast.Name, ast.Tuple, ast.List, ast.Starred)
+"""Expressions that may be what an assignment binds."""
 
 
 def free_names(pattern: Pattern, template: Template) -> frozenset[str]:
@@ -68,6 +74,36 @@ def check_names(after: Workspace, spliced: Sequence[Spliced], names: frozenset[s
             hints=["Import it under another name, and use that in the replacement; or rename the local one first."],
         )
     return unbound
+
+
+def lost_in(before: Workspace, after: Workspace, spliced: Sequence[Spliced]) -> dict[str, list[str]]:
+    """Return the names that mean nothing once the code that binds them is rewritten, each with its places.
+
+    Parameters:
+        before, after: the project as it is, and as the change leaves it.
+        spliced: what changes.
+    """
+    earlier, later = project_of(before), project_of(after)
+    found: dict[str, list[str]] = {}
+    for each in spliced:
+        for name, lines in lost_names(earlier, later, each.module.path).items():
+            found.setdefault(name, []).extend(f"{each.module.name}:{line}" for line in lines)
+    return found
+
+
+def may_unbind(pattern: Pattern, template: Template) -> bool:
+    """Say whether a rewrite may take away what binds a name, or take code out of its reach or into another scope.
+
+    A call for a call binds nothing, so thousands of those need no look at each name of their files.
+    """
+    gone = {hole.name for hole in holes_of(pattern.code)} - {hole.name for hole in template.holes}
+    return bool(gone) or not (_binds_nothing(pattern.nodes) and _binds_nothing([*template.tree.body]))
+
+
+def _binds_nothing(nodes: Sequence[ast.AST]) -> bool:
+    return all(
+        isinstance(node, (ast.expr, ast.Expr)) and not isinstance(node, (*_TARGETS, *_SCOPES)) for node in nodes
+    ) and not any(isinstance(each, _SCOPES) for node in nodes for each in ast.walk(node))
 
 
 def by_name(places: Mapping[str, Sequence[str]]) -> str:

@@ -62,10 +62,12 @@ class Rewritten(Struct, frozen=True, kw_only=True):
         report: what changes, what stays, and why.
         notices: what else is to be said.
         undecided: places of which it is not known whether they are meant, changed ones, too.
+        same: how many places hold already what the replacement comes to there.
     """
 
     spliced: tuple[Spliced, ...]
     report: Report
+    same: int
     undecided: tuple[Reference, ...]
     notices: tuple[Notice, ...]
 
@@ -117,7 +119,8 @@ def rewritten(workspace: Workspace, scope: Scope, rewriting: Rewriting) -> Rewri
         notices = (*notices, Notice("comments_dropped", f"In {listed(dropped, 10)}, {what}."))
     spliced = tuple(work.spliced for work in works if work.spliced.splices)
     undecided_places = tuple(place for work in works for place in work.undecided)
-    return Rewritten(spliced=spliced, report=report, undecided=undecided_places, notices=notices)
+    same = sum(work.same for work in works)
+    return Rewritten(spliced=spliced, report=report, same=same, undecided=undecided_places, notices=notices)
 
 
 def _files(
@@ -147,6 +150,7 @@ class _Work:
         unsure: places that stay.
         undecided: places of which it is not known whether they are meant.
         dropped: lines of places whose comments go.
+        same: how many places hold already what the replacement comes to there.
     """
 
     def __init__(
@@ -166,6 +170,7 @@ class _Work:
         self.unsure: list[Reference] = []
         self.undecided: list[Reference] = []
         self.dropped: list[int] = []
+        self.same = 0
         self.spliced = Spliced(module=file.module, splices=())
 
     def do(self) -> None:
@@ -183,9 +188,12 @@ class _Work:
         for each in replacer.replaced():
             if each.text is None:
                 self.unsure.append(self._place(each.match, each.why))
+            elif each.is_same:
+                self.same += 1
             else:
                 self._count(each)
-        splices = [(each.span, each.text or "") for each in replacer.outermost()]
+        every = ((each.span, each.text or "") for each in replacer.outermost())
+        splices = [(span, new) for span, new in every if new != span.cut(self.file.source.text)]
         self.spliced = Spliced(
             module=self.file.module, splices=tuple(splices), targets=tuple(span for span, _ in splices)
         )

@@ -40,14 +40,16 @@ from bae_source.syntax.templates.statements import (
 from bae_source.syntax.templates.surroundings import (
     Parents,
     bracketed_holes,
+    compiles_at,
     in_brackets_where_needed,
     in_string,
     is_bracketed,
     is_inside_brackets,
+    may_be_out_of_place,
     parents_of,
     statement_around,
 )
-from bae_source.syntax.templates.template import Hole, Template, holes_of, reading, untold_in
+from bae_source.syntax.templates.template import Hole, Template, depths, holes_of, reading, untold_in
 from bae_source.syntax.text.byte_edits import splice
 from bae_source.syntax.text.lexer import Lexed, lex
 from bae_source.syntax.text.source import NEWLINE, Lines, Source, with_newlines
@@ -64,6 +66,7 @@ class Replaced(Struct, frozen=True, kw_only=True):
         text: what stands there instead; None where it cannot.
         why: the reason why it cannot.
         comments: those that go.
+        is_same: whether nothing changes there but other matches in it.
     """
 
     match: Match
@@ -71,6 +74,7 @@ class Replaced(Struct, frozen=True, kw_only=True):
     text: str | None = None
     why: str = ""
     comments: tuple[str, ...] = ()
+    is_same: bool = False
 
 
 class _Unfit(Exception):
@@ -157,7 +161,18 @@ class Replacer:
             text, span = self._expression(number, match), match.span
         else:
             text, span = self._statements(number, match)
-        return Replaced(match=match, span=span, text=text, comments=_gone(span.cut(self.source.text), text))
+        new = f"({text})" if self.template.is_expression else text
+        if self._is_out_of_place and not compiles_at(self.source, match.first, self.parents, span, new):
+            raise _Unfit(Reason.OUT_OF_PLACE.of())
+        is_same = text == self._cut(number, span)
+        return Replaced(
+            match=match, span=span, text=text, comments=_gone(span.cut(self.source.text), text), is_same=is_same
+        )
+
+    @cached_property
+    def _is_out_of_place(self) -> bool:
+        """Whether code may come to stand outside of the function or loop that it needs."""
+        return may_be_out_of_place(self.template.tree, self.pattern.tree)
 
     def _expression(self, number: int, match: Match) -> str:
         """Return the text of an expression that takes the place of another, with brackets where it needs them."""
@@ -455,7 +470,7 @@ class Replacer:
         """Return the match with no more changed than the replacement differs from the pattern; None if that fails."""
         match = self.matches[number]
         filled = {name: things for name, things in match.bound.items() if things}
-        if not self._in_order() or any(self._are_apart(things) for things in filled.values()):
+        if not self._is_in_order or any(self._are_apart(things) for things in filled.values()):
             return None
         names = {name: things[0] for name, things in filled.items() if isinstance(things[0], str)}
         many = {hole.name for hole in holes_of(self.pattern.code) if hole.many}
@@ -509,11 +524,14 @@ class Replacer:
         result += code[position:]
         return result, list(zip(kept, holes_of(result), strict=True))
 
-    def _in_order(self) -> bool:
-        """Say whether the replacement has the holes of the pattern in their order, each once."""
+    @cached_property
+    def _is_in_order(self) -> bool:
+        """Whether the replacement has the holes of the pattern in their order, each once, suites as deep as there."""
         order = [hole.name for hole in holes_of(self.pattern.code)]
         own = [order.index(hole.name) for hole in self.template.holes]
-        return own == sorted(set(own))
+        before, after = dict(depths(self.pattern.tree)), dict(depths(self.template.tree))
+        is_moved = any(before[name] != after[name] for name in before.keys() & after.keys())
+        return own == sorted(set(own)) and not is_moved
 
 
 def _region(block: Block | None, spans: Sequence[Span]) -> Span:

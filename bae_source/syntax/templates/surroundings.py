@@ -20,11 +20,18 @@ from itertools import accumulate
 from msgspec import Struct
 
 from bae_source.model.span import Span
+from bae_source.syntax.outline.compiling import compiles
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.template import Template, reading
 from bae_source.syntax.text.lexer import end_of_header, end_of_line, lex
 from bae_source.syntax.text.source import Source
 
+_BOUND_TO_PLACE = (
+    *(ast.Await, ast.Yield, ast.YieldFrom, ast.Return, ast.Break, ast.Continue, ast.Nonlocal, ast.Global),
+    *(ast.AsyncFor, ast.AsyncWith, ast.For, ast.While, ast.comprehension),
+    *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
+)
+"""What cannot stand everywhere, or what decides whether other code can."""
 _ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 Parents = Mapping[ast.AST, ast.AST]
@@ -73,6 +80,24 @@ def parents_of(tree: ast.Module, lines: Sequence[tuple[int, int]]) -> Parents:
 def _first_line(node: ast.AST) -> int:
     pieces: Sequence[ast.AST] = [node, *getattr(node, "decorator_list", ())]
     return min(int(getattr(each, "lineno", 1)) for each in pieces)
+
+
+def may_be_out_of_place(*trees: ast.AST) -> bool:
+    """Say whether putting one for the other may have code outside of the function or the loop that it needs."""
+    return any(isinstance(node, _BOUND_TO_PLACE) for tree in trees for node in ast.walk(tree))
+
+
+def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
+    """Say whether the outermost statement around a place compiles with new text, or does not do so now either.
+
+    `await go()` parses outside of an asynchronous function, and does not compile there.
+    """
+    while not isinstance(parents[node], ast.Module):
+        node = parents[node]
+    start = min(source.lines.start(_first_line(node)), span.start)
+    end = max(span_of(source, node).end, span.end)
+    statement = Statement("", Span(start, end), "\n")
+    return compiles(statement.with_text(source.text, span, new)) or not compiles(f"{source.text[start:end]}\n")
 
 
 def in_string(node: ast.AST, parents: Parents) -> bool:

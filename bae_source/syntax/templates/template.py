@@ -152,6 +152,16 @@ def _statements(parsed: Pattern) -> Iterator[tuple[int, bool]]:
                     yield start, len(suite) == 1 and not isinstance(node, ast.Module)
 
 
+def depths(parsed: ast.AST, depth: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield the name of each hole that is a statement, and in how many suites it stands."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        suite = getattr(parsed, field, None)
+        for each in suite if isinstance(suite, list) else ():
+            if isinstance(each, ast.Expr) and isinstance(each.value, ast.Name):
+                yield each.value.id, depth
+            yield from depths(each, depth + (field not in ("handlers", "cases")))
+
+
 def _check_holes(holes: tuple[Hole, ...], pattern: Pattern) -> None:
     known = {hole.name: hole.many for hole in holes_of(pattern.code) if hole.name not in UNBOUND}
     missing = [_written(hole) for hole in holes if hole.name not in known]
