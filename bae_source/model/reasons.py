@@ -99,6 +99,10 @@ class Reason(Enum):
     )
     TYPE_VARIABLE = ("a type variable stands for {owner} or a class below it", "def f(x: T): x.send()")
     FITS_PROTOCOL = ("whatever fits the protocol may stand before the dot, {owner} too", "def f(x: Sender): x.send()")
+    MAY_FIT = (
+        "its class fits the protocol {owner}, and may be used as one",
+        "class Mail: def send(self): ..., where a protocol has send",
+    )
     FITS_ANNOTATION = ("the receiver is annotated as {kind}, which {owner} may be", "def f(x: BinaryIO): x.read()")
     KIND_FROM_OUTSIDE = ("the receiver is a {kind}, and {owner} may be one", "def f(x: socket.socket): x.send()")
     CLASS_BELOW = (
@@ -258,6 +262,7 @@ _UNCHANGEABLE = (
     Reason.KEYWORD_NOT_TAKEN,
     Reason.OUT_OF_ORDER,
     Reason.BEHIND_A_GAP,
+    Reason.MAY_FIT,
     Reason.CALLED_TOGETHER,
     Reason.HANDED_ON_BY,
     Reason.NO_PLACE,

@@ -26,6 +26,7 @@ from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
+from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project, shown
 from bae_source.project.references.meaning.sought import Mentioned
@@ -113,6 +114,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         ),
         unsure=(
             *_above(project, family),
+            *fitting(project, family),
             *passed_by_name(project, family),
             *skipped,
             *(each for each in left if each.certainty != "mention"),

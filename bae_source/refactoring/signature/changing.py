@@ -25,6 +25,7 @@ from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import MAKING, parameter_family
 from bae_source.project.references.classes.family import Family
+from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, sought_by
@@ -229,6 +230,7 @@ class SignatureChange:
         for symbol, binding in self.others:
             found = self.project.bound(symbol.path, symbol.scope, symbol.name, binding)
             self._left.append(structs.replace(found, certainty="unsure", why=Reason.BOUND_TO_ANOTHER.of()))
+        self._left += fitting(self.project, self.family)
         for reason in overridden(self.project, self.family).values():
             self._leave_definition(self.target, reason)
         name = self.target.symbol.name

@@ -64,6 +64,11 @@ _OF_SIGNATURES = {
         "class B(A):\n    def __init__(self, b): super().__init__(a=2)",
         "(self, *, a)",
     ),
+    "MAY_FIT": (
+        "from typing import Protocol\nclass A(Protocol):\n    def send(self, a, b): ...\n"
+        "class B:\n    def send(self, a, b): ...\nclass C:\n    def other(self): ...",
+        "(self, b, a)",
+    ),
     "HANDED_ON_BY": ("def keep(f):\n    KEPT.append(f)\n    return f\n@keep\ndef send(a, b): ...", "(b, a)"),
     "CALLED_TOGETHER": (
         "class A:\n    def __new__(cls, a, b): return super().__new__(cls)\n    def __init__(self, a, b): ...\n"
@@ -234,7 +239,7 @@ def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, na
         "BELOW_HAS_ITS_OWN": "app.A.__init__",
         "CALLED_BY_PYTHON": "app.A.__call__",
     }
-    target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE"), "app.A.send"))
+    target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE", "MAY_FIT"), "app.A.send"))
     with pytest.raises(Refused) as caught:
         source.change_signature(target.get(name, "app.send"), signature)
     assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
