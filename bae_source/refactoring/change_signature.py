@@ -29,8 +29,9 @@ from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.rename import Rename, resolved_whole
-from bae_source.refactoring.signature.members import addresses_of_family
+from bae_source.refactoring.signature.members import addresses_of_family, family_of_function
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
+from bae_source.refactoring.signature.prose import shown_keywords
 from bae_source.refactoring.signature.views import Asked
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
@@ -161,7 +162,10 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             now = now.after(each.changes)
         report = together([each.report for each in plans if each.report is not None])
         assert report is not None
-        report = replace(report, unsure=_each_once(report.unsure), mentions=_each_once(report.mentions))
+        family = family_of_function(project_of(workspace), resolved)
+        spoken = shown_keywords(project_of(workspace), family, renames) if renames else []
+        mentions = (*report.mentions, *spoken)
+        report = replace(report, unsure=_each_once(report.unsure), mentions=_each_once(mentions))
         self._check_unsure(resolved, report)
         whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
         check_names(workspace, now, whole)

@@ -7,7 +7,7 @@ Use `send(1, 2)`.       anywhere else it is listed
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -51,6 +51,13 @@ def shown_calls(project: Project, family: Family) -> tuple[list[ShownCall], tupl
                 shown = ShownCall(path=place.path, opening=_opening(project, each, place), reference=place.reference)
                 found.setdefault(place.reference, shown)
     return list(found.values()), tuple(notices)
+
+
+def shown_keywords(project: Project, family: Family, names: Iterable[str]) -> list[Reference]:
+    """Return the calls in prose that give one of some keywords, but for doctests, which a rename changes."""
+    keyword = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\s*=(?!=)")
+    calls, _ = shown_calls(project, family)
+    return [each.reference for each in calls if each.opening < 0 and keyword.search(each.reference.text)]
 
 
 def _families(project: Project, family: Family) -> Iterator[Family]:
