@@ -7,6 +7,7 @@
 
 Invariants:
 - text goes in by stdin and comes out by stdout; the path alone tells a tool which settings hold, and it writes no file;
+- files that are as they lie there are first looked at all together, since most of many need no sorting;
 - a tool is taken from beside the project's interpreter, else from the search path, by its name and by nothing else;
 - a tool gets line ends as `\\n`, and so gives them back: those of the file are for the caller to put in.
 """
@@ -16,7 +17,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -31,6 +32,14 @@ from bae_source.system.programs import Surroundings, find_program
 _SECONDS = 60.0
 _LONGEST = 300
 """Characters of the last line of a tool's errors that a message holds."""
+_MOST_AT_ONCE = 400
+"""Files that one run of a tool looks at."""
+_CHECKING = {
+    "ruff": ("check", "--select=I", "--no-cache", "--quiet", "--force-exclude", "--output-format=concise", "--"),
+    "isort": ("--check-only", "--"),
+}
+_FAULT = re.compile(r"^(?:ERROR: (?=.* Imports are ))?(.+?)(?::\d+:\d+: I\d+ | Imports are )", re.MULTILINE)
+"""How either of them names a file whose imports it would sort."""
 _PATH = "{path}"
 _HOOK = re.compile(r"^[ \t]*(?:-[ \t]+)?id:[ \t]*[\"']?([\w-]+)", re.MULTILINE)
 _SORTING = {"ALL", "I", "I0", "I00", "I001"}
@@ -85,6 +94,40 @@ class StyleTool(Struct, frozen=True, kw_only=True):
         except UnicodeDecodeError:
             raise self._failed(f"printed text that is not {encoding}") from None
         return NEWLINE.sub("\n", found) if found.strip() else text  # black prints nothing where it excludes a file
+
+    def at_fault(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those of some files, as they lie in the project, whose imports it would sort; all if it does not say.
+
+        Parameters:
+            paths: project-relative.
+        """
+        found: set[str] = set()
+        root = self.surroundings.root
+        for start in range(0, len(paths), _MOST_AT_ONCE):
+            some = paths[start : start + _MOST_AT_ONCE]
+            try:
+                finished = run(
+                    [self.words[0], *_CHECKING[self.name], *some],
+                    folder=root,
+                    environment=scrubbed(self.surroundings.environment) | {"PYTHONUTF8": "1"},
+                    time_limit=_SECONDS,
+                    limit=2_000 * len(some),
+                )
+            except CannotStart:
+                return frozenset(paths)
+            if finished.timed_out or finished.status not in (0, 1):
+                return frozenset(paths)
+            printed = (finished.output + b"\n" + finished.errors).decode("utf-8", "replace")
+            named = (root / each for each in _FAULT.findall(printed))
+            found.update(each.relative_to(root).as_posix() for each in named if each.is_relative_to(root))
+        return frozenset(found)
+
+    def lies_there(self, path: str, content: bytes) -> bool:
+        """Say whether a file lies in the project as it is to be looked at."""
+        try:
+            return (self.surroundings.root / path).read_bytes() == content
+        except OSError:
+            return False
 
     def _command(self, path: str) -> list[str]:
         is_new = self.name == "isort" and not (self.surroundings.root / path).is_file()  # which it passes over

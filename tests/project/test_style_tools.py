@@ -202,3 +202,26 @@ def _refused(choose: object) -> ResourceError:
     with pytest.raises(RequestError) as caught:
         choose("m.py")
     return caught.value
+
+
+@pytest.mark.parametrize("settings", [SELECTING, ISORT], ids=["ruff", "isort"])
+def test_many_files_are_looked_at_together_and_those_in_order_are_not_named(tmp_path: Path, settings: str) -> None:
+    files = {
+        "pyproject.toml": settings,
+        "in_order.py": "import os\nimport sys\n",
+        "app/out of order.py": "import sys\nimport os\n",
+        "app/größe.py": "import sys\nimport os\n",
+        "-x.py": "import sys\nimport os\n",
+        "broken.py": "import sys\nimport os\ndef (\n",
+    }
+    tool = _tools(tmp_path, files).sorter("in_order.py")
+    named = tool.at_fault([each for each in files if each.endswith(".py")])
+    assert {"app/out of order.py", "app/größe.py", "-x.py"} <= named
+    assert "in_order.py" not in named
+    assert sorted(_files_below(tmp_path)) == sorted(files)
+
+
+def test_a_sorter_that_does_not_say_which_files_are_at_fault_gets_all_of_them(tmp_path: Path) -> None:
+    tool = _tools(tmp_path, {"pyproject.toml": SELECTING, "a.py": "import os\n"}).sorter("a.py")
+    (tmp_path / "pyproject.toml").write_text("[tool.ruff.lint]\nextend-select = 3\n")
+    assert tool.at_fault(["a.py"]) == {"a.py"}

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from bae_source.model.plan import ModuleFile
 from bae_source.model.span import Span
-from bae_source.project.style_tools import StyleTools
+from bae_source.project.style_tools import StyleTool, StyleTools
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.text.revision import Splices
 from bae_source.syntax.text.source import NEWLINE, Source
@@ -29,9 +29,16 @@ def sorting(workspace: Workspace, modules: Iterable[ModuleFile]) -> dict[str, Sp
         TransactionError: `verify_failed` or `timed_out` where it fails.
     """
     tools, found = StyleTools(workspace), dict[str, Splices]()
-    for module in modules:
-        tool, source = tools.sorter(module.path), workspace.source(module)
-        if source.text.count("import") >= _FEWEST and (splices := _changed(source, tool.output(module.path, source))):
+    several = [(module, tools.sorter(module.path)) for module in modules]
+    waiting = [each for each in several if workspace.source(each[0]).text.count("import") >= _FEWEST]
+    lying: dict[str, tuple[StyleTool, list[str]]] = {}
+    for module, tool in waiting:
+        if tool.lies_there(module.path, workspace.source(module).content):
+            lying.setdefault(tool.name, (tool, []))[1].append(module.path)
+    in_order = {path for tool, paths in lying.values() for path in {*paths} - tool.at_fault(paths)}
+    for module, tool in waiting:
+        source = workspace.source(module)
+        if module.path not in in_order and (splices := _changed(source, tool.output(module.path, source))):
             found[module.path] = splices
     return found
 
