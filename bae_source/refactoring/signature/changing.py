@@ -357,7 +357,10 @@ class SignatureChange:
     def _edit_call(self, revision: Revision, site: Site, newline: str) -> None:
         shown = self._shown(site.mentioned)
         why = self._rewritten(revision, site, newline, shown)
-        if why is None:
+        is_far_off = shown.certainty == "unsure" and (
+            site.how is How.HANDED_ON or (self.target.symbol.name in MAKING and not site.makes)
+        )  # an attribute of something unknown that is not called, and the constructor of an unknown class
+        if why is None or is_far_off:
             return
         is_put_together = shown.why == Reason.PUT_TOGETHER.of()  # and is called, unlike a string that is shown
         if site.how is How.MENTION and not is_put_together:
