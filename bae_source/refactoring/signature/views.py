@@ -26,7 +26,7 @@ from bae_source.refactoring.signature.forwarding import Forwarder, handing_on
 from bae_source.refactoring.signature.members import Member, addresses_of_family, family_of_function, members_of_family
 from bae_source.refactoring.signature.sites import How, Site, scopes_around, sites_of
 from bae_source.syntax.names import uses as u
-from bae_source.syntax.signatures.arguments import Change, arguments_in, fits
+from bae_source.syntax.signatures.arguments import Change, arguments_in, fits, given_to
 from bae_source.syntax.signatures.signature import Signature
 from bae_source.syntax.text.lexer import end_of_bracket
 
@@ -225,7 +225,7 @@ class Views:
         if before is None or after is None:
             return False
         return any(
-            fits(before, signature, 1) and not fits(after, signature, 1)
+            (given := given_to(before, signature, 1)) is not None and given_to(after, signature, 1) != given
             for each in values
             if isinstance(each, OfClass) and not each.exact
             for signature in self._constructors_below(each.of)

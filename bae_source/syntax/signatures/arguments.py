@@ -114,6 +114,22 @@ def fits(arguments: Sequence[Argument], signature: Signature, skipped: int) -> b
     return not isinstance(_bound(arguments, signature, skipped), Left)
 
 
+def given_to(arguments: Sequence[Argument], signature: Signature, skipped: int) -> Mapping[str, str] | None:
+    """Return what the arguments of a call give to each parameter of a function; None where it does not take them.
+
+    Parameters:
+        skipped: how many of its first parameters are bound already.
+    """
+    bound = _bound(arguments, signature, skipped)
+    if isinstance(bound, Left):
+        return None
+    others = (*bound.spread, *bound.loose, *bound.doubled)
+    return {
+        **{name: arguments[number].value for name, number in bound.of.items()},
+        "*": ", ".join(arguments[number].text for number in others),
+    }
+
+
 class Change(Struct, frozen=True, kw_only=True):
     """A change of a signature, as calls see it.
 
