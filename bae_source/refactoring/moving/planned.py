@@ -18,13 +18,13 @@ from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.moving import Moving
 from bae_source.refactoring.moving.prose import Moved, with_prose
 from bae_source.refactoring.moving.refusing import check_importable, check_unsure, counted_places
-from bae_source.refactoring.moving.symbols import is_method
+from bae_source.refactoring.moving.symbols import is_method, named_by_doctests
 from bae_source.refactoring.moving.users import sought_of
 from bae_source.refactoring.planning.generated import check_written_by_hand, without_generated
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.new_modules import NewModule, new_module
 from bae_source.refactoring.planning.plan import check_etag, planned_files
-from bae_source.refactoring.planning.unresolved import check_resolved
+from bae_source.refactoring.planning.unresolved import check_resolved, doctests_left
 from bae_source.refactoring.renaming.safety import checked_name
 
 
@@ -105,10 +105,17 @@ def plan_symbols(
         circles=True,
     )
     spoken = [
-        Moved(sought=sought_of(each.module, _name(each)), new=f"{target.name}.{names[str(each.address)]}")
+        Moved(
+            sought=sought_of(each.module, _name(each)),
+            new=f"{target.name}.{names[str(each.address)]}",
+            code={each.module.path: named_by_doctests(each, going)},
+        )
         for each in going
     ]
-    return with_prose(workspace, plan, spoken, choice)
+    plan = with_prose(workspace, plan, spoken, choice)
+    after = project_of(workspace.after(plan.changes))
+    left = doctests_left(project_of(workspace), after, [each.path for each in plan.modules])
+    return replace(plan, warnings=(*plan.warnings, *left))
 
 
 def _plan_method(

@@ -6,7 +6,7 @@
 
     # sends                            goes along
     @retry
-    def send(x): re.match(LIMIT, x)    goes
+    def send(x): re.match(LIMIT, x)    goes; a doctest in its docstring needs imports as its code does
 
 Invariants:
 - only definitions that stand in a module by themselves are moved: what an `if`, a `try` or a shared line holds is not.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.provided import Provided
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.doctests import taken_by_doctests
 from bae_source.syntax.names.uses import Imported
 from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBinding, Kind
 from bae_source.syntax.outline.locate import Group, group_span, owned_comment
@@ -185,10 +186,16 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
                 assigned.add(name)
             noted |= {offset} if mention[3] == u.ANNOTATION else set()
             is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
+    in_doctests: set[str] = set()
+    for name, offset in _in_doctests(tree):
+        is_inside = any(each.span.start <= offset < each.span.end for each in moved)
+        (in_doctests if is_inside else outside).add(name)
+        places += [(offset, name)] if is_inside and name in names else []
     bound = uses.scopes[0].names
     imported = {each.name for each in tree.outline.imports}
-    by_star = _by_star(project, path, tree, [name for name in inside if name not in bound])
-    bindings = [each for each in tree.outline.imports if each.name in inside]
+    free = [name for name in inside | in_doctests if name not in bound]
+    by_star = _by_star(project, path, tree, free, perhaps=inside)
+    bindings = [each for each in tree.outline.imports if each.name in inside | in_doctests]
     only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
     own = sorted(name for name in inside if name in bound and name not in only and name not in names)
     return Needs(
@@ -197,12 +204,35 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
         for_checkers=for_checkers.intersection(own),
         own_places=tuple(each for each in places if each[1] in own),
         moved_places=tuple(each for each in places if each[1] in names),
-        unused=frozenset(only & inside) - outside,
+        unused=frozenset(only & (inside | in_doctests)) - outside,
         of_module=tuple(sorted(inside & _OF_MODULE)),
         assigned=tuple(sorted(assigned)),
         noted=frozenset(noted),
         is_late=is_late,
     )
+
+
+def named_by_doctests(each: Resolved, moved: Iterable[Resolved]) -> list[tuple[int, int]]:
+    """Return where doctests of what moves name one definition of it: lines from 1, columns from 0 and in bytes."""
+    tree, lines = each.tree, each.tree.source.lines
+    groups = [one.group for one in moved if one.module.path == each.module.path and one.group is not None]
+    spans = [group_span(tree.outline, group.members) for group in groups]
+    found: list[tuple[int, int]] = []
+    for name, offset in _in_doctests(tree):
+        if name == each.address.qualname[-1].name and any(span.start <= offset < span.end for span in spans):
+            line = lines.number(offset)
+            found.append((line, len(tree.text[lines.start(line) : offset].encode("utf-8", "surrogatepass"))))
+    return found
+
+
+def _in_doctests(tree: Tree) -> Iterator[tuple[str, int]]:
+    """Yield the names that doctests take from the module around them, with their offsets in the text."""
+    lines = tree.source.lines
+    for taken in taken_by_doctests(tree.text):
+        word = re.compile(rf"(?<![\w.]){re.escape(taken.name)}(?!\w|\s*=[^=])")  # no keyword of a call
+        end = lines.start(taken.line + taken.code.count("\n") + 1)
+        found = list(word.finditer(tree.text, lines.start(taken.line), end))
+        yield from ((taken.name, each.start()) for each in found)
 
 
 def _for_checkers(uses: u.Uses, text: str) -> frozenset[str]:
@@ -219,8 +249,14 @@ def _for_checkers(uses: u.Uses, text: str) -> frozenset[str]:
     return frozenset(name for name, bindings in bound if all(binding[3] in lines for binding in bindings))
 
 
-def _by_star(project: Project, path: str, tree: Tree, names: Sequence[str]) -> list[ImportBinding]:
-    """Return imports of names that a module takes by a star; the stars of unknown modules, which may give them."""
+def _by_star(
+    project: Project, path: str, tree: Tree, names: Sequence[str], *, perhaps: Collection[str]
+) -> list[ImportBinding]:
+    """Return imports of names that a module takes by a star; the stars of unknown modules, which may give them.
+
+    Parameters:
+        perhaps: the names for which stars of unknown modules are taken, too.
+    """
     stars = [each for each in tree.outline.imports if each.name == "*"]
     wanted = [name for name in names if stars and not hasattr(builtins, name) and name not in _OF_MODULE]
     provided = Provided(project.workspace.census, project.uses, project.workspace.files.names)
@@ -232,7 +268,8 @@ def _by_star(project: Project, path: str, tree: Tree, names: Sequence[str]) -> l
                 found.append(_of_star(each, name))
                 break
         else:
-            found += [each for each in stars if not project.names.files(path, each.module, each.level)]
+            unknown = stars if name in perhaps else []
+            found += [each for each in unknown if not project.names.files(path, each.module, each.level)]
     return list(dict.fromkeys(found))
 
 

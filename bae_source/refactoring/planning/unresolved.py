@@ -7,11 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from bae_source.errors import Refused, ResourceError
+from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
 from bae_source.project.references.meaning.project import Project
+from bae_source.project.references.meaning.provided import Provided
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.names.doctests import taken_by_doctests
 from bae_source.syntax.rewrite.postcondition import names_alone
+from bae_source.syntax.text.source import parsable
 
 _OF_MODULES = frozenset({"__name__", "__file__", "__doc__", "__package__", "__path__", "__spec__", "__builtins__"})
 _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
@@ -56,6 +60,36 @@ def _lines_of_unresolved(project: Project, path: str) -> dict[str, list[int]]:
     for name, line in _unresolved(project, path):
         found[name].append(line)
     return found
+
+
+def doctests_left(before: Project, after: Project, paths: Iterable[str]) -> list[Notice]:
+    """Return the notice on doctests that lack a name of their module with a change, and did not before; none for none.
+
+    Parameters:
+        before, after: the project as it is, and as the change leaves it.
+        paths: the files that change.
+    """
+    several = list(paths)
+    known = {name for path in several for name, _ in _lacking(before, path)}
+    lost = [(path, name, line) for path in several for name, line in _lacking(after, path) if name not in known]
+    if not lost:
+        return []
+    shown = listed(f"{name} in {_name(after, path)}:{line}" for path, name, line in lost)
+    return [Notice("doctests_left", f"Doctests lack names of their modules now: {shown}; import them there.")]
+
+
+def _lacking(project: Project, path: str) -> Iterator[tuple[str, int]]:
+    """Yield the names that doctests of a file take from it, and that it does not bind, each with a line."""
+    content = project.workspace.content(path) or b""
+    try:
+        taken = taken_by_doctests(parsable(content).text) if b">>>" in content else []
+    except ResourceError:
+        return
+    provided = Provided(project.workspace.census, project.uses, project.workspace.files.names)
+    for each in taken:
+        is_known = hasattr(builtins, each.name) or each.name in _OF_MODULES
+        if not is_known and provided.name(path, each.name, made=()) is False:
+            yield each.name, each.line
 
 
 def may_unbind(project: Project, each: Spliced) -> bool:
