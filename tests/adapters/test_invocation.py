@@ -209,6 +209,27 @@ def test_wrong_usage_says_what_is_wrong(argv: tuple[str, ...], said: str) -> Non
     assert called.json["errors"][0]["hints"]
 
 
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("rewrite", "-$X", "abs($X)"), "rewrite -- '-$X' 'abs($X)' takes what begins with a dash"),
+        (("replace", "old", "--new", "--word"), "replace --word -- old --new takes what begins with a dash"),
+        (("replace", "--expect", "3", "-1", "--", "-2"), "replace --expect 3 -- -1 -2 takes what begins with a dash"),
+        (("find", "-x"), "find -- -x takes what begins with a dash"),
+    ],
+)
+def test_what_begins_with_a_dash_is_offered_behind_two(argv: tuple[str, ...], words: str) -> None:
+    called = call("--json", *argv)
+    hints = called.json["errors"][0]["hints"]
+    assert words in hints[-1].replace(" --json", "")
+
+
+@pytest.mark.parametrize("argv", [("read", "a", "--nonsense"), ("rewrite", "a", "b", "c", "-d")])
+def test_an_option_that_is_none_is_no_word_where_there_is_no_room(argv: tuple[str, ...]) -> None:
+    called = call("--json", *argv)
+    assert not [hint for hint in called.json["errors"][0]["hints"] if " -- " in hint]
+
+
 def test_several_problems_are_named_at_once() -> None:
     called = call("insert")
     assert "target is missing" in called.said

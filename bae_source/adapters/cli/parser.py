@@ -30,11 +30,22 @@ class Parser:
         self._prog = prog
         self._usage = usage
 
-    def error(self, message: str) -> NoReturn:
+    def error(self, message: str, *hints: str) -> NoReturn:
         """Raise RequestError with a complaint as a sentence."""
         sentence = message[:1].upper() + message[1:]
-        hints = [f"Usage: {self._usage()}", f"{self._prog} --help explains every option."]
-        raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=hints)
+        usual = (f"Usage: {self._usage()}", f"{self._prog} --help explains every option.")
+        raise RequestError("invalid_arguments", sentence.rstrip(".") + ".", hints=[*usual, *hints])
+
+    def unknown(self, words: Sequence[str], *hints: str) -> NoReturn:
+        """Raise RequestError for words that belong to nothing."""
+        self.error(f"unrecognized arguments: {' '.join(words)}", *hints)
+
+    def behind_dashes(self, options: Sequence[str], words: Sequence[str]) -> str:
+        """Return the call in which words that begin with a dash are no options."""
+        import shlex  # only where a call is at fault
+
+        before = shlex.join([*self._prog.split(), *options])
+        return f"{before} -- {shlex.join(words)} takes what begins with a dash for no option."
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:
@@ -45,10 +56,13 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
     """
     end = tokens.index("--") if "--" in tokens else len(tokens)
     given, words = _options(parser, arguments, tokens[:end])
+    placed = [each for each in arguments if not each.flags]
     if unknown := [word for word in words if _is_dashed(word)]:
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+        options, every = [each for each in tokens[:end] if each not in words], [*words, *tokens[end + 1 :]]
+        has_room = len(every) <= len(placed)  # for a pattern such as -$X
+        parser.unknown(unknown, *([parser.behind_dashes(options, every)] if has_room else []))
     found = {each: given[each] for each in arguments if each in given}
-    found |= _placed(parser, [each for each in arguments if not each.flags], [*words, *tokens[end + 1 :]])
+    found |= _placed(parser, placed, [*words, *tokens[end + 1 :]])
     seen: dict[str, Argument] = {}
     for argument in found:
         if other := seen.get(argument.parameter):
@@ -121,7 +135,7 @@ def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str
         found = _placed(parser, rest, [*words[:first], *words[end:]]) | {positionals[first]: list(words[first:end])}
         return {each: found[each] for each in positionals}
     if len(words) > len(positionals):
-        parser.error(f"unrecognized arguments: {' '.join(words[len(positionals) :])}")
+        parser.unknown(words[len(positionals) :])
     placed: dict[Argument, Any] = dict(zip(positionals, words, strict=False))
     for argument, word in placed.items():
         if argument.choices and word not in argument.choices:
