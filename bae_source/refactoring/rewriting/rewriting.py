@@ -130,7 +130,7 @@ def _files(
         try:
             if isinstance(source, ResourceError):
                 raise source
-            tree, matches = matches_in(pattern, source)
+            tree, matches = matches_in(pattern, source, in_fields=True)
         except ResourceError as error:
             unread.append((searched.name, error))
             continue

@@ -36,6 +36,16 @@ def converted(text: str) -> str:
     return text
 
 
+def fields_in(text: str) -> list[Span]:
+    """Return the expressions in the fields of f-strings; those of a format specifier stand behind its own one."""
+    found: list[Span] = []
+    for string in lex(text).strings:
+        match = _OPENING.match(text, string.start)
+        if match is not None and set("ft") & set(match[1].lower()):
+            found += _fields(text, string, match)
+    return found
+
+
 def _converted_once(text: str) -> str:
     lexed = lex(text)
     characters = list(text)

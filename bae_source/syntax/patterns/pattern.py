@@ -32,6 +32,7 @@ from msgspec import Struct
 from bae_source.errors import RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.model.text import is_text
+from bae_source.syntax.names.placed_fields import place_fields
 from bae_source.syntax.outline.tree import parse_module
 from bae_source.syntax.patterns.holes import MANY, ONE, Bindings, Parameter, many_hole, one_hole
 from bae_source.syntax.patterns.match import UNTOLD, Places, match, match_run
@@ -164,15 +165,23 @@ def find_matches(pattern: Pattern, source: Source) -> list[Found]:
     ]
 
 
-def matches_in(pattern: Pattern, source: Source) -> tuple[ast.Module, list[Match]]:
+def matches_in(pattern: Pattern, source: Source, *, in_fields: bool = False) -> tuple[ast.Module, list[Match]]:
     """Return the tree of a file and the matches in it, in the order of their places.
+
+    Parameters:
+        in_fields: whether those in f-strings get places of their own where the parser has none.
 
     Raises:
         SourceError: `syntax_invalid` if the running Python does not parse the file; `not_lossless` if it is too deep.
     """
     try:
         tree = parse_module(source.text)
-        found = [_match(source, *each) for each in _matches(pattern, tree)]
+        raw = list(_matches(pattern, tree))
+        texts = {text for *_, text in raw if text is not None} if in_fields else ()
+        placed = {text for text in texts if place_fields(source, text)}
+        found = [
+            _match(source, first, last, bound, None if text in placed else text) for first, last, bound, text in raw
+        ]
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         raise SourceError(

@@ -41,8 +41,8 @@ from bae_source.syntax.templates.surroundings import (
     Parents,
     bracketed_holes,
     compiles_at,
+    fits_in_string,
     in_brackets_where_needed,
-    in_string,
     is_bracketed,
     is_inside_brackets,
     may_be_out_of_place,
@@ -155,7 +155,7 @@ class Replacer:
         return self._made[number]
 
     def _render(self, number: int, match: Match) -> Replaced:
-        if match.in_string or in_string(match.first, self.parents):
+        if match.in_string:
             raise _Unfit(Reason.IN_F_STRING.of())
         if self.template.is_expression:
             text, span = self._expression(number, match), match.span
@@ -164,6 +164,8 @@ class Replacer:
         new = f"({text})" if self.template.is_expression else text
         if self._is_out_of_place and not compiles_at(self.source, match.first, self.parents, span, new):
             raise _Unfit(Reason.OUT_OF_PLACE.of())
+        if not fits_in_string(self.source, match.first, self.parents, span, text):
+            raise _Unfit(Reason.IN_F_STRING.of())
         is_same = text == self._cut(number, span)
         return Replaced(
             match=match, span=span, text=text, comments=_gone(span.cut(self.source.text), text), is_same=is_same

@@ -100,13 +100,18 @@ def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new
     return compiles(statement.with_text(source.text, span, new)) or not compiles(f"{source.text[start:end]}\n")
 
 
-def in_string(node: ast.AST, parents: Parents) -> bool:
-    """Say whether an expression stands in an f-string."""
+def fits_in_string(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
+    """Say whether new code can take the place of an expression in the f-strings around it, if there are any.
+
+    Before Python 3.12 no field may hold the quotes of its literal, a backslash, a comment or the end of a line.
+    """
+    marks: set[str] = set()
     while node in parents and not isinstance(node, ast.stmt):
         node = parents[node]
         if isinstance(node, ast.JoinedStr):
-            return True
-    return False
+            text = span_of(source, node).cut(source.text)
+            marks |= {*"\\#\r\n", *(each.cut(text)[-1] for each in lex(text).strings)}
+    return all(mark not in new or mark in span.cut(source.text) for mark in marks)
 
 
 def statement_around(source: Source, node: ast.AST, parents: Parents) -> Statement:
@@ -139,6 +144,9 @@ def statement_around(source: Source, node: ast.AST, parents: Parents) -> Stateme
 
 def _brackets(source: Source, child: ast.AST, around: ast.AST) -> tuple[str, str] | None:
     """Return what stands around an expression that is an argument, an element or an index; None for all else."""
+    if isinstance(around, ast.FormattedValue):
+        mark = "'''" if "'''" not in span_of(source, child).cut(source.text) else '"' * 3
+        return f"f{mark}{{", f" }}{mark}"
     if isinstance(around, ast.Call):
         return ("f(", ", 0)") if child is not around.func and isinstance(child, ast.expr) else None
     if isinstance(around, ast.keyword):
