@@ -89,8 +89,11 @@ def _is_newer(text: str, string: Span, prefix: str) -> bool:
 def _fields(text: str, string: Span, opening: re.Match[str]) -> Iterator[Span]:
     """Yield the expressions in the fields of a literal, also those in their format specifiers."""
     position, end = opening.end(), string.end - len(opening[2])
+    is_raw = "r" in opening[1].lower()
     while position < end:
-        if text.startswith("{{", position) or (text[position] == "\\" and "r" not in opening[1].lower()):
+        if not is_raw and text.startswith("\\N{", position):
+            position = text.find("}", position) + 1 or end
+        elif text.startswith("{{", position) or (text[position] == "\\" and not is_raw):
             position += 2 if text[position] == "{" or text[position + 1 : position + 2] not in "{}" else 1
         elif text[position] == "{":
             spans, position = _field(text, position + 1, end)
