@@ -35,7 +35,7 @@ _OF_PARAMETERS = {
 }
 _OF_RENAMES = ("PASSED_BY_NAME", "ASKS_FOR_FIXTURE", *_OF_PARAMETERS)
 _OF_REWRITES = {
-    "IN_F_STRING": ('print(f"{send(1)}")', "send($X)", "send($X, 1)"),
+    "IN_F_STRING": ('print(f"{send(1)}")', "send($X)", 'send($X, "a")'),
     "REPLACEMENT_UNREAD": ("send.port = 2", "send.port", "send.port()"),
     "OUT_OF_PLACE": ("def f(): send(1)", "send($X)", "await send($X)"),
     "SHARED_LINE": ("send(1); print()", "send($X)", "print()\nsend($X)"),
