@@ -11,7 +11,7 @@ of the pattern. Whoever asks sees to it that the outcome is read as the replacem
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 
 from msgspec import Struct
@@ -151,7 +151,8 @@ class Alignment:
             last = self.code[numbers[0] - 1].span.end
             return Span(last if not before[last:].strip() else span.start, span.end), ""
         gaps = self._gap(start - 1), self._gap(end - 1)
-        is_joined = first > 0 and numbers[0] > 0 and not before[self.code[numbers[0] - 1].span.end :].strip(" \t")
+        is_behind = first > 0 and self.place.get(first - 1) == numbers[0] - 1
+        is_joined = is_behind and not before[self.code[numbers[0] - 1].span.end :].strip(" \t")
         is_followed = self.text[span.end + room : span.end + room + 1] not in ("", "#", "\r", "\n", "\\")
         left = gaps[0] if is_joined else None
         right = gaps[1] if is_followed else None
@@ -209,3 +210,31 @@ def _is_balanced(tokens: Sequence[str]) -> bool:
 def _beside(tokens: Sequence[str], token: str) -> list[Sequence[str]]:
     """Return the tokens on both sides of a token, for each time it occurs."""
     return [tokens[max(0, at - 1) : at + 2] for at, each in enumerate(tokens) if each == token]
+
+
+def has_comment(text: str, holes: Sequence[tuple[Span, str]]) -> bool:
+    """Say whether a comment stands in some code outside of what holes stand for."""
+    comments = lex(text).comments if "#" in text else ()
+    return any(not any(hole.contains(each) for hole, _ in holes) for each in comments)
+
+
+def named(tokens: Sequence[Token], names: Mapping[str, str], empty: Set[str]) -> list[Token]:
+    """Return the tokens of code with holes as they are in the matched code: a name for one that stands for a name.
+
+    A hole that stands for nothing is none there, nor the comma beside it.
+    """
+    found: list[Token] = []
+    skip = False
+    for number, token in enumerate(tokens):
+        if skip:
+            skip = False
+            continue
+        name = token.text[1:] if token.is_hole else ""
+        if name in empty:
+            if found and found[-1].text == ",":
+                found.pop()
+            else:
+                skip = number + 1 < len(tokens) and tokens[number + 1].text == ","
+            continue
+        found.append(Token(names[name], token.span) if name in names else token)
+    return found

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from bae_source.syntax.patterns.holes import Parameter
 from bae_source.syntax.patterns.pattern import Match, Pattern, span_of
 from bae_source.syntax.rewrite.given import WRAPPER, understand
 from bae_source.syntax.rewrite.splice import fitted
-from bae_source.syntax.templates.alignment import Alignment, Token, tokens_of
+from bae_source.syntax.templates.alignment import Alignment, has_comment, named, tokens_of
 from bae_source.syntax.templates.statements import (
     Block,
     block_of,
@@ -180,11 +180,14 @@ class Replacer:
         """Return the text of an expression that takes the place of another, with brackets where it needs them."""
         texts = self._hole_texts(number, match)
         around = statement_around(self.source, match.first, self.parents)
-        code = self.template.code
+        code, holes, indent = self.template.code, self.template.holes, self._indent_at([match.first])
+        if self._breaks_lines:
+            code = self._at(indent)
+            holes = tuple(holes_of(code))
         is_long = any("\n" in text or "\r" in text for text in (code, *texts.values()))
         inside = is_long and is_inside_brackets(around, self.source.text, match.span)
-        filled = self._filled(code, self.template.holes, match, texts, inside=inside)
-        text = self._aligned(number, match.span, (code, self.template.holes), texts, {})
+        filled = self._filled(code, holes, match, texts, inside=inside, indent=indent)
+        text = self._aligned(number, match.span, (code, holes), texts, {})
         if text is None or reading(f"({text}\n)") != reading(f"({filled}\n)"):
             text = filled
         if match.first in self._in_holes:
@@ -424,13 +427,25 @@ class Replacer:
             raise _Unfit(Reason.REPLACEMENT_UNREAD.of())
         return found
 
-    def _filled(self, code: str, holes: Sequence[Hole], match: Match, texts: Mapping[int, str], *, inside: bool) -> str:
-        """Return the replacement with its holes filled."""
+    def _filled(
+        self, code: str, holes: Sequence[Hole], match: Match, texts: Mapping[int, str], *, inside: bool, indent: str
+    ) -> str:
+        """Return the replacement of an expression with its holes filled.
+
+        Parameters:
+            indent: of the line where it begins.
+        """
         expressions = self._bracketed(match, texts, inside=inside)
         result, position = "", 0
         for index, hole in enumerate(holes):
             result += code[position : hole.span.start]
             text = expressions.get(index, texts[index])
+            if self._breaks_lines:
+                _, *further = NEWLINE.split(code[: hole.span.start])
+                lead = further[-1] if further else indent
+                text = continued_at(
+                    text, self._indent_at(match.bound[hole.name]), lead[: len(lead) - len(lead.lstrip())]
+                )
             result, position = self._put(code, result, hole.span.end, text, hole)
         return result + code[position:]
 
@@ -461,6 +476,15 @@ class Replacer:
             node = self.parents[node]
         return self.source.lines.indentation(getattr(node, "lineno", 1))
 
+    def _indent_at(self, things: Sequence[Any]) -> str:
+        """Return the indentation of the line where something begins."""
+        return self.source.lines.indentation(getattr(things[0], "lineno", 1) if things else 1)
+
+    @cached_property
+    def _breaks_lines(self) -> bool:
+        """Whether the replacement has line ends in brackets, and the pattern has none."""
+        return _has_line_ends(self.template.code) and not _has_line_ends(self.pattern.code)
+
     def _aligned(
         self,
         number: int,
@@ -472,7 +496,7 @@ class Replacer:
         """Return the match with no more changed than the replacement differs from the pattern; None if that fails."""
         match = self.matches[number]
         filled = {name: things for name, things in match.bound.items() if things}
-        if not self._is_in_order or any(self._are_apart(things) for things in filled.values()):
+        if self._breaks_lines or not self._is_in_order or any(self._are_apart(things) for things in filled.values()):
             return None
         names = {name: things[0] for name, things in filled.items() if isinstance(things[0], str)}
         many = {hole.name for hole in holes_of(self.pattern.code) if hole.many}
@@ -485,8 +509,8 @@ class Replacer:
             for region in (_region(blocks.get(name), self._spans(things, many=name in many)),)
         ]
         text = span.cut(self.source.text)
-        pattern = _named(tokens_of(self.pattern.code, _spans(holes_of(self.pattern.code))), names, empty)
-        replacement = _named(tokens_of(code, _spans([hole for _, hole in holes])), names, empty)
+        pattern = named(tokens_of(self.pattern.code, _spans(holes_of(self.pattern.code))), names, empty)
+        replacement = named(tokens_of(code, _spans([hole for _, hole in holes])), names, empty)
         bracketed = self._bracketed(match, texts, inside=True) if self.template.is_expression else texts
 
         def written(start: int, end: int) -> str | None:
@@ -501,7 +525,7 @@ class Replacer:
 
         alignment = Alignment((text, tokens_of(text, within)), pattern, (code, replacement), written)
         splices = alignment.splices()
-        is_plain = alignment.keeps_brackets or not NEWLINE.search(text) or _has_comment(text, within)
+        is_plain = alignment.keeps_brackets or not NEWLINE.search(text) or has_comment(text, within)
         if splices is None or not is_plain:
             return None
         splices += alignment.needless()
@@ -542,12 +566,6 @@ def _region(block: Block | None, spans: Sequence[Span]) -> Span:
     return Span(block.span.start + len(block.lead), block.span.end) if block is not None else Span(start, end)
 
 
-def _has_comment(text: str, holes: Sequence[tuple[Span, str]]) -> bool:
-    """Say whether a comment stands in some code outside of what holes stand for."""
-    comments = lex(text).comments if "#" in text else ()
-    return any(not any(hole.contains(each) for hole, _ in holes) for each in comments)
-
-
 def _gone(before: str, after: str) -> tuple[str, ...]:
     """Return the comments that stand in one text and not in another."""
     if "#" not in before:
@@ -560,29 +578,12 @@ def _spans(holes: Sequence[Hole]) -> list[tuple[Span, str]]:
     return [(hole.span, hole.name) for hole in holes]
 
 
-def _named(tokens: Sequence[Token], names: Mapping[str, str], empty: Set[str]) -> list[Token]:
-    """Return the tokens of code with holes as they are in the matched code: a name for one that stands for a name.
-
-    A hole that stands for nothing is none there, nor the comma beside it.
-    """
-    found: list[Token] = []
-    skip = False
-    for number, token in enumerate(tokens):
-        if skip:
-            skip = False
-            continue
-        name = token.text[1:] if token.is_hole else ""
-        if name in empty:
-            if found and found[-1].text == ",":
-                found.pop()
-            else:
-                skip = number + 1 < len(tokens) and tokens[number + 1].text == ","
-            continue
-        found.append(Token(names[name], token.span) if name in names else token)
-    return found
-
-
 def _ends_at(code: str, node: ast.AST, position: int) -> bool:
     """Say whether a node of the replacement's tree ends at an offset, or at the bracket behind it."""
     end = Lines(code).offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
     return end in (position, position + 1)
+
+
+def _has_line_ends(code: str) -> bool:
+    """Say whether a line of some code ends in brackets."""
+    return "\n" in code and any("\n" in span.cut(code) for span, _ in lex(code).brackets)

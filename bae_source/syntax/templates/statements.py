@@ -119,7 +119,7 @@ def continued_at(text: str, indent: str, new: str) -> str:
     pieces = [text[start:end] for start, end in zip(lexed.starts, (*lexed.starts[1:], len(text)), strict=True)]
     return "".join(
         new + piece.removeprefix(indent)
-        if number and kind is not LineKind.STRING and piece.startswith(indent)
+        if number and kind is not LineKind.STRING and piece.startswith(indent) and piece.strip()
         else piece
         for number, (piece, kind) in enumerate(zip(pieces, lexed.kinds, strict=True))
     )
