@@ -205,6 +205,10 @@ class Reason(Enum):
         "with the replacement, an await, yield, return, break or continue stands where none can",
         "def f(): await send(1)",
     )
+    ANY_NUMBER = (
+        "where the pattern has one thing, a star stands for any number of them",
+        "send(*rows)",
+    )
     SHARED_LINE = ("it shares its line with other statements, and the replacement has several", "send(1); close()")
     CLAUSE = ("it is an elif, and the replacement is no if", "elif send(1): ...")
     PART_OF_EXPRESSION = ("it is a part of an expression, and the replacement is a statement", "x = send(1)")

@@ -212,6 +212,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
             return f"Nothing was rewritten: {counted(found.same, 'place')} would be as before{left}."
         if report.unsure:
             return f"Nothing was rewritten{left}. {by_reason(report.unsure)}"
+        if found.matches:
+            return f"Nothing was rewritten: the conditions rule out {counted(found.matches, 'place')} that match."
         looked = "; what could not be read is listed" if report.unparsed else ""
         return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
 

@@ -69,6 +69,11 @@ class Sought(Struct, frozen=True, kw_only=True):
     meanings: frozenset[Meaning]
     values: frozenset[Value]
 
+    @property
+    def is_outside(self) -> bool:
+        """Whether some of it lies outside of the project."""
+        return any(isinstance(each, (Outside, OutsideInstance)) for each in self.values)
+
 
 def parse_conditions(texts: Iterable[str], pattern: Pattern) -> tuple[Condition, ...]:
     """Parse conditions.
@@ -198,6 +203,8 @@ def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated
         meanings = _meanings(project, path, number)
         if meanings and meanings <= sought.meanings:
             return not negated
+        if not sought.is_outside and _is_of_literal(project, path, number):
+            return negated
         verdicts = {_is_one(project, value, sought) for value in _plain(project.inference.values(path, number))}
     except ResourceError:
         return None
@@ -216,6 +223,14 @@ def _meanings(project: Project, path: str, number: int) -> frozenset[Meaning]:
         several = (project.inference.attribute(each, str(form[2])) for each in _plain(receivers))
         return frozenset().union(*several)
     return frozenset()
+
+
+def _is_of_literal(project: Project, path: str, number: int) -> bool:
+    """Say whether an expression is an attribute of a literal, to which no project can give one: `"{}".format`."""
+    form = project.uses(path).expressions[number]
+    if form[:1] != (u.ATTRIBUTE,):
+        return False
+    return project.uses(path).expressions[int(form[1])][:1] == (u.LITERAL,)
 
 
 def _plain(values: Iterable[Value]) -> frozenset[Value]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -31,6 +31,7 @@ from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.rewriting.conditions import Condition, undecided
 from bae_source.syntax.outline.locate import definition_around, qualname_of
 from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.patterns.holes import one_hole
 from bae_source.syntax.patterns.pattern import Match, Pattern, matches_in
 from bae_source.syntax.templates.replacing import Replaced, Replacer
 from bae_source.syntax.templates.template import Template
@@ -53,6 +54,12 @@ class Rewriting(Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...]
     choice: Choice
 
+    @property
+    def moved(self) -> frozenset[str]:
+        """The holes for one thing that have other arguments or elements beside them than in the pattern."""
+        before, after = _rows(self.pattern.nodes), _rows([self.template.tree])
+        return frozenset(name for name, row in before.items() if row != after.get(name))
+
 
 class Rewritten(Struct, frozen=True, kw_only=True):
     """What a rewrite comes to.
@@ -63,11 +70,13 @@ class Rewritten(Struct, frozen=True, kw_only=True):
         notices: what else is to be said.
         undecided: places of which it is not known whether they are meant, changed ones, too.
         same: how many places hold already what the replacement comes to there.
+        matches: how many places the pattern matches, those that the conditions rule out, too.
     """
 
     spliced: tuple[Spliced, ...]
     report: Report
     same: int
+    matches: int
     undecided: tuple[Reference, ...]
     notices: tuple[Notice, ...]
 
@@ -80,6 +89,17 @@ class _File(Struct, frozen=True):
     source: Source
     tree: ast.Module
     matches: tuple[Match, ...]
+
+
+def _rows(nodes: Sequence[ast.AST]) -> dict[str, list[str]]:
+    """Return the arguments or elements that each hole of some code is one of."""
+    found: dict[str, list[str]] = {}
+    for node in (each for top in nodes for each in ast.walk(top)):
+        row = [*node.args, *node.keywords] if isinstance(node, ast.Call) else getattr(node, "elts", [])
+        for each in row:
+            if isinstance(each, ast.Name) and (hole := one_hole(each)):
+                found.setdefault(hole, []).extend(map(ast.dump, row))
+    return found
 
 
 def rewritten(workspace: Workspace, scope: Scope, rewriting: Rewriting) -> Rewritten:
@@ -120,7 +140,14 @@ def rewritten(workspace: Workspace, scope: Scope, rewriting: Rewriting) -> Rewri
     spliced = tuple(work.spliced for work in works if work.spliced.splices)
     undecided_places = tuple(place for work in works for place in work.undecided)
     same = sum(work.same for work in works)
-    return Rewritten(spliced=spliced, report=report, same=same, undecided=undecided_places, notices=notices)
+    return Rewritten(
+        spliced=spliced,
+        report=report,
+        same=same,
+        matches=sum(len(each.matches) for each in files),
+        undecided=undecided_places,
+        notices=notices,
+    )
 
 
 def _files(
@@ -202,20 +229,29 @@ class _Work:
         if self.is_generated:
             self.unsure.append(self._place(match, GENERATED))
             return False
-        if not self.rewriting.conditions:
+        condition = None
+        if self.rewriting.conditions:
+            key = (self.file.module.path, number)
+            if key not in self.open_ones:
+                return False
+            condition = self.open_ones[key]
+        if condition is not None:
+            why = Reason.UNDECIDED.of(condition=condition)
+        elif self._has_star(match):
+            why = Reason.ANY_NUMBER.of()
+        else:
             return True
-        key = (self.file.module.path, number)
-        if key not in self.open_ones:
-            return False
-        condition = self.open_ones[key]
-        if condition is None:
-            return True
-        place = self._place(match, Reason.UNDECIDED.of(condition=condition))
+        place = self._place(match, why)
         self.undecided.append(place)
         if self.rewriting.choice.takes(place):
             return True
         self.unsure.append(place)
         return False
+
+    def _has_star(self, match: Match) -> bool:
+        """Say whether a hole for one thing stands for a starred one, and gets other things beside it."""
+        starred = {name for name, things in match.bound.items() if things and isinstance(things[0], ast.Starred)}
+        return bool(starred) and not starred.isdisjoint(self.rewriting.moved)
 
     def _count(self, each: Replaced) -> None:
         self.changed[self._address(each.match.span)] += 1

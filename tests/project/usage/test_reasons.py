@@ -38,6 +38,7 @@ _OF_REWRITES = {
     "IN_F_STRING": ('print(f"{send(1)}")', "send($X)", 'send($X, "a")'),
     "REPLACEMENT_UNREAD": ("send.port = 2", "send.port", "send.port()"),
     "OUT_OF_PLACE": ("def f(): send(1)", "send($X)", "await send($X)"),
+    "ANY_NUMBER": ("def f(x): send(*x)", "send($X)", "send($X, 1)"),
     "SHARED_LINE": ("send(1); print()", "send($X)", "print()\nsend($X)"),
     "CLAUSE": ("if 1: ...\nelif send: ...", "if send: ...", "send()"),
     "PART_OF_EXPRESSION": ("x = send(1)", "send($X)", "assert $X"),
