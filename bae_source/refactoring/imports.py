@@ -158,7 +158,8 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
 class ImportsRemove(Request, frozen=True, kw_only=True):
     """Take imported names out of a module, or of a function, and statements that import nothing more with them.
 
-    Comments of what stays, such as `# noqa`, stay; a suite that would be empty gets `pass`.
+    The comment lines above an import go with it, if they speak of it alone; those of what stays, stay. A suite that
+    would be empty gets `pass`.
     """
 
     verb: ClassVar[str] = "imports_remove"

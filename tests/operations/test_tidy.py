@@ -103,3 +103,15 @@ def test_an_import_that_is_still_used_in_the_end_is_refused(source: Source, web:
 def test_what_another_module_imports_from_elsewhere_is_no_user(source: Source) -> None:
     (source.root / "web.py").write_text("import json\nX = json.dumps(1)\n")
     assert source.apply([REMOVE, LOAD, OTHER], reload="off").status == "applied"
+
+
+def test_all_imports_that_go_are_named(tmp_path: Path) -> None:
+    names = ["abc", "ast", "bisect", "calendar", "csv", "dis", "json"]
+    imports = "".join(f"import {name}\n" for name in names)
+    (tmp_path / "core.py").write_text(f"{imports}\n\ndef load():\n    return {', '.join(names)}\n")
+    outcome = Source(tmp_path).delete("core.load", tidy=True, reload="off", dry_run=True)
+    message = next(each.message for each in outcome.warnings if each.code == "imports_removed")
+    assert message.endswith(f": core ({', '.join(names)}).")
+    said = Source(tmp_path).delete("core.load", reload="off")
+    message = next(each.message for each in said.warnings if each.code == "import_unused")
+    assert message.startswith(f"Nothing uses {', '.join(names)} of core any more")

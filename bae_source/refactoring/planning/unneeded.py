@@ -22,7 +22,6 @@ from bae_source.model.changeset import ChangeSet, FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.reference import Reference
-from bae_source.model.text import listed
 from bae_source.project.files.generated import is_generated
 from bae_source.project.importing.unread import Unread, unread_here, unread_imports
 from bae_source.project.references.meaning.project import Project, project_of, shown
@@ -89,7 +88,7 @@ def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *
     if not tidy:
         notices = [Notice(UNREAD, _message(name, gone), (name, *gone)) for name, gone in found.gone.items()]
         return replace(plan, warnings=(*plan.warnings, *notices))
-    shown = listed(f"{name} ({listed(gone)})" for name, gone in found.gone.items())
+    shown = ", ".join(f"{name} ({', '.join(gone)})" for name, gone in found.gone.items())  # all, since they are gone
     tidied = planned_files(later, spliced=found.spliced, changed=(), summary=f"Took out unused imports of {shown}.")
     both = joined(workspace, later.after(tidied.changes), [plan, tidied])
     notice = Notice("imports_removed", f"Took out imports that nothing needs any more: {shown}.")
@@ -97,8 +96,8 @@ def unread_by(workspace: Workspace, plan: Plan, modules: Sequence[ModuleFile], *
 
 
 def _message(name: str, gone: tuple[str, ...]) -> str:
-    it = "it" if len(gone) == 1 else "them"
-    return f"Nothing uses {listed(gone)} of {name} any more: imports remove takes {it} out, and tidy with the change."
+    it, names = "it" if len(gone) == 1 else "them", ", ".join(gone)
+    return f"Nothing uses {names} of {name} any more: imports remove takes {it} out, and tidy with the change."
 
 
 def _were_read(workspace: Workspace) -> Callable[[Unread], bool]:

@@ -1,8 +1,11 @@
 """Imported names taken out of the statements that import them, and these with their lines once they import nothing.
 
-from app import a, b        b goes: from app import a        a goes as well: the line goes
+from app import a, b    b goes: from app import a       a goes as well: the line goes
 try:
-from app import a       a goes: `pass` stays in its place, since the suite would be empty
+    from app import a   a goes: `pass` stays in its place, since the suite would be empty
+import b
+# about a
+import a                the comment goes as well; one that heads several imports, or rules over the file, stays
 """
 
 from __future__ import annotations
@@ -11,10 +14,13 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from msgspec import Struct, structs
+
 from bae_source.model.span import Span
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.importing.purposes import ImportedName
 from bae_source.syntax.outline.ast_walk import span_of
+from bae_source.syntax.outline.locate import comments_above, kept_above
 from bae_source.syntax.outline.static_values import is_typing_test
 from bae_source.syntax.text.items import take_out
 from bae_source.syntax.text.revision import Revision, Splices
@@ -24,9 +30,32 @@ from bae_source.syntax.text.statement_lines import without
 Import = ast.Import | ast.ImportFrom
 IsGone = Callable[[Import, ast.alias], bool]
 """Says whether one name of a statement goes."""
+_WORD = re.compile(r"\w+")
 _BLANK = re.compile(r"[ \t\f]*(?:\r\n|\n|\r)")
-_BLANKS_ABOVE = re.compile(r"(?:(?<=[\r\n])[ \t\f]*(?:\r\n|\n|\r))*\Z")
+_BLANKS_ABOVE = re.compile(r"(?:(?<=[\r\n])(?!(?<=\r)\n)[ \t\f]*(?:\r\n|\n|\r))*\Z")
 _SUITES = ("body", "orelse", "finalbody")
+
+
+class _Place(Struct, frozen=True, kw_only=True):
+    """A statement in its suite.
+
+    Parameters:
+        node: the statement; of a suite that belongs to a part of one, such as an `except`, that part.
+        before, after: the statements above and below it in the suite.
+        at_head: whether nothing but the module's docstring stands above it.
+        owner: what its suite belongs to; None in the module itself.
+    """
+
+    node: ast.AST
+    before: ast.stmt | None
+    after: ast.stmt | None
+    at_head: bool
+    owner: _Place | None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether its suite has nothing else."""
+        return self.before is None and self.after is None
 
 
 def without_names(text: str, names: Iterable[ImportedName]) -> Splices:
@@ -73,16 +102,15 @@ def remove_imported(revision: Revision, is_gone: IsGone, *, of_module: bool = Fa
 def _first(text: str, is_gone: IsGone, *, of_module: bool) -> tuple[Splices, int] | None:
     """Return how the first statement with a name that goes is changed, and how many names go; None if there is none."""
     lines = Lines(text)
-    for node, owner in _statements(ast.parse(text).body, of_module=of_module):
+    for place in _imports(ast.parse(text).body, of_module=of_module):
+        node, owner = place.node, place.owner if place.is_alone else None
+        assert isinstance(node, Import)
         gone = [number for number, alias in enumerate(node.names) if is_gone(node, alias)]
         if not gone:
             continue
         span = span_of(lines, node)
-        is_whole = len(gone) == len(node.names)
-        if is_whole and isinstance(owner, ast.If) and is_typing_test(owner.test) and not owner.orelse:
-            return closed_up(text, without(text, lines, span_of(lines, owner))), len(gone)
-        if is_whole:
-            return ([(span, "pass")] if owner else closed_up(text, without(text, lines, span))), len(gone)
+        if len(gone) == len(node.names):
+            return _without(text, lines, place, owner), len(gone)
         items = imported_items(text, span) if isinstance(node, ast.ImportFrom) else None
         if items is not None:
             return take_out(text, items, gone[0]), 1
@@ -91,20 +119,84 @@ def _first(text: str, is_gone: IsGone, *, of_module: bool) -> tuple[Splices, int
     return None
 
 
-def _statements(
-    body: list[ast.stmt], owner: ast.AST | None = None, *, of_module: bool
-) -> Iterator[tuple[Import, ast.AST | None]]:
-    """Yield every import statement, and what it is alone in the suite of."""
-    for node in body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node, owner if len(body) == 1 else None
+def _imports(body: list[ast.stmt], owner: _Place | None = None, *, of_module: bool) -> Iterator[_Place]:
+    """Yield every import statement."""
+    for number, node in enumerate(body):
+        place = _Place(
+            node=node,
+            before=body[number - 1] if number else None,
+            after=body[number + 1] if number + 1 < len(body) else None,
+            at_head=owner is None and (number == 0 or (number == 1 and _is_string(body[0]))),
+            owner=owner,
+        )
+        if isinstance(node, Import):
+            yield place
             continue
         if of_module and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         for name in _SUITES:
-            yield from _statements(getattr(node, name, None) or [], node, of_module=of_module)
+            yield from _imports(getattr(node, name, None) or [], place, of_module=of_module)
         for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-            yield from _statements(each.body, each, of_module=of_module)
+            yield from _imports(each.body, structs.replace(place, node=each), of_module=of_module)
+
+
+def _is_string(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _without(text: str, lines: Lines, place: _Place, owner: _Place | None) -> Splices:
+    """Return what takes an import out, with the comment above it that is its own.
+
+    Parameters:
+        owner: what has nothing but the import in its suite; None where that has more.
+    """
+    node = owner.node if owner is not None else None
+    if owner is not None and isinstance(node, ast.If) and is_typing_test(node.test) and not node.orelse:
+        return _without(text, lines, owner, None)
+    assert isinstance(place.node, ast.stmt)
+    span = span_of(lines, place.node)
+    comment = _own_comment(lines, place, span)
+    if owner is not None:
+        return [*([(comment, "")] if comment else []), (span, "pass")]
+    (gone, new), *others = without(text, lines, span)
+    if comment and gone.start == comment.end:
+        gone = Span(comment.start, gone.end)
+    return closed_up(text, [(gone, new), *others])
+
+
+def _own_comment(lines: Lines, place: _Place, span: Span) -> Span | None:
+    """Return the comment lines directly above a statement that speak of it alone; None where there are none.
+
+    Where the next statement follows line by line, that is a comment below another import, or one that names what is
+    imported here and not there:
+
+        # standard library       <- heads the imports below, and stays
+        import os
+        # for the search path    <- goes with `import sys`
+        import sys
+        import re
+    """
+    line = lines.number(span.start)
+    indent = lines.text[lines.start(line) : span.start]
+    floor = (place.before.end_lineno or 0) if place.before else 0
+    top = comments_above(lines, line, floor, indent) if not indent.strip(" \t\f") else line
+    own = top + kept_above(lines, top, line, at_head=place.at_head) if top < line else line
+    if own == line:
+        return None
+    from bae_source.syntax.text.leading import is_ruled  # 2 ms, for comments alone
+
+    comment = Span(lines.start(own), lines.start(line))
+    words = set(_WORD.findall(comment.cut(lines.text)))
+    follows = place.after is not None and place.after.lineno <= lines.number(span.end) + 1
+    is_of_it = (isinstance(place.before, Import) and floor == top - 1) or not words.isdisjoint(_named(place.node))
+    is_shared = follows and not (is_of_it and words.isdisjoint(_named(place.after)))
+    return None if is_shared or is_ruled(comment.cut(lines.text)) else comment
+
+
+def _named(node: ast.AST | None) -> set[str]:
+    """Return the words of an import."""
+    return set(_WORD.findall(ast.unparse(node))) - {"import", "from", "as"} if isinstance(node, Import) else set()
 
 
 def closed_up(text: str, splices: Splices) -> Splices:

@@ -17,6 +17,7 @@ from bae_source.model.address import Address, Part, Segment
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline, rest_of_line
 from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.source import Lines
 
 _BLANK_LINES = r"(?:[ \t\f]*(?:\r\n|\n|\r))*"
 
@@ -112,21 +113,20 @@ def _own(tree: Tree, definition: Definition) -> tuple[Span | None, Span | None]:
     """Split the comment block directly above a definition into what is not its own, and what is."""
     lines = tree.source.lines
     line = lines.number(definition.span.start)
-    top = comments_above(tree, line, definition.floor, definition.indent)
+    top = comments_above(lines, line, definition.floor, definition.indent)
     at_head = is_at_head(tree.outline, definition)
-    own = top + kept_above(tree, top, line, at_head=at_head) if top < line else line
+    own = top + kept_above(lines, top, line, at_head=at_head) if top < line else line
     begin, start, end = lines.start(top), lines.start(own), definition.span.start
     return (Span(begin, start) if begin < start else None), (Span(start, end) if own < line else None)
 
 
-def comments_above(tree: Tree, line: int, floor: int = 0, indent: str = "") -> int:
+def comments_above(lines: Lines, line: int, floor: int = 0, indent: str = "") -> int:
     """Return the first line of the comment block directly above a line; that line itself where there is none.
 
     Parameters:
         floor: the line that the block stands below.
         indent: what indents it.
     """
-    lines = tree.source.lines
     while line - 1 > floor:
         above = lines.cut(line - 1)
         bare = above.lstrip(" \t\f")
@@ -136,12 +136,12 @@ def comments_above(tree: Tree, line: int, floor: int = 0, indent: str = "") -> i
     return line
 
 
-def kept_above(tree: Tree, top: int, line: int, *, at_head: bool) -> int:
+def kept_above(lines: Lines, top: int, line: int, *, at_head: bool) -> int:
     """Return how many lines of a comment block, which begins at `top` and ends above `line`, belong to no symbol."""
     from bae_source.syntax.text.leading import lines_kept  # 2 ms, for comments alone
 
-    block = [tree.source.lines.cut(number) for number in range(top, line)]
-    return max(lines_kept(block, at_head=at_head, text=tree.text), _cookie_lines(tree) - top + 1)
+    block = [lines.cut(number) for number in range(top, line)]
+    return max(lines_kept(block, at_head=at_head, text=lines.text), _cookie_lines(lines) - top + 1)
 
 
 def part_span(tree: Tree, index: int, part: Part) -> Span | None:
@@ -373,13 +373,12 @@ def reserved_lines(tree: Tree) -> int:
     lines, line = tree.source.lines, 1
     while line <= len(lines) and (not (cut := lines.cut(line).strip()) or cut.startswith("#")):
         line += 1
-    top = comments_above(tree, line)
-    return top - 1 + kept_above(tree, top, line, at_head=True) if top < line else _cookie_lines(tree)
+    top = comments_above(lines, line)
+    return top - 1 + kept_above(lines, top, line, at_head=True) if top < line else _cookie_lines(lines)
 
 
-def _cookie_lines(tree: Tree) -> int:
+def _cookie_lines(lines: Lines) -> int:
     """Return how many lines at the top are the shebang and the encoding cookie."""
-    lines = tree.source.lines
     if "coding" in lines.cut(2) and lines.cut(2).lstrip().startswith("#"):
         return 2
     first = lines.cut(1)

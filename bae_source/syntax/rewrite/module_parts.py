@@ -150,10 +150,10 @@ def insertion_end(tree: Tree) -> int:
         return len(tree.text)
     lines = tree.source.lines
     line = lines.number(span.start)
-    top = comments_above(tree, line)
+    top = comments_above(lines, line)
     suite = tree.outline.suites[0]
     at_head = suite is not None and suite.start >= span.start
-    return lines.start(top + kept_above(tree, top, line, at_head=at_head))
+    return lines.start(top + kept_above(lines, top, line, at_head=at_head))
 
 
 def insertion_start(tree: Tree) -> int:

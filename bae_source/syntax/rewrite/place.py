@@ -175,7 +175,7 @@ def _ruled(tree: Tree, members: tuple[int, ...]) -> Span | None:
     lines, text = tree.source.lines, tree.text
     end = lines.number(last.span.end)
     above = lines.number(first.span.start)
-    top = comments_above(tree, above, first.floor, first.indent)
+    top = comments_above(lines, above, first.floor, first.indent)
     if top == above or not text.startswith(f"{first.indent}#", last.span.end):
         return None
     from bae_source.syntax.text.leading import closes  # 2 ms, for comments alone
