@@ -149,7 +149,11 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         missing = [each for each in self.statements if not _is_there(each, there)]
         if not missing:
             return planned(workspace, function, (), summary=f"{function.address} has these imports already.")
-        insertion = insert(tree, group.members, Position.FIRST, "\n".join(missing), lift_imports=False)
+        try:
+            insertion = insert(tree, group.members, Position.FIRST, "\n".join(missing), lift_imports=False)
+        except Refused as error:  # it names a position, which there is none of here
+            again = f"Edit {function.address} so that its suite begins on a line of its own, then repeat it."
+            raise Refused(error.code, error.message, hints=[again]) from None
         return planned(
             workspace, function, insertion.splices, summary=f"Added to {function.address}: {'; '.join(missing)}."
         )
