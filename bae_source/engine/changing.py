@@ -256,6 +256,10 @@ class Changing:
         Raises:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
+        if len(plan.changes.files) > 1:
+            from bae_source.project.files.second_names import written_once  # one file is written once anyway
+
+            plan = written_once(workspace.files, plan)
         plan = users_told(workspace, plan, to_import="import" in context.verify)
         if plan.circles and "cycles" not in context.verify:
             context = replace(context, verify=(*context.verify, "cycles"))

@@ -22,6 +22,7 @@ from bae_source.model.report import Report
 from bae_source.model.request import Effect, Request, SkipGenerated, described
 from bae_source.model.span import Span
 from bae_source.model.text import counted, is_text, listed
+from bae_source.project.files.second_names import second_names
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.meaning.project import shown
 from bae_source.project.search.expression import Expression, expression_of
@@ -174,7 +175,9 @@ class Replace(Request, frozen=True, kw_only=True):
             ) from None
         if any(not span for _, every in found.files for span, _ in every):
             raise self._empty()
-        return scope, found
+        doubled = second_names(workspace.files, [text.file.path for text, _ in found.files])
+        files = tuple(each for each in found.files if each[0].file.path not in doubled)
+        return scope, with_fields(found, files=files)
 
     @property
     def _has_data(self) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bae_source import Source
 from bae_source.errors import LookupFailed, SourceError, TransactionError
+from bae_source.model.outcome import Outcome
 from tests.queries.support import laid
 
 FILES = {"app/__init__.py": "", "app/m.py": "def send(): ...\n\n\nsend()\n", "a.md": "send it\n"}
@@ -115,3 +118,54 @@ def test_a_word_that_python_reads_in_a_way_of_its_own_is_no_other_word(tmp_path:
     assert (tmp_path / "m.py").read_text() == code
     source.replace("one", "four", word=True, reload="off")
     assert (tmp_path / "m.py").read_text() == code.replace("one", "four")
+
+
+def linked(root: Path) -> Source:
+    """Return a project whose text and module have second names by links."""
+    source = laid(
+        root,
+        {
+            "docs/a.txt": "Acme Corp makes lib.r.go\n",
+            "docs/other.txt": "Acme Corp\n",
+            "lib/__init__.py": "",
+            "lib/r.py": "# Acme Corp\nimport os\n\n\ndef go(x): return os.name\n",
+            "lib/use.py": "from lib.r import go\n\nprint(go(1))\n",
+        },
+    )
+    (root / "docs/b.txt").symlink_to("a.txt")
+    (root / "docs/link.py").symlink_to("../lib/r.py")
+    (root / "lib/used.py").symlink_to("use.py")
+    return source
+
+
+@pytest.mark.parametrize(
+    ("change", "places", "written"),
+    [
+        (
+            lambda source: source.replace("Acme Corp", "Acme Ltd", expect=3),
+            3,
+            ["docs/a.txt", "docs/other.txt", "lib/r.py"],
+        ),
+        (lambda source: source.replace("Acme", "ACME", ":docs/b.txt"), 1, ["docs/a.txt"]),
+        (lambda source: source.rewrite("go($X)", "go(x=$X)"), 1, ["lib/use.py"]),
+        (lambda source: source.rename("lib.r.go", "run", text="exact"), None, ["docs/a.txt", "lib/r.py", "lib/use.py"]),
+    ],
+    ids=["replace", "replace behind a link", "rewrite", "rename"],
+)
+def test_a_file_with_a_second_name_is_written_once(
+    change: Callable[[Source], Outcome], places: int | None, written: list[str] | None, tmp_path: Path
+) -> None:
+    source = linked(tmp_path)
+    links = {path: path.readlink() for path in tmp_path.rglob("*") if path.is_symlink()}
+    before = {path: path.read_bytes() for path in tmp_path.glob("*/*") if not path.is_symlink()}
+    outcome = change(source)
+    assert outcome.status == "applied"
+    assert {path: path.readlink() for path in links} == links
+    if places is not None:
+        assert outcome.report is not None
+        assert sum(each["places"] for each in outcome.report["changed"]) == places
+    if written is not None:
+        changed = [path for path, content in before.items() if path.read_bytes() != content]
+        assert sorted(str(path.relative_to(tmp_path)) for path in changed) == written
+    source.undo()
+    assert {path: path.read_bytes() for path in before} == before

@@ -30,6 +30,7 @@ from bae_source.project.files.data_listing import DataFile
 from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.files.layout import STUB, import_name
 from bae_source.project.files.port import Folder
+from bae_source.project.files.second_names import is_link
 from bae_source.project.files.walk import VENV
 from bae_source.project.naming.changeable import Verb, resolve_to_change
 from bae_source.project.naming.resolve import namespace
@@ -186,18 +187,13 @@ def cut_off(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
     stamps = workspace.files.stamps(workspace.census.paths)
     going = {stamp for path in extent.files if (stamp := stamps.get(path)) is not None}
     alike = [path for path, stamp in stamps.items() if stamp in going and path not in extent.files]
-    linked = [path for path in alike if _is_link(workspace, path)]
+    linked = [path for path in alike if is_link(workspace.files, path)]
     if not linked:
         return ()
     names = listed([module.name for path in linked if (module := workspace.census.module(path))], _SHOWN)
     return (
         Notice("links_cut_off", f"Links to {extent.address} lead nowhere then, and are left as they are: {names}."),
     )
-
-
-def _is_link(workspace: Workspace, path: str) -> bool:
-    folder, _, name = path.rpartition("/")
-    return name in workspace.files.folder(folder).links
 
 
 def _shown(extent: Extent, path: str) -> str:

@@ -21,6 +21,7 @@ from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
 from bae_source.model.text import listed
+from bae_source.project.files.second_names import second_names
 from bae_source.project.references.meaning.project import shown
 from bae_source.project.search.code import candidates
 from bae_source.project.search.scope import Scope, Searched
@@ -110,7 +111,9 @@ def rewritten(workspace: Workspace, scope: Scope, rewriting: Rewriting) -> Rewri
     """
     unread: list[tuple[str, ResourceError]] = []
     with collector_off():
-        files = list(_files(workspace, scope, rewriting.pattern, unread))
+        every = list(_files(workspace, scope, rewriting.pattern, unread))
+        doubled = second_names(workspace.files, [each.module.path for each in every])
+        files = [each for each in every if each.module.path not in doubled]
         open_ones: dict[tuple[str, int], str | None] = {}
         if rewriting.conditions and files:
             found = {each.module.path: (each.source, each.matches) for each in files}

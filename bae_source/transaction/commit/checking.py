@@ -134,11 +134,14 @@ def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> 
 
 
 def _refuse_shared(contents: Sequence[Content]) -> None:
-    inodes = [content.looks.inode for content in contents if content.looks is not None]
-    if len({content.parts for content in contents}) < len(contents) or len(set(inodes)) < len(inodes):
+    alike: dict[object, list[Content]] = {}
+    for content in contents:
+        alike.setdefault(content.parts if content.looks is None else content.looks.inode, []).append(content)
+    if shared := [several for several in alike.values() if len(several) > 1]:
+        pairs = "; ".join(listed(content.name for content in several) for several in shared)
         raise Refused(
             "unsafe_change",
-            f"{listed(content.name for content in contents)} share a file through a link.",
+            f"{pairs} share a file through a link.",
             hints=["Change one of them at a time."],
         )
 
