@@ -7,7 +7,9 @@ replace 'v(\\d+)' 'version \\1' --regex      with groups of the expression
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from msgspec.structs import replace as with_fields
@@ -34,12 +36,14 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.generated import GENERATED, generated_among
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.sound import check_sound
+from bae_source.syntax.names.fields import no_code_in
+from bae_source.syntax.outline.locate import definition_around, qualname_of
 from bae_source.syntax.rewrite.textual import stands
-from bae_source.syntax.text.lexer import lex
 from bae_source.syntax.text.source import NEWLINE, Lines, dominant_newline, kept_uniform, with_newlines
 
 _MOST_FILES = 20
 _SHOWN = 60
+_MOST_NAMES = 3
 
 
 class Replace(Request, frozen=True, kw_only=True):
@@ -72,7 +76,8 @@ class Replace(Request, frozen=True, kw_only=True):
         ),
     ] = None
     code: Annotated[
-        bool, described("Replace in Python code alone: outside of comments and of strings, f-strings included.")
+        bool,
+        described("Replace in Python code alone: outside of comments and strings; what f-strings compute is code."),
     ] = False
     word: Annotated[bool, described("Replace whole words only.")] = False
     regex: Annotated[bool, described("Take the text as a regular expression.")] = False
@@ -186,9 +191,7 @@ class Replace(Request, frozen=True, kw_only=True):
     def _chosen(self, text: Text, every: Edits) -> Edits:
         """Return the places of a file that change, each with its new text."""
         if self.code:
-            lexed = lex(text.text)
-            no_code = sorted((*lexed.strings, *lexed.comments))
-            every = [each for each in every if not any(_overlap(each[0], other) for other in no_code)]
+            every = _in_code(text.text, every)
         if self.regex:
             return [(span, _fitted(text, span, new)) for span, new in every]
         new, chosen = NEWLINE.sub("\n", self.replacement), []
@@ -258,15 +261,8 @@ class Replace(Request, frozen=True, kw_only=True):
         is_name = all(part.isidentifier() for part in self.text.split("."))
         if self.regex or not is_name or not all(part.isidentifier() for part in self.replacement.split(".")):
             return
-        names = [self.text]
-        if "." not in self.text:
-            defined = re.compile(
-                rf"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+{self.text}\b|^{self.text}[ \t]*[:=]", re.M
-            )
-            names += [
-                f"{text.file.name}.{self.text}" for text, _ in edits if text.file.python and defined.search(text.text)
-            ]
-        for name in names[:2]:
+        names = [self.text] if "." in self.text else islice(self._defined(workspace, edits), _MOST_NAMES)
+        for name in names:
             try:
                 address = resolve(workspace, name).address
             except ResourceError:
@@ -279,6 +275,35 @@ class Replace(Request, frozen=True, kw_only=True):
             yield Notice("is_a_name", what)
             return
 
+    def _defined(self, workspace: Workspace, edits: list[tuple[Text, Edits]]) -> Iterator[str]:
+        """Yield the addresses that the text may be the name of, those of definitions that change first."""
+        yield self.text
+        name = rf"(?:async[ \t]+)?(?:def|class)[ \t]+{self.text}\b|(?<![ \t]){self.text}[ \t]*[:=]"
+        defined = re.compile(rf"^[ \t]*(?:{name})", re.MULTILINE)
+        others = []
+        for text, chosen in edits:
+            places = {span.start for span, _ in chosen}
+            for found in defined.finditer(text.text) if text.file.python else ():
+                at = text.text.index(self.text, found.start())
+                address = self._definition_at(workspace, text, at) if at in places else None
+                if address is not None:
+                    yield address
+                elif not found[0][0].isspace():
+                    others.append(f"{text.file.name}.{self.text}")
+        yield from others
+
+    def _definition_at(self, workspace: Workspace, text: Text, offset: int) -> str | None:
+        """Return the address of the class or function whose name stands at an offset."""
+        module = workspace.census.module(text.file.path)
+        try:
+            outline = workspace.tree(module).outline if module is not None else None
+        except ResourceError:
+            return None
+        number = definition_around(outline, offset) if outline is not None else None
+        if outline is None or number is None or self.text not in outline.definitions[number].names:
+            return None
+        return f"{text.file.name}.{'.'.join(map(str, qualname_of(outline, number)))}"
+
 
 def _fitted(text: Text, span: Span, new: str) -> str:
     """Return new text with the line ends of the place that it comes to."""
@@ -288,8 +313,16 @@ def _fitted(text: Text, span: Span, new: str) -> str:
     return fitting if fitting != new else with_newlines(new, dominant_newline(span.cut(text.text)) or text.newline)
 
 
-def _overlap(first: Span, second: Span) -> bool:
-    return first.start < second.end and second.start < first.end
+def _in_code(text: str, edits: Edits) -> Edits:
+    """Return the edits that touch neither comments nor strings."""
+    no_code = sorted(span for span in no_code_in(text) if span.start < span.end)
+    starts = [span.start for span in no_code]
+    found = []
+    for span, new in edits:
+        before = bisect_left(starts, span.end) - 1
+        if before < 0 or no_code[before].end <= span.start:
+            found.append((span, new))
+    return found
 
 
 def _places(text: Text, edits: Edits) -> Iterator[Reference]:

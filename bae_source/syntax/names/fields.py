@@ -46,6 +46,20 @@ def fields_in(text: str) -> list[Span]:
     return found
 
 
+def no_code_in(text: str) -> Iterator[Span]:
+    """Yield what is no code: comments and strings; of an f-string what stands outside of the code in its fields."""
+    lexed = lex(text)
+    yield from lexed.comments
+    for string in lexed.strings:
+        start = position = string.start
+        for field in sorted(Span(each.start + start, each.end + start) for each in fields_in(string.cut(text))):
+            yield Span(position, field.start)
+            for inner in no_code_in(field.cut(text)):
+                yield Span(inner.start + field.start, inner.end + field.start)
+            position = field.end
+        yield Span(position, string.end)
+
+
 def _converted_once(text: str) -> str:
     lexed = lex(text)
     characters = list(text)
