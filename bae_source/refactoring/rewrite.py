@@ -33,7 +33,7 @@ from bae_source.refactoring.rewriting.free_names import (
     free_names,
     imports_of,
     lost_in,
-    may_unbind,
+    unbinding,
 )
 from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
 from bae_source.syntax.patterns.pattern import parse_pattern
@@ -131,13 +131,12 @@ class Rewrite(Request, frozen=True, kw_only=True):
             warnings=(*found.notices, *notices),
         )
         names = free_names(rewriting.pattern, rewriting.template)
-        is_binding = may_unbind(rewriting.pattern, rewriting.template)
-        if not names and not is_binding:
+        binding = unbinding(workspace, rewriting.pattern, rewriting.template, spliced)
+        if not names and not binding:
             return plan
         after = workspace.after(plan.changes)
         unbound = check_names(after, spliced, names)
-        if is_binding:
-            unbound = {**lost_in(workspace, after, spliced), **unbound}
+        unbound = {**lost_in(workspace, after, binding), **unbound}
         if unbound and self.unsure == "refuse":
             raise self._undefined(workspace, unbound)
         told = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()

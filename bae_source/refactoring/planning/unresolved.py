@@ -50,8 +50,8 @@ def lost_names(before: Project, after: Project, path: str) -> dict[str, list[int
     Parameters:
         before, after: the project as it is, and as a change leaves it.
     """
-    known = _lines_of_unresolved(before, path)
     now = _lines_of_unresolved(after, path)
+    known = _lines_of_unresolved(before, path) if now else {}
     return {name: lines for name, lines in now.items() if len(lines) > len(known.get(name, ()))}
 
 

@@ -91,13 +91,23 @@ def lost_in(before: Workspace, after: Workspace, spliced: Sequence[Spliced]) -> 
     return found
 
 
-def may_unbind(pattern: Pattern, template: Template) -> bool:
-    """Say whether a rewrite may take away what binds a name, or take code out of its reach or into another scope.
+def unbinding(
+    workspace: Workspace, pattern: Pattern, template: Template, spliced: Sequence[Spliced]
+) -> Sequence[Spliced]:
+    """Return the changes that may take away what binds a name, or take code out of its reach or into another scope.
 
-    A call for a call binds nothing, so thousands of those need no look at each name of their files.
+    A call for a call binds nothing, so thousands of those need no look at each name of their files; but for a `:=` in
+    what goes.
     """
-    gone = {hole.name for hole in holes_of(pattern.code)} - {hole.name for hole in template.holes}
-    return bool(gone) or not (_binds_nothing(pattern.nodes) and _binds_nothing([*template.tree.body]))
+    if not (_binds_nothing(pattern.nodes) and _binds_nothing([*template.tree.body])):
+        return spliced
+    if {hole.name for hole in holes_of(pattern.code)} <= {hole.name for hole in template.holes}:
+        return ()
+    return [each for each in spliced if _has_walrus(workspace.source(each.module), each)]
+
+
+def _has_walrus(source: Source, each: Spliced) -> bool:
+    return any(":=" in span.cut(source.text) for span, _ in each.splices)
 
 
 def _binds_nothing(nodes: Sequence[ast.AST]) -> bool:

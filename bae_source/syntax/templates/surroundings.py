@@ -88,16 +88,22 @@ def may_be_out_of_place(*trees: ast.AST) -> bool:
 
 
 def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
-    """Say whether the outermost statement around a place compiles with new text, or does not do so now either.
+    """Say whether the code around a place compiles with new text, or does not do so now either.
 
-    `await go()` parses outside of an asynchronous function, and does not compile there.
+    `await go()` parses outside of an asynchronous function, and does not compile there. The function around the place
+    decides; where there is none, the statement of the module or class.
     """
-    while not isinstance(parents[node], ast.Module):
-        node = parents[node]
-    start = min(source.lines.start(_first_line(node)), span.start)
-    end = max(span_of(source, node).end, span.end)
-    statement = Statement("", Span(start, end), "\n")
-    return compiles(statement.with_text(source.text, span, new)) or not compiles(f"{source.text[start:end]}\n")
+    child, around = node, parents[node]
+    while not isinstance(around, (ast.Module, ast.ClassDef)):
+        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) and child in around.body:
+            child = around
+            break
+        child, around = around, parents[around]
+    start = min(source.lines.start(_first_line(child)), span.start)
+    end = max(span_of(source, child).end, span.end)
+    header = "class _:\n" if source.text[start : start + 1] in (" ", "\t", "\f") else ""
+    statement = Statement(header, Span(start, end), "\n")
+    return compiles(statement.with_text(source.text, span, new)) or not compiles(f"{header}{source.text[start:end]}\n")
 
 
 def fits_in_string(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
