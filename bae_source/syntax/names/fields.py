@@ -38,12 +38,7 @@ def converted(text: str) -> str:
 
 def fields_in(text: str) -> list[Span]:
     """Return the expressions in the fields of f-strings; those of a format specifier stand behind its own one."""
-    found: list[Span] = []
-    for string in lex(text).strings:
-        match = _OPENING.match(text, string.start)
-        if match is not None and set("ft") & set(match[1].lower()):
-            found += _fields(text, string, match)
-    return found
+    return [field for string in lex(text).strings for field in _of_literal(text, string)]
 
 
 def no_code_in(text: str) -> Iterator[Span]:
@@ -51,13 +46,21 @@ def no_code_in(text: str) -> Iterator[Span]:
     lexed = lex(text)
     yield from lexed.comments
     for string in lexed.strings:
-        start = position = string.start
-        for field in sorted(Span(each.start + start, each.end + start) for each in fields_in(string.cut(text))):
+        position = string.start
+        for field in sorted(_of_literal(text, string)):
             yield Span(position, field.start)
             for inner in no_code_in(field.cut(text)):
                 yield Span(inner.start + field.start, inner.end + field.start)
             position = field.end
         yield Span(position, string.end)
+
+
+def _of_literal(text: str, string: Span) -> list[Span]:
+    """Return the expressions in the fields of a literal; nothing for one that has no fields."""
+    match = _OPENING.match(text, string.start)
+    if match is None or set("ft").isdisjoint(match[1].lower()):
+        return []
+    return list(_fields(text, string, match))
 
 
 def _converted_once(text: str) -> str:
