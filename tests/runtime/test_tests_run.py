@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import select
 import shlex
 import signal
 import sys
@@ -131,6 +132,17 @@ def test_a_test_that_hung_before_is_not_waited_for_again(suite: Trial, hanging: 
     assert len(list((tmp_path / "marks").iterdir())) == 1
 
 
+class _Impatient:
+    """A poll object that looks at the clock now and then, since that of the test jumps."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self.register, self.unregister = self._poll.register, self._poll.unregister
+
+    def poll(self, milliseconds: float) -> list[tuple[int, int]]:
+        return self._poll.poll(min(milliseconds, 100))
+
+
 @pytest.fixture
 def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Code that hangs; its time is up as soon as it does."""
@@ -138,6 +150,7 @@ def hanging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     marks.mkdir()
     now = lambda: time.monotonic() + 1000 * len(list(marks.iterdir()))  # noqa: E731
     monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=now, sleep=time.sleep))
+    monkeypatch.setattr(child, "select", SimpleNamespace(poll=_Impatient, POLLIN=select.POLLIN))
     code = f"    import os, time\n    open({str(marks)!r} + f'/{{os.getpid()}}', 'w').close()\n    time.sleep(600)\n"
     return f"\ndef wait():\n{code}\ndef test_h():\n    pass\n"
 
