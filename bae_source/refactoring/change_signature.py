@@ -29,14 +29,14 @@ from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag, planned_files
 from bae_source.refactoring.rename import Rename, resolved_whole
-from bae_source.refactoring.signature.members import addresses_of_family, family_of_function
+from bae_source.refactoring.signature.members import addresses_of_family, family_of_function, header_of
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
 from bae_source.refactoring.signature.prose import shown_keywords
 from bae_source.refactoring.signature.views import Asked
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
 from bae_source.syntax.signatures.arguments import arguments_in
-from bae_source.syntax.signatures.signature import Signature, given_signature, header_at
+from bae_source.syntax.signatures.signature import Signature, given_signature
 
 _PAIR = re.compile(r"\s*([^\W\d]\w*)\s*=\s*(.+?)\s*", re.DOTALL)
 
@@ -116,7 +116,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         """
         resolved = _function(workspace, self.target)
         check_etag(resolved, self.if_match)
-        before = _present(resolved)
+        before = header_of(resolved).signature
         after = _checked(resolved, before, self.signature)
         renames = self._renames(before, after)
         if not after.is_annotated:
@@ -147,7 +147,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             imports=self.imports,
         )
         found = _function(now, address) if plans else resolved
-        self._check_names(_present(found), after)
+        self._check_names(header_of(found).signature, after)
         if self.thread:
             up_to = [str(_function(now, each).address) for each in self.up_to]
             asked = replace(asked, passing=frozenset(passing_on(project_of(now), found, up_to)))
@@ -162,9 +162,10 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             now = now.after(each.changes)
         report = together([each.report for each in plans if each.report is not None])
         assert report is not None
-        family = family_of_function(project_of(workspace), resolved)
-        spoken = shown_keywords(project_of(workspace), family, renames) if renames else []
-        mentions = (*report.mentions, *spoken)
+        mentions = report.mentions
+        if renames:
+            project = project_of(workspace)
+            mentions = (*mentions, *shown_keywords(project, family_of_function(project, resolved), renames))
         report = replace(report, unsure=_each_once(report.unsure), mentions=_each_once(mentions))
         self._check_unsure(resolved, report)
         whole = joined(workspace, now, plans) if len(plans) > 1 else plans[0]
@@ -176,7 +177,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             summary=_summary(address, after, report),
             warnings=(
                 *through(resolved, self.target, "changed"),
-                *_dropped(address, _present(found), after),
+                *_dropped(address, header_of(found).signature, after),
                 *whole.warnings,
             ),
         )
@@ -274,25 +275,6 @@ def _constructor(resolved: Resolved) -> str:
     has_own = resolved.tree.outline.named(resolved.group.members[-1], "__init__")
     own = "Its constructor comes from its fields, or from a class above: edit the fields, or name that."
     return f"Name its constructor: {resolved.address}.__init__." if has_own else own
-
-
-def _present(resolved: Resolved) -> Signature:
-    """Return the signature of a function; of several definitions with one name that of the last.
-
-    Raises:
-        Refused: `unsafe_change` if it cannot be read.
-    """
-    assert resolved.group is not None
-    definition = resolved.tree.outline.definitions[resolved.group.members[-1]]
-    header = header_at(resolved.tree.text, definition.keyword)
-    if header is None:
-        raise Refused(
-            "unsafe_change",
-            f"The header of {resolved.address} cannot be read by the Python that runs here",
-            unchanged=True,
-            hints=["Run bae_source with the project's own Python, or edit it."],
-        )
-    return header.signature
 
 
 def _checked(resolved: Resolved, before: Signature, text: str) -> Signature:

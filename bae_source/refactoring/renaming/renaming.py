@@ -263,16 +263,21 @@ def _first_argument(lexed: Lexed, start: int) -> list[Span]:
 
 def decorator_from_outside(project: Project, symbol: Symbol) -> str:
     """Return the name of a decorator of a function that is none of the project's nor Python's own, or may be."""
+    for each in decorators_from_outside(project, symbol):
+        is_known = each.partition(".")[0] in STANDARD or each.startswith((BUILTINS, *_HARMLESS))
+        if not (is_known or each.endswith(_BY_POSITION)):
+            return each
+    return ""
+
+
+def decorators_from_outside(project: Project, symbol: Symbol) -> Iterator[str]:
+    """Yield the names of what decorates a function and is none of the project's, or may be."""
     uses = project.uses(symbol.path)
     owner = uses.scopes[symbol.scope].owner
     for name, mentions in uses.mentions.items():
         for mention in mentions:
             if name and mention[3] == u.DECORATOR and mention[5] == owner:
-                for each in _named(project, symbol.path, name, mention):
-                    is_known = each.partition(".")[0] in STANDARD or each.startswith((BUILTINS, *_HARMLESS))
-                    if not (is_known or each.endswith(_BY_POSITION)):
-                        return each
-    return ""
+                yield from _named(project, symbol.path, name, mention)
 
 
 def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[str]:

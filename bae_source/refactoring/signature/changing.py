@@ -46,13 +46,12 @@ from bae_source.syntax.signatures.signature import Header, Signature, header_at
 from bae_source.syntax.text.lexer import end_of_bracket, lex
 from bae_source.syntax.text.revision import Revision
 
+_TYPES = re.compile(r":[ \t]*(?:\r?\n[ \t]*)?#[ \t]*type:[ \t]*\(")
 _PROMPT = re.compile(r"^[ \t]*\.\.\.[ \t]", re.MULTILINE)
-_CALLED_BY_NAME = (*MAKING, "__init_subclass__", "__post_init__")
-"""Special methods whose calls are found by names: those of classes, and by `super()`."""
 
 
 class Changed(Struct, frozen=True, kw_only=True):
-    """What a change of a signature comes to.
+    """The outcome of a change of a signature.
 
     Parameters:
         spliced: what changes in each module.
@@ -145,6 +144,7 @@ class SignatureChange:
                 edits.append((each.header.types.start, each))
                 found = documented(each, self.signatures[number], self.asked.documented)
                 edits += ((splice.span.start, splice) for splice in found)
+        self._notices += self._type_comments()
         self._notices += undocumented(self.target, self.asked.after, self.asked.documented)
         unreadable = self._note_calls()
         notices: Sequence[Notice] = ()
@@ -170,6 +170,15 @@ class SignatureChange:
             members=tuple((self.members[number], new) for number, new in self.signatures.items()),
             notices=tuple(self._notices),
         )
+
+    def _type_comments(self) -> Iterator[Notice]:
+        """Yield that comments which say types of parameters stay as they are."""
+        for each in self.members:
+            text, end = each.tree.text, each.header.end
+            if each.header.signature.parameters != self.asked.after.parameters and _TYPES.match(text, end):
+                line = each.tree.source.lines.number(end)
+                text = f"{each.address} has a comment that says types of its parameters (line {line}), which stayed."
+                yield Notice("type_comment_left", text)
 
     def _note_calls(self) -> Sequence[tuple[str, ResourceError]]:
         """Note all places whose calls may have to change; return the files that could not be looked into."""
@@ -219,7 +228,7 @@ class SignatureChange:
 
     @property
     def _may_give(self) -> bool:
-        """Whether calls get arguments for what is new."""
+        """True where calls get arguments for what is new."""
         old = self.before.named
         return bool(self.asked.threaded) or any(
             name in self.asked.after.named and name not in old for name in self.asked.given
@@ -234,7 +243,7 @@ class SignatureChange:
         for reason in overridden(self.project, self.family).values():
             self._leave_definition(self.target, reason)
         name = self.target.symbol.name
-        if self.target.in_class and name.startswith("__") and name.endswith("__") and name not in _CALLED_BY_NAME:
+        if self.target.in_class and name.startswith("__") and name.endswith("__") and name not in MAKING:
             self._leave_definition(self.target, Reason.CALLED_BY_PYTHON.of())
         for member in self.members:
             if decorator := decorator_handing_on(self.project, member):

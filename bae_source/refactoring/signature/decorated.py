@@ -19,7 +19,7 @@ import ast
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.types.values import Function, Value, Values
-from bae_source.refactoring.renaming.renaming import decorator_from_outside
+from bae_source.refactoring.renaming.renaming import decorator_from_outside, decorators_from_outside
 from bae_source.refactoring.signature.members import Member, member_at
 from bae_source.refactoring.signature.sites import ASKING, opening_of
 from bae_source.syntax.names import uses as u
@@ -27,13 +27,16 @@ from bae_source.syntax.rewrite.name_tokens import written
 from bae_source.system.silence import unwarned
 
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_CALLING = ("functools.singledispatch", "unittest.mock.patch", "atexit.register")
+"""Beginnings of the names of Python's own that pass arguments on to other functions, or give some of their own."""
 _COPYING = frozenset({"wraps", "update_wrapper"})
 
 
 def decorator_handing_on(project: Project, member: Member) -> str:
     """Return the name of a decorator of a function that may hand it on; "" for none."""
     symbol = Symbol(member.symbol.path, member.scope, member.symbol.name)
-    if outside := decorator_from_outside(project, symbol):
+    standard = (each for each in decorators_from_outside(project, symbol) if each.startswith(_CALLING))
+    if outside := decorator_from_outside(project, symbol) or next(standard, ""):
         return outside
     uses = project.uses(symbol.path)
     owner = uses.scopes[member.scope].owner

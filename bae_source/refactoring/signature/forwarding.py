@@ -63,10 +63,11 @@ def handing_on(project: Project, site: Site, text: str) -> Member | None:
     if not arguments or project.uses(path).scopes[scope].kind != u.FUNCTION_SCOPE:
         return None
     member = member_at(project, path, scope)
-    signature = member.header.signature if member is not None else Signature(parameters=())
-    if signature.rest is None or signature.options is None:
+    if member is None or (rest := member.header.signature.rest) is None:
         return None
-    names = (signature.rest.name, signature.options.name)
+    if (options := member.header.signature.options) is None:
+        return None
+    names = (rest.name, options.name)
     stars = [each.text for each in arguments if each.stars]
     is_plain = all(each.stars or each.keyword for each in arguments)
     is_whole = is_plain and stars == [f"*{names[0]}", f"**{names[1]}"]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
+from bae_source.errors import Refused
 from bae_source.model.plan import ModuleFile
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import MAKING
@@ -60,12 +61,12 @@ class Member(Struct, frozen=True, kw_only=True):
 
     @property
     def bound(self) -> int:
-        """How many of its first parameters Python gives where it is taken from an instance."""
+        """Number of its first parameters that Python gives where it is taken from an instance."""
         return int(self.in_class and not self.flags & {"static"} and self.symbol.name != _NEW)
 
     @property
     def is_of_class(self) -> bool:
-        """Whether Python gives the first one where it is taken from a class, too."""
+        """True where Python gives the first one to what is taken from a class, too."""
         return "class" in self.flags or self.symbol.name in ("__init_subclass__", "__class_getitem__")
 
 
@@ -76,6 +77,25 @@ def family_of_function(project: Project, resolved: Resolved) -> Family:
     sought = structs.replace(with_stub(project, sought_of(project.names, resolved)), one_of_several=False)
     own = (each for each in sought.meanings if isinstance(each, Symbol))
     return Family(sought=sought, symbols=tuple(sorted(own, key=in_order)), classes=tuple(sought.classes))
+
+
+def header_of(resolved: Resolved) -> Header:
+    """Return the header of a function; of several definitions with one name that of the last.
+
+    Raises:
+        Refused: `unsafe_change` if it cannot be read.
+    """
+    assert resolved.group is not None
+    definition = resolved.tree.outline.definitions[resolved.group.members[-1]]
+    header = header_at(resolved.tree.text, definition.keyword)
+    if header is None:
+        raise Refused(
+            "unsafe_change",
+            f"The header of {resolved.address} cannot be read by the Python that runs here",
+            unchanged=True,
+            hints=["Run bae_source with the project's own Python, or edit it."],
+        )
+    return header
 
 
 def addresses_of_family(project: Project, resolved: Resolved) -> frozenset[str]:

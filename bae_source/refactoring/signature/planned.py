@@ -23,12 +23,12 @@ from bae_source.refactoring.planning.generated import check_written_by_hand, wit
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
 from bae_source.refactoring.signature.changing import Changed, SignatureChange
-from bae_source.refactoring.signature.members import Member
+from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.sites import scopes_around
 from bae_source.refactoring.signature.views import Asked, callers_of
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.tree import Tree
-from bae_source.syntax.signatures.signature import Kind, Parameter, Signature, header_at
+from bae_source.syntax.signatures.signature import Kind
 
 
 def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choice: Choice) -> Plan:
@@ -91,21 +91,14 @@ def threaded_plans(workspace: Workspace, passing: Sequence[str], asked: Asked, c
     """
     for address in passing:
         resolved = resolve(workspace, address)
-        assert resolved.group is not None
-        definition = resolved.tree.outline.definitions[resolved.group.members[-1]]
-        header = header_at(resolved.tree.text, definition.keyword)
-        present = header.signature if header is not None else Signature(parameters=())
-        new = [_passed(asked.after.named[name]) for name in asked.threaded if name not in present.named]
+        present = header_of(resolved).signature
+        passed = (asked.after.named[name] for name in asked.threaded if name not in present.named)
+        new = [replace(each, kind=Kind.KEYWORD_ONLY) for each in passed]
         parameters = sorted((*present.parameters, *new), key=lambda each: each.kind)
         after = replace(present, parameters=tuple(parameters))
         plan = planned_change(workspace, resolved, replace(asked, after=after), choice)
         yield plan
         workspace = workspace.after(plan.changes)
-
-
-def _passed(parameter: Parameter) -> Parameter:
-    """Return a parameter as functions have it that pass it on: by keyword alone."""
-    return replace(parameter, kind=Kind.KEYWORD_ONLY)
 
 
 def passing_on(project: Project, target: Resolved, up_to: Sequence[str]) -> list[str]:
@@ -162,10 +155,11 @@ def _check_bodies(project: Project, changed: Changed) -> None:
             except ResourceError:
                 continue
             scope = _scope_at(project, tree, member)
+            below = _below(project, path, scope)
             used = [
-                line
-                for mention, line in _inside(project, path, name, scope)
-                if _scope_of(project, path, mention, name) not in _below(project, path, scope)
+                each[0]
+                for each in _inside(project, path, name, scope)
+                if project.names.scope_of(path, each[2], name) not in below
             ]
             if used:
                 before = member.tree.source.lines.number(member.tree.outline.definitions[member.number].keyword)
@@ -199,9 +193,9 @@ def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> 
         yield Notice("parameter_rebound", text)
         return
     hidden = [
-        line
-        for mention, line in _inside(project, path, name, member.scope)
-        if (bound := _scope_of(project, path, mention, name)) is not None and bound not in around
+        each[0]
+        for each in _inside(project, path, name, member.scope)
+        if (bound := project.names.scope_of(path, each[2], name)) is not None and bound not in around
     ]
     if bindings or hidden:
         what = "assigns {0} itself in line {1}" if bindings else "uses the {0} from outside of it in line {1}"
@@ -214,16 +208,12 @@ def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> 
         )
 
 
-def _inside(project: Project, path: str, name: str, scope: int) -> Iterator[tuple[u.Mention, int]]:
-    """Yield the places that use a name in a function, with their lines."""
+def _inside(project: Project, path: str, name: str, scope: int) -> Iterator[u.Mention]:
+    """Yield the places that use a name in a function."""
     for each in project.uses(path).mentions.get(name, ()):
         is_name = each[4] == u.PLAIN and each[3] not in (u.STRING, u.EXPORT, u.IMPORT, u.MENTION)
         if is_name and scope in scopes_around(project, path, each[2]):
-            yield each, each[0]
-
-
-def _scope_of(project: Project, path: str, mention: u.Mention, name: str) -> int | None:
-    return project.names.scope_of(path, mention[2], name)
+            yield each
 
 
 def _below(project: Project, path: str, scope: int) -> set[int]:

@@ -62,13 +62,13 @@ class Argument(Struct, frozen=True, kw_only=True):
 
     @property
     def is_pure(self) -> bool:
-        """Whether evaluating it does nothing but give a value."""
+        """True where evaluating it does nothing but give a value."""
         node = self.node.body if isinstance(self.node, ast.Lambda) else self.node
         return isinstance(self.node, ast.Lambda) or all(isinstance(each, _PURE) for each in ast.walk(node))
 
     @property
     def is_constant(self) -> bool:
-        """Whether it gives the same at any time."""
+        """True where it gives the same at any time."""
         return isinstance(self.node, (ast.Constant, ast.Lambda))
 
 
@@ -144,7 +144,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
     @property
     def is_compatible(self) -> bool:
-        """Whether every call means the same as before, as it is written."""
+        """True where every call means the same as before, as it is written."""
         old, new = self.before, self.after
         first = [each.name for each in old.positional]
         later = [each.name for each in new.positional]

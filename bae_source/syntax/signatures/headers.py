@@ -146,20 +146,8 @@ def _alike(own: Signature, before: Signature) -> dict[str, Parameter]:
 
 def _as_changed(own: Parameter, before: Parameter, after: Parameter) -> Parameter:
     """Return a function's own parameter with what changes of the one that it stands for."""
-    annotation = after.annotation if before.annotation == own.annotation else own.annotation
-    default = after.default if before.default == own.default else own.default
-    default_text = after.default_text if before.default == own.default else own.default_text
     kind = after.kind if before.kind != after.kind else own.kind
-    if (annotation, default) == (own.annotation, own.default):
-        return structs.replace(own, kind=kind)
-    stars = {Kind.VAR_POSITIONAL: "*", Kind.VAR_KEYWORD: "**"}.get(kind, "")
-    annotated = f"{stars}{own.name}: {annotation}" if annotation else f"{stars}{own.name}"
-    equals = " = " if annotation else "="
-    return structs.replace(
-        own,
-        kind=kind,
-        annotation=annotation,
-        default=default,
-        default_text=default_text,
-        text=f"{annotated}{equals}{default_text}" if default else annotated,
-    )
+    found = structs.replace(own, kind=kind)
+    if before.annotation == own.annotation != after.annotation:
+        found = found.with_annotation_of(after)
+    return found.with_default_of(after) if before.default == own.default != after.default else found

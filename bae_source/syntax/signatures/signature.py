@@ -36,6 +36,7 @@ class Kind(IntEnum):
 
 
 _POSITIONAL = (Kind.POSITIONAL_ONLY, Kind.POSITIONAL_OR_KEYWORD)
+_STARS = {Kind.VAR_POSITIONAL: "*", Kind.VAR_KEYWORD: "**"}
 _BY_KEYWORD = (Kind.POSITIONAL_OR_KEYWORD, Kind.KEYWORD_ONLY)
 
 
@@ -61,41 +62,44 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
     @property
     def is_positional(self) -> bool:
-        """Whether an argument without a name may be its."""
+        """True where an argument without a name may be for it."""
         return self.kind in _POSITIONAL
 
     @property
     def is_by_keyword(self) -> bool:
-        """Whether a keyword may be its."""
+        """True where a keyword may be for it."""
         return self.kind in _BY_KEYWORD
 
     @property
     def is_starred(self) -> bool:
-        """Whether it takes what no other takes."""
+        """True where it takes what no other parameter takes."""
         return self.kind in (Kind.VAR_POSITIONAL, Kind.VAR_KEYWORD)
 
     @property
     def is_required(self) -> bool:
-        """Whether a call has to give it."""
+        """True where every call has to give it."""
         return not self.default and not self.is_starred
 
     def is_written_like(self, other: Parameter) -> bool:
         """Say whether another one has the same name, annotation and default."""
         return (self.name, self.annotation, self.default) == (other.name, other.annotation, other.default)
 
+    def with_annotation_of(self, other: Parameter) -> Parameter:
+        """Return it with the annotation of another parameter, or without one if that has none."""
+        return _written(self, annotation=other.annotation, annotation_text=other.annotation_text)
 
-def _annotated(parameter: Parameter, other: Parameter | None) -> Parameter:
-    """Return a parameter with the annotation of another one, if that has one."""
-    if other is None or not other.annotation:
-        return parameter
-    stars = "*" * (len(parameter.text) - len(parameter.text.lstrip("*")))
-    text = f"{stars}{parameter.name}: {other.annotation_text}"
-    return structs.replace(
-        parameter,
-        annotation=other.annotation,
-        annotation_text=other.annotation_text,
-        text=f"{text} = {parameter.default_text}" if parameter.default else text,
-    )
+    def with_default_of(self, other: Parameter) -> Parameter:
+        """Return it with the default of another parameter, or without one if that has none."""
+        return _written(self, default=other.default, default_text=other.default_text)
+
+
+def _written(parameter: Parameter, **other: str) -> Parameter:
+    """Return a parameter with another annotation or default, and the text that these make."""
+    new = structs.replace(parameter, **other)
+    text = f"{_STARS.get(new.kind, '')}{new.name}"
+    text += f": {new.annotation_text}" if new.annotation else ""
+    equals = " = " if new.annotation else "="
+    return structs.replace(new, text=f"{text}{equals}{new.default_text}" if new.default else text)
 
 
 class Signature(Struct, frozen=True, kw_only=True):
@@ -141,13 +145,13 @@ class Signature(Struct, frozen=True, kw_only=True):
 
     @property
     def _facts(self) -> tuple[object, ...]:
-        """What it says, without its layout."""
+        """Its content without its layout."""
         several = tuple((each.kind, each.name, each.annotation, each.default) for each in self.parameters)
         return (several, "".join(self.returns.split()), "".join(self.types.split()))
 
     @property
     def is_annotated(self) -> bool:
-        """Whether it says a type of anything."""
+        """True where it has an annotation, or says what is returned."""
         return bool(self.returns) or any(each.annotation for each in self.parameters)
 
     def with_annotations_of(self, other: Signature, names: Mapping[str, str]) -> Signature:
@@ -156,9 +160,10 @@ class Signature(Struct, frozen=True, kw_only=True):
         Parameters:
             names: by names of parameters those that the other has for them; others have the same.
         """
-        old = {each.name: each for each in other.parameters}
-        parameters = (_annotated(each, old.get(names.get(each.name, each.name))) for each in self.parameters)
-        return structs.replace(self, parameters=tuple(parameters), returns=other.returns)
+        old = {each.name: each for each in other.parameters if each.annotation}
+        several = ((each, old.get(names.get(each.name, each.name))) for each in self.parameters)
+        parameters = tuple(each.with_annotation_of(known) if known else each for each, known in several)
+        return structs.replace(self, parameters=parameters, returns=other.returns)
 
     def shown(self) -> str:
         """Draw it in one line."""
