@@ -18,6 +18,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from io import FileIO
 from pathlib import Path
 
@@ -141,25 +142,23 @@ def project_lock(
             raise busy(path, wait)
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
-    try:
+    with ExitStack() as if_it_fails:
+        if_it_fails.callback(held.release)
         held.sign(pid)
-    except BaseException:
-        held.release()
-        raise
+        if_it_fails.pop_all()
     return held
 
 
 def take(descriptor: int) -> Taken | None:
     """Lock an open file; where that fails, or another holder has it (None), it is closed."""
     taken = Taken(FileIO(descriptor, "r+"))
-    try:
-        lock(descriptor)
-    except BlockingIOError:
-        taken.release()
-        return None
-    except BaseException:
-        taken.release()
-        raise
+    with ExitStack() as if_it_fails:
+        if_it_fails.callback(taken.release)
+        try:
+            lock(descriptor)
+        except BlockingIOError:
+            return None
+        if_it_fails.pop_all()
     return taken
 
 
@@ -243,17 +242,15 @@ def _attempt(path: str) -> Lock | None:
     taken = take(os.open(path, os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN | WITHOUT_LINKS, 0o666))
     if taken is None:
         return None
-    try:
+    with ExitStack() as unless_it_is_ours:
+        unless_it_is_ours.callback(taken.release)
         status = os.fstat(taken.descriptor)
         if not stat.S_ISREG(status.st_mode):  # what is written to it would tell nobody who holds it
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         inode = (status.st_dev, status.st_ino)
         if _is_at(path, inode):
+            unless_it_is_ours.pop_all()
             return Lock(taken, path, inode)
-    except BaseException:
-        taken.release()
-        raise
-    taken.release()
     return None
 
 
