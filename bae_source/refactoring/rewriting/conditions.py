@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, RequestError, ResourceError
-from bae_source.model.changeset import ChangeSet, FileChange
+from bae_source.model.changeset import FileChange, changeset
 from bae_source.model.span import Span
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.references.meaning.meanings import InModule, Meaning, Outside, Symbol
@@ -121,7 +121,7 @@ def undecided(
         for path, (source, matches) in files.items()
         if (change := _probed(workspace, path, source, matches, conditions, probes))
     ]
-    probed = workspace.after(ChangeSet(tuple(changes)))
+    probed = workspace.after(changeset(changes))
     project = project_of(probed)
     targets = [_sought(probed, project, each.dotted) for each in conditions]
     found: dict[tuple[str, int], str | None] = {}
