@@ -338,16 +338,6 @@ class Purpose(Enum):
     UNREAD = "{where} cannot be looked into and has its name", "from app.core import json, in a notebook"
     FIXTURE = "pytest may give it to a test, or collect it", "from .fixtures import db"
     DATA = "the file lies among the data of tests, which may read it as text", "tests/data/case.py"
-    BELOW_HAS_ITS_OWN = (
-        "a class below may be called here, whose constructor is another",
-        "type(self)(1), where a class below has an __init__",
-    )
-    HANDED_ON_BY = ("{decorator}, which decorates it, may call it with what it took", "@app.route(...); def f(x): ...")
-    CALLED_TOGETHER = (
-        "a call of the class reaches it, too, and it takes what it took",
-        "class A: def __new__(cls, a): ..., where __init__ changes",
-    )
-    CALLED_BY_PYTHON = ("Python calls it where no name of it stands", "def __call__(self, x): ...")
     HANDED_ON = (
         "others import from the module what it imports itself, as {where} does",
         "from app.compat import urlparse",
