@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from bae_source.errors import ResourceError
 from bae_source.model.span import Span
+from bae_source.project.references.calls.keywords import MAKING
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
@@ -26,8 +27,6 @@ from bae_source.refactoring.renaming.places import Place
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import MODULE, Outline
 from bae_source.syntax.outline.docstring_entries import What, entries
-
-_MAKING = frozenset({"__init__", "__new__"})
 
 
 def documented(project: Project, family: Family, new: str) -> Iterator[Place]:
@@ -57,7 +56,7 @@ def _docstrings(project: Project, outline: Outline, symbol: Symbol, *, is_parame
         if each.body is None or lines.number(each.keyword) != number:
             continue
         owners = [each]
-        if is_parameter and not _MAKING.isdisjoint(each.names) and each.parent != MODULE:
+        if is_parameter and not {*MAKING}.isdisjoint(each.names) and each.parent != MODULE:
             owners.append(outline.definitions[each.parent])
         yield from (owner.docstring for owner in owners if owner.docstring is not None)
 

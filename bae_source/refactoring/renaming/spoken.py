@@ -20,6 +20,7 @@ from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
 from bae_source.model.span import Span
+from bae_source.project.references.calls.keywords import MAKING
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project
@@ -135,7 +136,7 @@ def _called(project: Project, family: Family) -> set[str]:
     for symbol in family.symbols:
         uses = project.uses(symbol.path)
         owner, _, called = re.sub(r"\[\d+\]", "", uses.owners[uses.scopes[symbol.scope].owner]).rpartition(".")
-        names.add(owner.rpartition(".")[2] if called in ("__init__", "__new__") else called)
+        names.add(owner.rpartition(".")[2] if called in MAKING else called)
     return names
 
 

@@ -23,7 +23,8 @@ from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.plan import added_imports
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.calls.parameters import MAKING, parameter_family
+from bae_source.project.references.calls.keywords import MAKING
+from bae_source.project.references.calls.parameters import parameter_family
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.meanings import Symbol

@@ -18,7 +18,7 @@ from msgspec import Struct, structs
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.model.text import listed
-from bae_source.project.references.calls.parameters import MAKING
+from bae_source.project.references.calls.keywords import MAKING
 from bae_source.refactoring.signature.members import Member
 from bae_source.syntax.outline.docstring_entries import Entry, Section, sections
 from bae_source.syntax.signatures.signature import Parameter, Signature

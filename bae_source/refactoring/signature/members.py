@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from bae_source.errors import Refused
 from bae_source.model.plan import ModuleFile
 from bae_source.project.naming.resolve import Resolved
-from bae_source.project.references.calls.parameters import MAKING
+from bae_source.project.references.calls.keywords import MAKING
 from bae_source.project.references.classes.family import Family, family_of
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.of_resolved import sought_of

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from bae_source.model.span import Span
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.calls import values_called
-from bae_source.project.references.calls.parameters import MAKING
+from bae_source.project.references.calls.keywords import MAKING
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage

@@ -31,6 +31,8 @@ from bae_source.project.references.types.values import (
 )
 from bae_source.syntax.names import uses as u
 
+MAKING = ("__init__", "__new__")
+"""Methods that make the instances of their class."""
 _PARTIAL = "functools.partial"
 _SETTERS = ("__init__", "_replace", "__replace__", "model_construct")
 _DECORATORS = frozenset(
@@ -204,7 +206,7 @@ class _Keywords:
                 if node.name in MAKING_BASES:
                     return True
                 continue
-            if not {"__init__", "__new__"}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
+            if not {*MAKING}.isdisjoint(self.inference.uses(node.path).scopes[node.scope].names):
                 return False
             decorators = list(decorators_of(self.inference, node, without="init"))  # mostly makes no constructor then
             if decorators:

@@ -20,7 +20,7 @@ from msgspec import Struct, structs
 from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty
-from bae_source.project.references.calls.keywords import keyword_of, setting
+from bae_source.project.references.calls.keywords import MAKING, keyword_of, setting
 from bae_source.project.references.classes.family import Family, members_of
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
@@ -34,8 +34,6 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.text.lexer import end_of_header
 
-MAKING = ("__init__", "__new__")
-"""Methods that make the instances of their class."""
 _PARTIAL = "functools.partial"
 BY_STARS = Reason.KEYWORDS_BY_STARS.of()
 _Key = tuple[str, str, int]
