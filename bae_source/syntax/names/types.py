@@ -28,6 +28,8 @@ GENERICS = frozenset(
     {"Dict", "List", "Set", "FrozenSet", "Tuple", "Type", "Optional", "Union", "Callable", "Iterable", "Iterator",
      "Sequence", "MutableSequence", "Mapping", "MutableMapping", "DefaultDict", "OrderedDict", "Deque", "Collection",
      "Generator", "AsyncGenerator", "AsyncIterable", "AsyncIterator", "Awaitable", "Coroutine", "ClassVar", "Final",
+     "Annotated", "AbstractSet", "AsyncContextManager", "ChainMap", "Concatenate", "ContextManager", "ItemsView",
+     "KeysView", "NotRequired", "ReadOnly", "Required", "Reversible", "TypeGuard", "TypeIs", "Unpack", "ValuesView",
      "list", "dict", "set", "frozenset", "tuple"}
 )  # fmt: skip
 """What makes a type of the types in the brackets behind it, wherever that stands."""
