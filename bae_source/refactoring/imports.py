@@ -6,7 +6,8 @@ imports_remove("app.core", ["b"])                  every byte as before
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 from typing import Annotated, ClassVar
 
@@ -18,17 +19,22 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.model.text import listed
+from bae_source.project.files.layout import import_name
 from bae_source.project.importing.graph import ImportGraph
 from bae_source.project.importing.order import circle
 from bae_source.project.importing.plan import with_imports
 from bae_source.project.importing.unread import Users, users_of_import
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.naming.spans import span_of
+from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.meaning.sought import is_within, scopes_inside
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced, import_in_use, planned, planned_files
+from bae_source.syntax.importing.meaning import Place
 from bae_source.syntax.importing.purposes import ImportedName, imported_names
 from bae_source.syntax.importing.removing import without_names
 from bae_source.syntax.importing.wanted import Import, wanted
+from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.rewrite.place import Position, insert
 
@@ -72,10 +78,11 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
 
         Raises:
             RequestError: `invalid_arguments` for what is no import, or `deferred` with `type_checking`.
-            Refused: `name_collision` if the module binds a name to something else; `unsafe_change` if it would make a
-                circular import, or there is no place.
+            Refused: `name_collision` if the module, or the function, binds a name to something else; `unsafe_change` if
+                it would make a circular import, or there is no place.
         """
-        if self.deferred is not None and self.type_checking:
+        given = [each for statement in self.statements for each in wanted(statement)[0]]
+        if self.deferred is not None and (self.type_checking or any(each.typing for each in given)):
             raise RequestError(
                 "invalid_arguments",
                 "deferred and type_checking exclude each other: what type checkers alone read never runs.",
@@ -84,7 +91,6 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         resolved = resolve(workspace, self.target)
         if resolved.group is not None or resolved.address.part is not None:
             raise _no_module(resolved)
-        given = [each for statement in self.statements for each in wanted(statement)[0]]
         if self.deferred is not None:
             return self._plan_deferred(workspace, resolved, self.deferred)
         statements = self.statements
@@ -141,14 +147,19 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         span = span_of(function)
         lines = tree.source.lines
         first, last = lines.number(span.start), lines.number(span.end - 1)
-        there = {
-            (each.module, each.level, each.attribute, each.asname)
-            for each in imported_names(tree.text)
-            if not each.top and first <= each.line <= last
-        }
-        missing = [each for each in self.statements if not _is_there(each, there)]
+        inside = (each for each in imported_names(tree.text) if not each.top and first <= each.line <= last)
+        place = Place(module=import_name(function.module), package=function.module.package)
+        there = {(each.shown, _thing(place, each)) for each in inside}
+        new: list[ImportedName] = []
+        missing: list[str] = []
+        for statement in self.statements:
+            names = imported_names(statement)
+            lacking = [each for each in names if (each.shown, _thing(place, each)) not in there]
+            new += lacking
+            missing += [statement] if lacking or not names else []
         if not missing:
             return planned(workspace, function, (), summary=f"{function.address} has these imports already.")
+        _check_free(workspace, function, place, new)
         try:
             insertion = insert(tree, group.members, Position.FIRST, "\n".join(missing), lift_imports=False)
         except Refused as error:  # it names a position, which there is none of here
@@ -300,16 +311,39 @@ def _for_checkers(statement: str) -> str:
     )
 
 
-def _is_there(statement: str, there: set[tuple[str, int, str | None, str | None]]) -> bool:
-    """Say whether imports have all that a statement imports."""
-    for each in wanted(statement)[0]:
-        node = each.node
-        for alias in node.names:
-            is_plain = not hasattr(node, "level")
-            key = (alias.name, 0, None) if is_plain else (node.module or "", node.level, alias.name)  # type: ignore[union-attr]
-            if (*key, alias.asname) not in there:
-                return False
-    return True
+def _thing(place: Place, each: ImportedName | u.Imported) -> str:
+    """Return the dotted name of what an import binds, however it is spelled."""
+    if each.attribute:
+        return f"{place.absolute(each.module, each.level)}.{each.attribute}"
+    return each.module if isinstance(each, u.Imported) or each.asname else each.name
+
+
+def _check_free(workspace: Workspace, function: Resolved, place: Place, new: Iterable[ImportedName]) -> None:
+    """See that names are not bound in a function, and that it reads none of them as what another scope binds.
+
+    Raises:
+        Refused: `name_collision`.
+    """
+    project, path = project_of(workspace), function.module.path
+    uses = project.uses(path)
+    own = scopes_inside(uses.scopes, function.address.qualname)[0]
+    for each in new:
+        read = (
+            project.names.scope_of(path, mention[2], each.name)
+            for mention in uses.mentions.get(each.name, ())
+            if mention[4] == u.PLAIN and is_within(uses.scopes, mention[2], own)
+        )
+        for scope in {own, *(found for found in read if found is not None and not is_within(uses.scopes, found, own))}:
+            bound = uses.scopes[scope].names.get(each.name, ())
+            things = {_thing(place, uses.imports[number]) if how == u.IMPORTED else "" for how, number, *_ in bound}
+            if things - {_thing(place, each)}:
+                does = "binds" if scope == own else "uses another"
+                raise Refused(
+                    "name_collision",
+                    f"The import of {each.shown} collides: {function.address} {does} {each.name}.",
+                    unchanged=True,
+                    hints=["Import it under another name: … as …"],
+                )
 
 
 def _is_last(each: ImportedName, going: Sequence[ImportedName], found: Sequence[ImportedName]) -> bool:
@@ -320,7 +354,7 @@ def _is_last(each: ImportedName, going: Sequence[ImportedName], found: Sequence[
 def _run_by(graph: ImportGraph, path: str, node: Import) -> Iterator[str]:
     """Yield the files that an import statement makes run."""
     for alias in node.names:
-        if hasattr(node, "level"):
-            yield from graph.run_by(path, node.module or "", alias.name, node.level)  # type: ignore[union-attr]
+        if isinstance(node, ast.ImportFrom):
+            yield from graph.run_by(path, node.module or "", alias.name, node.level)
         else:
             yield from graph.run_by(path, alias.name, None, 0)

@@ -77,7 +77,7 @@ def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> lis
             outer = bound_in(scopes, number, name)
             bindings = scopes[outer].names.get(name, ())
             defined = [binding[1] for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
-            inner += [each for each in defined if outer == number or _is_within(scopes, each, number)]
+            inner += [each for each in defined if outer == number or is_within(scopes, each, number)]
         current = inner[segment.index : segment.index + 1] if segment.index is not None else inner
         owner = segment.name
     return current
@@ -96,7 +96,8 @@ def bound_in(scopes: Sequence[u.Scope], number: int, name: str) -> int:
     return number
 
 
-def _is_within(scopes: Sequence[u.Scope], inner: int, outer: int) -> bool:
+def is_within(scopes: Sequence[u.Scope], inner: int, outer: int) -> bool:
+    """Say whether a scope is another one, or lies in it."""
     while inner > outer:
         inner = scopes[inner].parent
     return inner == outer
