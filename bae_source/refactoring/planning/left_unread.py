@@ -103,8 +103,7 @@ def _not_standing(tree: Tree, names: set[str]) -> set[str]:
     from bae_source.syntax.text.lexer import lex  # where the text alone does not tell
 
     text, lexed = tree.text, lex(tree.text)
-    plain = [each for each in lexed.strings if "f" not in text[each.start : each.start + 2].lower()]
-    spans = [*lexed.comments, *plain]
+    spans = [*lexed.comments, *lexed.plain_strings(text)]
     return {
         name
         for name, found in places.items()

@@ -37,12 +37,15 @@ _UNUSED = "F401"
 _CODES = r"[ \t]*:[ \t]*(?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*)"
 _NOQA = re.compile(rf"#[ \t]*noqa\b(?:{_CODES})?", re.IGNORECASE)
 _NOQA_FILE = re.compile(rf"#[ \t]*(?:flake8|ruff)[ \t]*:[ \t]*noqa\b(?:{_CODES})?", re.IGNORECASE)
+_PYLINT, _RUFF = r"[^#\n]*\b(?:unused-import|W0611)\b", r"\[[^\]\n]*\b(?:F401|unused-import)\b"
+_FOR_NEXT = rf"pylint[ \t]*:[ \t]*disable-next={_PYLINT}|ruff[ \t]*:[ \t]*ignore{_RUFF}"
 _FOR_TOOLS = re.compile(
-    r"#[ \t]*(?:pylint[ \t]*:[ \t]*disable(?:-next)?=[^#]*\b(?:unused-import|W0611)\b|nopycln|isort:[ \t]*skip)",
-    re.IGNORECASE,
+    rf"#[ \t]*(?:pylint[ \t]*:[ \t]*disable={_PYLINT}|{_FOR_NEXT}|nopycln|isort:[ \t]*skip)", re.IGNORECASE
 )
+_ABOVE = re.compile(rf"#[ \t]*(?:{_FOR_NEXT})", re.IGNORECASE)
+_SWITCH = re.compile(rf"#[ \t]*ruff[ \t]*:[ \t]*(disable|enable){_RUFF}", re.IGNORECASE)
 _FOR_FILE = re.compile(
-    r"^[ \t]*#[ \t]*(?:pylint[ \t]*:[ \t]*(?:skip-file|disable=[^#\n]*\b(?:unused-import|W0611)\b)"
+    rf"^[ \t]*#[ \t]*(?:pylint[ \t]*:[ \t]*(?:skip-file|disable={_PYLINT})|ruff[ \t]*:[ \t]*file-ignore{_RUFF}"
     r"|nopycln[ \t]*:[ \t]*file|autoflake[ \t]*:[ \t]*skip_file|pyflakes[ \t]*:[ \t]*(?:noqa|ignore))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -53,7 +56,7 @@ _BY_NAME = re.compile(r"\b(?:[gsh]etattr|hasattr|attrgetter|patch|usefixtures|ge
 """Functions that look names up which strings give them."""
 _WHY = re.compile(
     r"side[ -]?effect|regist|export|\bkeep|need|requir|backward|compat|public|\bAPI\b|import(?:ed)? (?:for|so|to)\b"
-    r"|unused|\bused (?:by|in)\b|populat|\bhooks?\b|plugin|\bloads?\b|discover|alias",
+    r"|unused|noinspection|\bused (?:by|in)\b|populat|\bhooks?\b|plugin|\bloads?\b|discover|alias",
     re.IGNORECASE,
 )
 """Words of a comment that tells what an import is for."""
@@ -165,6 +168,8 @@ class _Remarks:
         self._strings = [span.cut(text) for span in lexed.strings]
         self._looks_up = _BY_NAME.search(text) is not None
         self._in_doctests = {each.name for each in taken_by_doctests(text)}
+        switched = ((line, _SWITCH.match(self._comments[line])) for line in sorted(self._alone))
+        self._switched = [(line, match[1].lower()) for line, match in switched if match]
         whole = [_NOQA_FILE.match(self._comments[number]) for number in self._alone]
         self._everything = None
         if any(each and _is_meant(each["codes"]) for each in whole) or _FOR_FILE.search(text):
@@ -175,17 +180,18 @@ class _Remarks:
     def of(self, each: ImportedName) -> Purpose | None:
         """Return what the text says of an import."""
         comments = [found for line in dict.fromkeys(each.lines) if (found := self._comments.get(line))]
-        if self._everything is Purpose.MARKED or any(_marks(comment) for comment in comments):
+        above: list[str] = []
+        while (line := each.line - len(above) - 1) in self._alone:
+            above.append(self._comments[line])
+        off = [state for line, state in self._switched if line < each.line][-1:] == ["disable"]
+        is_marked = any(map(_marks, comments)) or any(map(_ABOVE.match, above))
+        if self._everything is Purpose.MARKED or off or is_marked:
             return Purpose.MARKED
         if each.top and each.name in self._in_doctests:
             return Purpose.DOCTEST
         if self._everything is not None:
             return self._everything
-        line = each.line - 1
-        while line in self._alone:
-            comments.append(self._comments[line])
-            line -= 1
-        if any(_WHY.search(comment) for comment in comments):
+        if any(map(_WHY.search, (*comments, *above))):
             return Purpose.COMMENT
         word = re.compile(rf"(?<![\w.])({re.escape(each.name)})(?!\w)(\s*[.(])?")
         for string in self._strings:
@@ -205,9 +211,8 @@ class _Remarks:
 
 def _code_of(text: str, lexed: Lexed) -> str:
     """Return a text without its comments, and without its strings but those that may hold code in fields."""
-    plain = (each for each in lexed.strings if "f" not in text[each.start : each.start + 2].lower())
     pieces, position = list[str](), 0
-    for span in sorted([*lexed.comments, *plain]):
+    for span in sorted([*lexed.comments, *lexed.plain_strings(text)]):
         pieces.append(text[position : span.start])
         position = max(position, span.end)
     return "".join([*pieces, text[position:]])

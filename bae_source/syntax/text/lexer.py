@@ -31,6 +31,7 @@ _STRING_BODY = {
 }
 _PREFIX = re.compile(r"(?:^|(?<=\W))(?:[rbuft]|rb|br|fr|rf|tr|rt)$", re.IGNORECASE)
 _FIELD_STOP = re.compile(r"""[#'"()\[\]{}:!\\]""")
+_FIELDED = re.compile(r"[rR]?[fFtT]")
 _MAX_FIELD_DEPTH = 30
 _Memo = dict[int, tuple[int, bool]]
 
@@ -65,6 +66,10 @@ class Lexed(Struct, frozen=True):
     brackets: tuple[tuple[Span, int], ...]
     depth: int
     closed: bool
+
+    def plain_strings(self, text: str) -> list[Span]:
+        """Return the literals of the text that `lex` read which cannot have fields, as f-strings do."""
+        return [each for each in self.strings if not _FIELDED.match(text, each.start)]
 
 
 def lex(text: str) -> Lexed:
