@@ -43,11 +43,11 @@ STATEMENTS = (
     "from typing import LiteralString",
     "import wave as w",
 )
-"""What hardly any module imports, plain, by name, into a statement that is there, and under another name."""
+"""Imports that hardly any module has: plain, by name, into a statement that is there, and under another name."""
 
 
 class Result(Struct, kw_only=True):
-    """What one package came to.
+    """Measures of one package.
 
     Parameters:
         found: how many imports `imports organise` would take out, and how many it is unsure about.
@@ -69,7 +69,7 @@ class Result(Struct, kw_only=True):
 
     @property
     def is_right(self) -> bool:
-        """Whether the package meets the targets."""
+        """True if the package meets the targets."""
         return not self.unclean and not self.wrong and self.added == self.out + self.kept
 
 

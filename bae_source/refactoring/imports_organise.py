@@ -17,7 +17,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.report import Report
 from bae_source.model.request import Effect, Request, described
 from bae_source.model.span import Span
-from bae_source.model.text import listed
+from bae_source.model.text import counted, listed
 from bae_source.project.files.generated import is_generated
 from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.unread import Unread
@@ -87,7 +87,7 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
         summary = _summary(found)
         if self.sort:
             found, count = _sorted(workspace, found, modules)
-            summary += f" Sorted the imports of {_modules(count)}." if count else " All imports are in order."
+            summary += f" Sorted the imports of {counted(count, 'module')}." if count else " All imports are in order."
         unparsed = tuple((name_at(workspace.census, path), error) for path, error in found.unreadable)
         plan = planned_files(
             workspace,
@@ -155,17 +155,12 @@ def _sorted(workspace: Workspace, found: Unneeded, modules: Sequence[ModuleFile]
     return replace(found, spliced=tuple(spliced), gone=gone), len(steps)
 
 
-def _modules(count: int) -> str:
-    return "1 module" if count == 1 else f"{count:,} modules"
-
-
 def _summary(found: Unneeded) -> str:
     if not found.count:
         return "No import was found that surely nothing needs."
-    imports = "1 import" if found.count == 1 else f"{found.count:,} imports"
-    modules = "" if len(found.gone) == 1 else f"{len(found.gone):,} modules: "
+    modules = "" if len(found.gone) == 1 else f"{counted(len(found.gone), 'module')}: "
     shown = listed((f"{name} ({listed(names)})" for name, names in found.gone.items()), _MOST_SHOWN)
-    return f"Took out {imports} that nothing needs, of {modules}{shown}."
+    return f"Took out {counted(found.count, 'import')} that nothing needs, of {modules}{shown}."
 
 
 def _generated(found: Unneeded) -> list[Notice]:

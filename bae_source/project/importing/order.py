@@ -11,7 +11,7 @@ Invariants:
 - only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
   submodule; what stands in an `if` or a `try` is taken to cope;
 - only modules on a circle with one of the two are followed, and no functions, even if they are called meanwhile: that
-  is left to the import that verifies, and nothing is said of it where none does;
+  is left to the import that verifies, and has no notice where none does;
 - nothing is executed.
 """
 

@@ -67,7 +67,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
     @property
     def certainty(self) -> Certainty:
-        """How sure it is that nothing needs it."""
+        """Certainty with which nothing needs it."""
         return "unsure" if self.why else "sure"
 
 
@@ -520,10 +520,6 @@ def takers_of_import(workspace: Workspace, module: ModuleFile, name: str) -> lis
     """Return the places of other modules, as module and line, that surely take a name which a module imports."""
     text = workspace.source(module).text
     named = [each for each in imported_names(text) if each.top and each.name == name]
-    found = (one for each in named[:1] for one in _taking(workspace, module, each))
+    symbol = Symbol(module.path, 0, name)
+    found = _Elsewhere(workspace, {symbol: (module, named[0])}).places(symbol) if named else ()
     return [(one.module, one.line) for one in found if one.certainty == "sure" and one.module != module.name]
-
-
-def _taking(workspace: Workspace, module: ModuleFile, each: ImportedName) -> list[Reference]:
-    symbol = Symbol(module.path, 0, each.name)
-    return _Elsewhere(workspace, {symbol: (module, each)}).places(symbol)

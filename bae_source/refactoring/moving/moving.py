@@ -6,7 +6,7 @@ Old names that go on to work in the module that definitions have left:
     def send(): …       def __getattr__(name): …, which imports it from its new module, and warns that it has moved
 
 Invariants:
-- a module that has a `__getattr__`, or still uses the name itself, imports the name: nobody is warned, which is said.
+- a module that has a `__getattr__`, or still uses the name itself, imports the name; a notice says that nothing warns.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Unneeded(Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """How many imports go."""
+        """Number of imports that go."""
         return sum(map(len, self.gone.values()))
 
 

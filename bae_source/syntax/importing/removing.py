@@ -54,7 +54,7 @@ class _Place(Struct, frozen=True, kw_only=True):
 
     @property
     def is_alone(self) -> bool:
-        """Whether its suite has nothing else."""
+        """True where its suite has nothing else."""
         return self.before is None and self.after is None
 
 
