@@ -47,6 +47,16 @@ def _project(folder: Path, settings: str = RUFF, core: bytes = CORE.encode(), na
     return folder
 
 
+def _with_black(folder: Path, does: str) -> Path:
+    """Return a project whose own environment has a shell script for black."""
+    root = _project(folder, BLACK)
+    (root / ".venv/bin").mkdir(parents=True)
+    (root / ".venv/bin/python").symlink_to(sys.executable)
+    (root / ".venv/bin/black").write_text(f"#!/bin/sh\n{does}\n")
+    (root / ".venv/bin/black").chmod(0o755)
+    return root
+
+
 def _core(root: Path) -> str:
     return (root / "app/core.py").read_bytes().decode()
 
@@ -297,11 +307,7 @@ FAILURES: list[tuple[str, type[ResourceError], str]] = [
 def test_a_formatter_that_fails_or_prints_other_code_changes_nothing(
     tmp_path: Path, does: str, error: type[ResourceError], message: str
 ) -> None:
-    root = _project(tmp_path, BLACK)
-    (root / ".venv/bin").mkdir(parents=True)
-    (root / ".venv/bin/python").symlink_to(sys.executable)
-    (root / ".venv/bin/black").write_text(f"#!/bin/sh\n{does}\n")
-    (root / ".venv/bin/black").chmod(0o755)
+    root = _with_black(tmp_path, does)
     source = Source(root)
     for how in ({"dry_run": True}, {}):
         with pytest.raises(error) as caught:
@@ -312,23 +318,13 @@ def test_a_formatter_that_fails_or_prints_other_code_changes_nothing(
 
 
 def test_a_formatter_that_changes_all_else_too_changes_nothing_else(tmp_path: Path) -> None:
-    root = _project(tmp_path, BLACK)
-    (root / ".venv/bin").mkdir(parents=True)
-    (root / ".venv/bin/python").symlink_to(sys.executable)
-    (root / ".venv/bin/black").write_text(
-        "#!/bin/sh\nsed -e 's/ \\+)/)/g' -e 's/( \\+/(/g' -e 's/^def/\\n\\n\\ndef/'\n"
-    )
-    (root / ".venv/bin/black").chmod(0o755)
+    root = _with_black(tmp_path, r"sed -e 's/ \+)/)/g' -e 's/( \+/(/g' -e 's/^def/\n\n\ndef/'")
     Source(root).edit("app.core.f", "def f( b ):\n    return {'a':b}\n", format=True)
     assert _core(root) == CORE.replace("def f( a ):\n    return {'a':a}\n", "def f(b):\n    return {'a':b}\n")
 
 
 def test_only_format_starts_the_formatter_of_the_project(tmp_path: Path) -> None:
-    root = _project(tmp_path, BLACK)
-    (root / ".venv/bin").mkdir(parents=True)
-    (root / ".venv/bin/python").symlink_to(sys.executable)
-    (root / ".venv/bin/black").write_text(f"#!/bin/sh\ntouch '{root}/ran'\ncat\n")
-    (root / ".venv/bin/black").chmod(0o755)
+    root = _with_black(tmp_path, f"touch '{tmp_path}/ran'\ncat")
     source = Source(root)
     source.edit("app.core.f", NEW_F, dry_run=True)
     source.edit("app.core.f", NEW_F)

@@ -86,10 +86,10 @@ def formatted(plan: Plan, workspace: Workspace) -> Plan:
         if file.edits or file.before is None or file.mode is not None or file.owner is not None:
             files.append(file)
     changes = ChangeSet(tuple(files), plan.changes.folders)
-    by = f"ormatted by {listed(used)}"
-    summary = f"{plan.summary} F{by}." if used else plan.summary
+    by = f"Formatted by {listed(used)}"
+    summary = f"{plan.summary} {by}." if used else plan.summary
     if plan.changes and not files:
-        summary = f"F{by}, it is what was there already."
+        summary = f"{by}, it is what was there already."
     paths = {file.path for file in files}
     return replace(
         plan, changes=changes, summary=summary, modules=tuple(each for each in plan.modules if each.path in paths)
@@ -209,7 +209,7 @@ class _Output:
             begins = (first, first + growth, made.signs.find(given.signs[first:last])) if growth else (first,)
             places = (self._lines(lexed, made, begin, begin + last - first) for begin in begins)
             wanted = given.part(first, last)
-            place = next((each for each in places if each is not None and _said_at(each, made) == wanted), None)
+            place = next((each for each in places if each is not None and _part_at(each, made) == wanted), None)
             if place is None:
                 raise self._other(f"{module}.{unit.name}" if unit.name else module)
             newline = dominant_newline(unit.raw) or tree.source.newline
@@ -281,17 +281,17 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
         is_example = span.start in statements and _EXAMPLE.search(text, span.start, span.end)
         free.update(range(span.start, span.end if is_example else quote))
         ends.update((quote, span.end - 1) if is_example else ())
-    told = _CASELESS.sub(lambda match: match[0].lower(), text)
-    offsets = [at for at, sign in enumerate(told) if at in ends or not (at in free or _FREE.match(sign))]
+    folded = _CASELESS.sub(lambda match: match[0].lower(), text)
+    offsets = [at for at, sign in enumerate(folded) if at in ends or not (at in free or _FREE.match(sign))]
     remarks = {at for span in lexed.comments for at in range(span.start, span.end)}
     return _Marked(
-        "".join('"' if at in ends else told[at] for at in offsets),
+        "".join('"' if at in ends else folded[at] for at in offsets),
         offsets,
         {number for number, at in enumerate(offsets) if at in remarks},
     )
 
 
-def _said_at(place: Span, made: _Marked) -> tuple[str, list[str]]:
+def _part_at(place: Span, made: _Marked) -> tuple[str, list[str]]:
     """Return what stands at a place of an output."""
     return made.part(bisect_left(made.offsets, place.start), bisect_left(made.offsets, place.end))
 

@@ -98,16 +98,17 @@ class Context(Struct, frozen=True, kw_only=True):
 
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
-_TAKING_BACK = ("dry_run", "reload", "verify", "cascade", "why", "budget")
 _CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "budget")
 _PLANNED = ("change", "commit")
 """Runners of requests that plan a change, which others only take back or make again."""
+_FINISHING = frozenset({"tidy", "format"})
+"""Parameters that such a request alone takes."""
 
 
 @cache
 def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     """Return what a caller may say, beside a request's own parameters, about how it is run."""
-    changing = _CHANGING if kind.runner in _PLANNED else _TAKING_BACK
+    changing = [name for name in _CHANGING if kind.runner in _PLANNED or name not in _FINISHING]
     names = changing if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
     declared = {parameter.name: parameter for parameter in parameters(Context)}
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))

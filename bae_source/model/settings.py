@@ -56,7 +56,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     ] = None
     import_sorter: Annotated[
         Literal["ruff", "isort"] | None,
-        _told("What sorts imports; else the one that the project has settings of.", "ruff"),
+        _told("The sorter of imports; else the one that the project has settings of.", "ruff"),
     ] = None
     verify_seconds: Annotated[float, _told("How long tests, types and commands may take.", 300, gt=0)] = 300
     history_megabytes: Annotated[

@@ -39,7 +39,7 @@ _CHECKING = {
     "isort": ("--check-only", "--"),
 }
 _FAULT = re.compile(r"^(?:ERROR: (?=.* Imports are ))?(.+?)(?::\d+:\d+: I\d+ | Imports are )", re.MULTILINE)
-"""How either of them names a file whose imports it would sort."""
+"""Line of either of them that names a file whose imports it would sort."""
 _PATH = "{path}"
 _HOOK = re.compile(r"^[ \t]*(?:-[ \t]+)?id:[ \t]*[\"']?([\w-]+)", re.MULTILINE)
 _SORTING = {"ALL", "I", "I0", "I00", "I001"}
@@ -73,14 +73,7 @@ class StyleTool(Struct, frozen=True, kw_only=True):
         encoding = source.encoding if self.name == "black" else "utf-8"  # black alone goes by a cookie
         given = text.encode(encoding)
         try:
-            finished = run(
-                self._command(path),
-                folder=self.surroundings.root,
-                environment=scrubbed(self.surroundings.environment) | {"PYTHONUTF8": "1"},
-                time_limit=_SECONDS,
-                limit=8 * len(given) + 64_000,
-                given=given,
-            )
+            finished = self._run(self._command(path), limit=8 * len(given) + 64_000, given=given)
         except CannotStart as error:
             raise self._failed(f"cannot be started: {error}") from None
         if finished.timed_out:
@@ -106,13 +99,7 @@ class StyleTool(Struct, frozen=True, kw_only=True):
         for start in range(0, len(paths), _MOST_AT_ONCE):
             some = paths[start : start + _MOST_AT_ONCE]
             try:
-                finished = run(
-                    [self.words[0], *_CHECKING[self.name], *some],
-                    folder=root,
-                    environment=scrubbed(self.surroundings.environment) | {"PYTHONUTF8": "1"},
-                    time_limit=_SECONDS,
-                    limit=2_000 * len(some),
-                )
+                finished = self._run([self.words[0], *_CHECKING[self.name], *some], limit=2_000 * len(some))
             except CannotStart:
                 return frozenset(paths)
             if finished.timed_out or finished.status not in (0, 1):
@@ -128,6 +115,11 @@ class StyleTool(Struct, frozen=True, kw_only=True):
             return (self.surroundings.root / path).read_bytes() == content
         except OSError:
             return False
+
+    def _run(self, command: Sequence[str], *, limit: int, given: bytes | None = None) -> Finished:
+        around = self.surroundings
+        environment = scrubbed(around.environment) | {"PYTHONUTF8": "1"}
+        return run(command, folder=around.root, environment=environment, time_limit=_SECONDS, limit=limit, given=given)
 
     def _command(self, path: str) -> list[str]:
         is_new = self.name == "isort" and not (self.surroundings.root / path).is_file()  # which it passes over

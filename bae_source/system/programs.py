@@ -1,4 +1,4 @@
-"""Where programs are taken from: those of a project beside its interpreter, ours from nowhere that a project can reach.
+"""Folders of programs: those of a project lie beside its interpreter, ours nowhere that a project can reach.
 
 find_program("mypy", "/repo/.venv/bin/python", "/usr/bin")       "/repo/.venv/bin/mypy"
 within_reach("/repo/.venv/bin:.:/usr/bin", Path("/repo"))        "/usr/bin"

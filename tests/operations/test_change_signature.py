@@ -114,7 +114,7 @@ def test_a_transaction_sees_the_signature_that_it_changed(root: Path) -> None:
         ({"signature": "x" * 10_000_000}, "more than"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_changes(root: Path, given: dict[str, object], says: str) -> None:
+def test_a_wrong_call_is_named_and_nothing_changes(root: Path, given: dict[str, object], says: str) -> None:
     with pytest.raises(RequestError, match=says) as caught:
         Source(root).change_signature("core.send", **{"signature": '(data, *, mode="r")', **given})  # type: ignore[arg-type]
     assert caught.value.hints

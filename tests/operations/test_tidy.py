@@ -112,6 +112,6 @@ def test_all_imports_that_go_are_named(tmp_path: Path) -> None:
     outcome = Source(tmp_path).delete("core.load", tidy=True, reload="off", dry_run=True)
     message = next(each.message for each in outcome.warnings if each.code == "imports_removed")
     assert message.endswith(f": core ({', '.join(names)}).")
-    said = Source(tmp_path).delete("core.load", reload="off")
-    message = next(each.message for each in said.warnings if each.code == "import_unused")
+    left = Source(tmp_path).delete("core.load", reload="off")
+    message = next(each.message for each in left.warnings if each.code == "import_unused")
     assert message.startswith(f"Nothing uses {', '.join(names)} of core any more")

@@ -181,29 +181,6 @@ def test_a_tool_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.Monkey
         _with_black_at(tmp_path).output("m.py", Source(UNTIDY))
 
 
-def _files_below(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-
-
-def _with_black_at(folder: Path) -> StyleTool:
-    (folder / ".venv/bin").mkdir(parents=True)
-    (folder / ".venv/bin/python").symlink_to(sys.executable)
-    return _tools(folder, {"pyproject.toml": BLACK}, path=f"{folder}/bin:/usr/bin:/bin").formatter("m.py")
-
-
-def _program(path: Path, does: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{does}\n")
-    path.chmod(0o755)
-
-
-def _refused(choose: object) -> ResourceError:
-    assert callable(choose)
-    with pytest.raises(RequestError) as caught:
-        choose("m.py")
-    return caught.value
-
-
 @pytest.mark.parametrize("settings", [SELECTING, ISORT], ids=["ruff", "isort"])
 def test_many_files_are_looked_at_together_and_those_in_order_are_not_named(tmp_path: Path, settings: str) -> None:
     files = {
@@ -225,3 +202,26 @@ def test_a_sorter_that_does_not_say_which_files_are_at_fault_gets_all_of_them(tm
     tool = _tools(tmp_path, {"pyproject.toml": SELECTING, "a.py": "import os\n"}).sorter("a.py")
     (tmp_path / "pyproject.toml").write_text("[tool.ruff.lint]\nextend-select = 3\n")
     assert tool.at_fault(["a.py"]) == {"a.py"}
+
+
+def _files_below(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+
+
+def _with_black_at(folder: Path) -> StyleTool:
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / ".venv/bin/python").symlink_to(sys.executable)
+    return _tools(folder, {"pyproject.toml": BLACK}, path=f"{folder}/bin:/usr/bin:/bin").formatter("m.py")
+
+
+def _program(path: Path, does: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{does}\n")
+    path.chmod(0o755)
+
+
+def _refused(choose: object) -> ResourceError:
+    assert callable(choose)
+    with pytest.raises(RequestError) as caught:
+        choose("m.py")
+    return caught.value

@@ -1,4 +1,4 @@
-"""What a module does beyond itself when it is imported, and what it does not."""
+"""Effects of modules beyond themselves when they are imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bae_source.syntax.importing.effects import first_effect
         ("(lambda: 1)()\n", 1),
     ],
 )
-def test_the_first_statement_that_does_something_is_told(text: str, line: int) -> None:
+def test_the_first_statement_that_does_something_is_named(text: str, line: int) -> None:
     assert first_effect(text, classes=False) == line
 
 
