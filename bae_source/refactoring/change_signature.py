@@ -189,8 +189,8 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             RequestError: `invalid_arguments` for a name that is not there.
         """
         old_names = {each.name for each in before.parameters}
-        pairs = _pairs("renamed", self.renamed)
-        pairs = {old: new for old, new in pairs.items() if old in old_names or new not in old_names}  # else it was
+        given = _pairs("renamed", self.renamed).items()
+        pairs = {old: new for old, new in given if new not in old_names or old in old_names - {new}}  # else it was
         new_names = {each.name for each in after.parameters}
         for old, new in pairs.items():
             if old not in old_names:

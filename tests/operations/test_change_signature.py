@@ -127,6 +127,21 @@ def test_parameters_that_exchange_their_names_need_two_steps(root: Path) -> None
     assert (root / "core.py").read_text() == CORE
 
 
+def test_a_name_that_stays_is_no_rename(root: Path) -> None:
+    (root / "core.py").write_text("def f(a, b):\n    return a - b\n\n\nprint(f(2, b=3))\n")
+    Source(root).change_signature("core.f", "(*, a, b)", renamed=["a=a"])
+    assert (root / "core.py").read_text() == "def f(*, a, b):\n    return a - b\n\n\nprint(f(a=2, b=3))\n"
+    with pytest.raises(RequestError, match="renamed has c, which is no parameter of"):
+        Source(root).change_signature("core.f", "(a, b)", renamed=["c=c"])
+
+
+def test_a_summary_is_one_line_whatever_annotations_say(root: Path) -> None:
+    (root / "core.py").write_text('def f(a: """long\nand longer""" = 1):\n    return a\n')
+    assert Source(root).change_signature("core.f", "(*, a=1)").text == (
+        "Changed the signature of core.f to (*, a=1): 1 place in 1 definition."
+    )
+
+
 def test_names_are_handed_on_in_a_row(root: Path) -> None:
     (root / "core.py").write_text("def f(a, b):\n    return a - b\n\n\nprint(f(b=1, a=3))\n")
     Source(root).change_signature("core.f", "(b, c)", renamed=["a=b", "b=c"])

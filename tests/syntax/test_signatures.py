@@ -35,6 +35,8 @@ def signature(text: str) -> Signature:
         ("()", "()"),
         ("(a, # one\n b,)", "(a, b)"),
         ("(a: 'x, y' = ')', b='(')", "(a: 'x, y' = ')', b='(')"),
+        ("(a: An[\n int], /, *b: str, c=[1,\r 2]) -> X", "(a, /, *b, c=[1, 2])"),
+        (f"(a: {'X' * 300} = 1, **b)", "(a=1, **b)"),
     ],
 )
 def test_a_signature_is_read_however_it_is_written(text: str, shown: str | None) -> None:

@@ -22,6 +22,8 @@ from bae_source.syntax.text.lexer import end_of_bracket, end_of_header
 
 _HEAD = re.compile(r"\s*(?:(?P<async>async)\s+)?(?:def\s+)?(?P<name>[^\W\d]\w*)?\s*(?P<types>\[)?")
 _ASYNC = re.compile(r"\basync[ \t]+(?:def\s+)?\Z")
+_LONGEST = 300
+"""Characters of a signature that is drawn with its annotations."""
 _RETURNS = re.compile(r"\s*->\s*(?P<returns>.*?)\s*\Z", re.DOTALL)
 
 
@@ -166,9 +168,13 @@ class Signature(Struct, frozen=True, kw_only=True):
         return structs.replace(self, parameters=parameters, returns=other.returns)
 
     def shown(self) -> str:
-        """Draw it in one line."""
+        """Draw it in one line, without annotations where these take several lines or a long one."""
         returns = f" -> {self.returns}" if self.returns else ""
-        return f"({', '.join(tokens(self.parameters))}){returns}"
+        whole = f"({', '.join(tokens(self.parameters))}){returns}"
+        if len(whole) <= _LONGEST and len(whole.splitlines()) == 1:
+            return whole
+        bare = [_written(each, annotation="", default_text=each.default) for each in self.parameters]
+        return f"({', '.join(tokens(bare))})"
 
 
 class Header(Struct, frozen=True, kw_only=True):
