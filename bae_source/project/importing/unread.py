@@ -114,10 +114,13 @@ def reads_of(project: Project, path: str, each: ImportedName) -> list[u.Mention]
     """Return where the code of a file reads or deletes a name that it imports, or lists it in `__all__`."""
     uses = project.uses(path)
     scopes = _scopes(uses, each, _bound_by_imports(uses)[0].get(each.name, ()))
+    bindings = (binding for scope in uses.scopes for binding in scope.names.get(each.name, ()))
+    added = {line for how, _, is_added_to, line in bindings if how == u.OTHER and is_added_to}
     return [
         mention
         for mention in uses.mentions.get(each.name, ())
-        if any(_reads(project, path, each.name, mention, scope) for scope in scopes)
+        if (mention[3] != u.WRITE or mention[0] in added)
+        and any(_reads(project, path, each.name, mention, scope) for scope in scopes)
     ]
 
 
