@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.outcome import Notice
-from bae_source.model.text import listed
+from bae_source.model.text import listed, normalised
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.provided import Provided
 from bae_source.refactoring.planning.plan import Spliced
@@ -18,6 +19,7 @@ from bae_source.syntax.rewrite.postcondition import names_alone
 from bae_source.syntax.text.source import parsable
 
 _OF_MODULES = frozenset({"__name__", "__file__", "__doc__", "__package__", "__path__", "__spec__", "__builtins__"})
+_WORD = re.compile(r"[^\W\d]\w*")
 _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
 
 
@@ -44,20 +46,22 @@ def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> Non
         )
 
 
-def lost_names(before: Project, after: Project, path: str) -> dict[str, list[int]]:
+def lost_names(before: Project, after: Project, path: str, touched: str) -> dict[str, list[int]]:
     """Return the names of a file that mean nothing in more places than before, each with their lines.
 
     Parameters:
         before, after: the project as it is, and as a change leaves it.
+        touched: the code that goes and that which comes; a name that stands nowhere in it means what it meant.
     """
-    now = _lines_of_unresolved(after, path)
-    known = _lines_of_unresolved(before, path) if now else {}
+    words = None if "import" in touched and "*" in touched else frozenset(_WORD.findall(normalised(touched)))
+    now = _lines_of_unresolved(after, path, words)
+    known = _lines_of_unresolved(before, path, words) if now else {}
     return {name: lines for name, lines in now.items() if len(lines) > len(known.get(name, ()))}
 
 
-def _lines_of_unresolved(project: Project, path: str) -> dict[str, list[int]]:
+def _lines_of_unresolved(project: Project, path: str, words: Set[str] | None) -> dict[str, list[int]]:
     found: dict[str, list[int]] = defaultdict(list)
-    for name, line in _unresolved(project, path):
+    for name, line in _unresolved(project, path, words):
         found[name].append(line)
     return found
 
@@ -105,18 +109,23 @@ def may_unbind(project: Project, each: Spliced) -> bool:
     return any(not gone.isdisjoint(scope.names) for scope in scopes)
 
 
-def _unresolved(project: Project, path: str) -> Iterator[tuple[str, int]]:
-    """Yield the names of a file that nothing binds, each with a line."""
+def _unresolved(project: Project, path: str, words: Set[str] | None = None) -> Iterator[tuple[str, int]]:
+    """Yield the names of a file that nothing binds, each with a line.
+
+    Parameters:
+        words: those to look at, and private names, which stand as Python stores them; None for all.
+    """
     try:
         uses = project.uses(path)
     except ResourceError:
         return
     if uses.stars:
         return  # which may bring any name
-    for name, mentions in uses.mentions.items():
-        if hasattr(builtins, name) or name in _OF_MODULES:
+    for name in uses.mentions:
+        is_asked = words is None or name in words or (name.startswith("_") and "__" in name)
+        if not is_asked or hasattr(builtins, name) or name in _OF_MODULES:
             continue
-        for mention in mentions:
+        for mention in uses.mentions[name]:
             is_name = mention[4] == u.PLAIN and mention[3] not in _NO_NAME
             if is_name and project.names.scope_of(path, mention[2], name) is None:
                 yield name, mention[0]

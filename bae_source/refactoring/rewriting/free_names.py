@@ -86,7 +86,9 @@ def lost_in(before: Workspace, after: Workspace, spliced: Sequence[Spliced]) -> 
     earlier, later = project_of(before), project_of(after)
     found: dict[str, list[str]] = {}
     for each in spliced:
-        for name, lines in lost_names(earlier, later, each.module.path).items():
+        text = before.source(each.module).text
+        touched = "\n".join(f"{span.cut(text)}\n{new}" for span, new in each.splices)
+        for name, lines in lost_names(earlier, later, each.module.path, touched).items():
             found.setdefault(name, []).extend(f"{each.module.name}:{line}" for line in lines)
     return found
 
