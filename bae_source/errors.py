@@ -19,6 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
+_UNWRITTEN = frozenset({"verify_failed", "reload_failed", "timed_out"})
+"""Codes of what judges a change before it is written."""
+
 
 class ResourceError(Exception):
     """Abstract base of every error that the engine raises on purpose.
@@ -68,7 +71,8 @@ class ResourceError(Exception):
             return sentence
         if not self.unchanged:
             return f"{self.clause}."
-        return f"{sentence} Nothing was changed." if sentence.endswith(".") else f"{sentence}; nothing was changed."
+        nothing = f"othing was {'written' if self.code in _UNWRITTEN else 'changed'}."
+        return f"{sentence} N{nothing}" if sentence.endswith(".") else f"{sentence}; n{nothing}"
 
     @property
     def clause(self) -> str:

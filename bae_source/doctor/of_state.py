@@ -174,7 +174,7 @@ def unfinished(folders: StateFolders) -> Trouble | None:
     told = "was made when its process ended; the next request tidies up behind it."
     if state is State.OPEN:
         told = "was interrupted; the next request takes it back."
-    elif state in (State.SINGLE, State.JUDGED):
+    elif state is State.SINGLE:
         told = "was begun; the next request sees whether it was made, and tidies up behind it."
     message = f"{record.entry.id} ({record.entry.summary}) {told}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")

@@ -1,6 +1,6 @@
 """Changes: plan, commit, undo and redo; the half of the door that writes.
 
-    plan on a snapshot -> (dry run: stop here) -> transaction, verified by loading -> outcome
+    plan on a snapshot -> judge the planned text -> (dry run: stop here) -> transaction -> outcome
 
 Invariants:
 - a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -40,10 +41,12 @@ from bae_source.syntax.text.source import Source
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
+    from bae_source.engine.making import Making
     from bae_source.history.record.history import History as Store
     from bae_source.history.record.history import Limits
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Transactions
+    from bae_source.verification.judging import Found
 
 _MOST_NAMED = 3
 """Files that a notice names; the report has all of them."""
@@ -75,6 +78,7 @@ class Changing:
         environment: the caller's environment variables.
         workspace: makes a fresh snapshot, with planned content by path or None.
         folders: where our own state lies.
+        undo: undoes an operation, as `undo` does.
     """
 
     def __init__(
@@ -84,11 +88,13 @@ class Changing:
         environment: Mapping[str, str],
         workspace: Callable[[Contents | None], Workspace],
         folders: Callable[[], StateFolders],
+        undo: Callable[[Changing, str, Context], object],
     ) -> None:
         self.root = root
         self.environment = environment
         self.workspace = workspace
         self.folders = folders
+        self._undo = undo
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -97,27 +103,39 @@ class Changing:
             planned: an earlier plan; what the change names must still be what it was then.
         """
         first = planned
+        verdicts: dict[str, Found] = {}
 
         def attempt(alone: bool) -> Outcome:
             nonlocal first
-            stands = self._standing()
-            workspace = self.workspace(None)
-            try:
-                plan = self._planned(asked, workspace, first)
-            except ResourceError as error:
-                if isinstance(error, RequestError) or alone or context.dry_run or stands():
-                    raise
-                raise Crowded from error
-            is_sure = alone or context.dry_run or stands()
+            with self.transactions.held() if alone else nullcontext():
+                stands = self._standing()
+                workspace = self.workspace(None)
+                try:
+                    plan = self._planned(asked, workspace, first)
+                except ResourceError as error:
+                    if isinstance(error, RequestError) or alone or context.dry_run or stands():
+                        raise
+                    raise Crowded from error
+                is_sure = alone or context.dry_run or stands()
             if not plan.changes and not is_sure:
                 raise Crowded
             first = plan if is_sure else planned
-            return self._made(asked, plan, workspace, context, first)
+            return self._made(asked, plan, workspace, context, first, verdicts)
 
-        return attempted(attempt, self.transactions.held)
+        def held() -> AbstractContextManager[object]:
+            """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
+            return nullcontext() if _is_slow(context) and not verdicts else self.transactions.held()
+
+        return attempted(attempt, held)
 
     def _made(
-        self, asked: Operation, plan: Plan, workspace: Workspace, context: Context, first: Plan | None
+        self,
+        asked: Operation,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        first: Plan | None,
+        verdicts: dict[str, Found],
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
@@ -125,7 +143,8 @@ class Changing:
             made = self._formatted(made, workspace) if context.format else made
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)
-            return self.commit(made, workspace, context, as_mapping(asked), verb=asked.verb)  # type: ignore[arg-type,attr-defined]
+            given = as_mapping(asked)  # type: ignore[arg-type]
+            return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
                 raise
@@ -209,43 +228,54 @@ class Changing:
         verb: str,
         kind: Literal["change", "undo", "redo"] = "change",
         of: tuple[str, ...] = (),
+        verdicts: dict[str, Found] | None = None,
     ) -> Outcome:
         """Make a planned change.
 
         Parameters:
             asked: the fields of the request, for the history.
             kind, of: for undo and redo, which changes it concerns.
+            verdicts: of an earlier attempt of the same request; takes those of this one.
 
         Raises:
             Refused: nothing was written.
-            TransactionError: it was written and taken back.
+            TransactionError: it does not hold, or could not be written.
         """
-        from bae_source.verification.choosing import verifier_of  # running code, which a dry run needs not
+        from bae_source.engine.making import Operated, checks_in, notices_in  # running code
 
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied")
-        committed = self.transactions.commit(
-            plan,
-            verifier=verifier_of(self.root, self.environment, workspace, plan, context),
+        operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
             request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
             kind=kind,
             of=of,
         )
+        making = self._making(plan, workspace, context, {} if verdicts is None else verdicts)
+        made = making.make(self.transactions, operated)
+        committed = made.committed
         unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
         back = Call("redo" if kind == "undo" else "undo", operation_id=ids if len(ids) > 1 else ids[0])
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *committed.warnings),
+            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        return _checked(outcome, context, (*checks, *committed.checks))
+        return _checked(outcome, context, (*checks, *checks_in(made.found)))
+
+    def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
+        from bae_source.engine.making import Making  # running code, which a plain dry run needs not
+
+        def undo(operation_id: str) -> object:
+            return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
+
+        return Making(self.folders(), self.environment, workspace, plan, context, verdicts=verdicts, undo=undo)
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
         """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
@@ -283,6 +313,12 @@ class Changing:
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned")
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
+        if plan.changes and set(context.verify) - {"cycles"}:
+            from bae_source.engine.making import checks_in, notices_in  # running code
+
+            found = self._making(plan, workspace, context, {}).judge()
+            outcome = replace(outcome, warnings=(*outcome.warnings, *notices_in(found)))
+            checks = (*checks, *checks_in(found))
         return _checked(outcome, context, checks)
 
     def outcome(
@@ -367,7 +403,6 @@ class Changing:
             history=self.history,
             clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
-            end_strays=_end_strays,
         )
 
 
@@ -412,10 +447,9 @@ def _checked(outcome: Outcome, context: Context, checks: Sequence[Check]) -> Out
     return replace(outcome, checks=tuple(checks), text=text)
 
 
-def _end_strays(holder: str) -> None:
-    from bae_source.system.strays import kill_strays_of  # only after a crash
-
-    kill_strays_of(holder)
+def _is_slow(context: Context) -> bool:
+    """Say whether a change is judged by what may take long."""
+    return bool(set(context.verify) - {"import", "cycles"})
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

@@ -5,8 +5,7 @@ Invariants:
 - `commit` plans everything anew on what is on the disk then, and is refused as stale if a symbol that a change names is
   no longer what it was when the change was drafted;
 - until the first change is planned each request sees what is on the disk then; from there on all see one snapshot;
-- what a crash left is finished before anything is read, and what is read while somebody else is at work is told to be
-  in doubt for as long as the snapshot is in use;
+- what a crash left is finished before anything is read;
 - once it was made, or after `abandon`, a draft takes no more requests.
 """
 
@@ -33,15 +32,9 @@ from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
-_UNDER_WAY = "change_under_way"
-_IN_DOUBT = Notice(
-    _UNDER_WAY,
-    "Somebody else was making a change while the transaction was planned: it may have been taken back since, and what"
-    " this answer says of its files with it. Commit or abandon the transaction, and ask again.",
-)
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]
-Recover = Callable[[Request], tuple[Notice, ...]]
+Recover = Callable[[], tuple[Notice, ...]]
 
 
 class Draft:
@@ -51,8 +44,7 @@ class Draft:
         changing: plans changes.
         read: answers a reading request from a workspace.
         commit: makes what was drafted, if it still comes to what the plan says.
-        recover: finishes what a process left that died, waiting for nobody, and returns what there is to say of that
-            and of what is under way.
+        recover: finishes what a process left that died, and returns what there is to say of that.
         message: the reason, for the history.
 
     Attributes:
@@ -69,7 +61,6 @@ class Draft:
         self._plans: list[Plan] = []
         self._first = changing.workspace(None)
         self._now = self._first
-        self._in_doubt = False
         self._closed = False
 
     def __len__(self) -> int:
@@ -88,7 +79,7 @@ class Draft:
         return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
 
     def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
-        """Do what is asked on a project that is in order, and tell what that took and what is in doubt."""
+        """Do what is asked on a project that is in order, and tell what that took."""
         told = self._looked(asked)
         try:
             outcome = do()
@@ -100,14 +91,9 @@ class Draft:
 
     def _looked(self, asked: Request) -> tuple[Notice, ...]:
         """Bring the project in order, take a new snapshot while nothing is planned, and return what to tell."""
-        told = self._recover(asked) if asked.recovers else ()
+        told = self._recover() if asked.recovers else ()
         if not self._plans:
             self._first = self._now = self._changing.workspace(None)
-            self._in_doubt = False
-        if any(notice.code == _UNDER_WAY for notice in told):
-            self._in_doubt = True
-        elif self._in_doubt:
-            return (*told, _IN_DOUBT)
         return told
 
     def _run(self, asked: Request, context: Context) -> Outcome:
@@ -172,7 +158,7 @@ class Draft:
             RequestError: the context is wrong.
             Refused: nothing was written: `stale`, `busy` and so on; `unsafe_change` where what was deleted is still
                 used.
-            TransactionError: it was written and taken back.
+            TransactionError: it does not hold, or could not be written.
         """
         self._check_open()
         context = checked(context)

@@ -178,7 +178,7 @@ class Service:
             self.changing,
             read=lambda workspace, asked, context: self._paged(*self._checked(asked, context), workspace),
             commit=commit,
-            recover=lambda asked: self._recover(asked, Context(dry_run=True)),  # which waits for nobody
+            recover=self._recover,
             message=message,
         )
 
@@ -210,7 +210,7 @@ class Service:
 
     def _recovered(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         """The layer of recovery: finish what a process that died left half done, and say so."""
-        notices = [*self.folders.unused(), *self._recover(asked, context)] if asked.recovers else []
+        notices = [*self.folders.unused(), *self._recover()] if asked.recovers else []
         try:
             outcome = self._steady(asked, context, planned, notices)
         except ResourceError as error:
@@ -221,12 +221,9 @@ class Service:
         notices += self._recovered_since()
         return replace(outcome, warnings=(*dict.fromkeys(notices), *outcome.warnings)) if notices else outcome
 
-    def _recover(self, asked: Request, context: Context) -> tuple[Notice, ...]:
-        """Finish what a process that died left half done, and return what there is to say of what is under way."""
-        if self.folders.is_idle():
-            return ()
-        will_wait = asked.effect is not Effect.READS and not context.dry_run
-        return self.changing.transactions.recover(will_wait=will_wait)
+    def _recover(self) -> tuple[Notice, ...]:
+        """Finish what a process that died left half done, and say so; one that is writing is waited for."""
+        return () if self.folders.is_idle() else self.changing.transactions.recover()
 
     def _recovered_since(self) -> tuple[Notice, ...]:
         """Return what was recovered by a transaction that waited for one whose process died meanwhile."""
@@ -250,7 +247,7 @@ class Service:
             else:
                 if head_of(self.folders.base) == head:
                     return outcome
-            notices += self._recover(asked, context)
+            notices += self._recover()
         return outcome
 
     def _carried_out(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
@@ -381,7 +378,13 @@ class Service:
         """Planner and maker of changes."""
         from bae_source.engine.changing import Changing
 
-        return Changing(self.root, environment=self.environment, workspace=self.workspace, folders=lambda: self.folders)
+        return Changing(
+            self.root,
+            environment=self.environment,
+            workspace=self.workspace,
+            folders=lambda: self.folders,
+            undo=_undone,
+        )
 
     @cached_property
     def _language_servers(self) -> LanguageServers:
@@ -428,6 +431,14 @@ def _travel(door: Service, asked: Any, context: Context) -> Outcome:
     from bae_source.engine.travelling import travel  # the history, as below, which no other command needs
 
     return travel(door.changing, asked, context)
+
+
+def _undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
+    """Undo an operation that does not hold."""
+    from bae_source.engine.travelling import travel
+    from bae_source.history.travel.commands import Undo
+
+    return travel(changing, parse(Undo, {"operation_id": operation_id}), context)
 
 
 def _history(door: Service, asked: Any, context: Context) -> Outcome:

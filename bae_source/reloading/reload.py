@@ -1,10 +1,13 @@
-"""The verifier of a transaction: does the changed code still load?
+"""Load a planned change: does the code import, and what has this process of it?
 
     auto      the import is tried in a child; then modules loaded in this process are loaded again in place
     patch     like auto, but functions and classes stay the same objects and take the new code
     process   everything in this process; an import is tried in a child only where the caller asked for it
     child     everything in a child
     off       nothing is loaded
+
+`try_imports` judges in a child, before anything is locked; `load` is the transaction's, just before it writes. Both
+take the planned text from memory: the files are as they were before the change.
 
 With `cascade`, the project's modules that import the changed ones, and that this process has loaded, follow them in
 the order of their imports: loaded again in this process, or with `child` imported there.
@@ -13,11 +16,11 @@ A module that is loaded is no judge of its own import: the names that the new so
 runs. So only a child's word is an import that was tried.
 
 Invariants:
-- compiled files that may be taken for changed sources are removed after writing and after taking back, in every mode;
-- children come first, and never while modules are loaded here: this process is touched only once they agree;
+- compiled files that may be taken for changed sources are removed before and after writing, in every mode;
+- this process is touched only once the children agree;
 - a changed module that is loaded here and not loaded again is named, also where the mode is to load none here;
 - a module that fails here as a child says it failed before the change is not blamed, and keeps its old code;
-- `roll_back` puts this process back as it was before `verify`.
+- `roll_back` puts this process back as it was before `load`.
 """
 
 from __future__ import annotations
@@ -46,24 +49,31 @@ from bae_source.system.compiled import HEADER, is_taken, may_pass
 
 
 class Reload:
-    """Judges one transaction by loading what it changed.
+    """Loads one planned change.
 
     Parameters:
         mode: where modules are loaded.
         setting: how the project's code is run.
+        modules: those whose files change.
+        before, after: content by project-relative path of every file that changes; None where there is none.
         cascade: whether loaded modules of the project that import the changed ones are loaded again as well.
         imports: whether the caller asked for the import by name; `process` tries none otherwise.
         users: modules to import in a child as well, since they use what the change takes away.
+        tried: what a child came to, where it has tried the same change already.
     """
 
     def __init__(
         self,
         mode: ReloadMode,
         setting: Setting,
+        modules: Sequence[ModuleFile],
+        before: Contents,
+        after: Contents,
         *,
         cascade: bool = False,
         imports: bool = False,
         users: Sequence[ModuleFile] = (),
+        tried: tuple[Notice, ...] = (),
     ) -> None:
         self._mode = mode
         self._setting = setting
@@ -71,54 +81,70 @@ class Reload:
         self._imports = imports
         self._users = tuple(users)
         self._root = Path(setting.root).resolve()
-        self._modules: tuple[ModuleFile, ...] = ()
-        self._before: Contents = {}
-        self._after: Contents = {}
-        self._since: dict[Path, int | None] = {}
-        self._addresses = Addresses(setting.root, setting.source_roots, {})
-        self._here: ThisProcess | None = None
-
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
-        """Remember what will change."""
         self._modules = tuple(module for module in modules if module.path in before)
         self._before, self._after = before, after
         sources = [self._root / path for path in before if path.endswith(".py")]
         self._since = {source: _modified(source) for source in sources}
         known = {module.path: module.name for module in modules}
-        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
-        self._addresses = Addresses(self._setting.root, roots, known)
-        if not self.judges():
-            self._remove_bytecode(after)  # here too: who dies right after the file is replaced leaves the new one
-        return False
+        roots = [*setting.source_roots, *(module.source_root for module in modules)]
+        self._addresses = Addresses(setting.root, roots, known)
+        self._tried = tried
+        self._here: ThisProcess | None = None
 
-    def judges(self) -> bool:
-        """Say whether anything is loaded; that compiled files are removed can hurt nobody."""
-        return self._mode != "off" and bool(self._modules or self._users)
+    def anew(self) -> Reload:
+        """Return what loads the same change once more, after it was undone."""
+        return Reload(
+            self._mode,
+            self._setting,
+            self._modules,
+            self._before,
+            self._after,
+            cascade=self._cascade,
+            imports=self._imports,
+            users=self._users,
+            tried=self._tried,
+        )
 
-    def verify(self) -> tuple[Notice, ...]:
-        """Load what was written.
+    def changed_since(self) -> list[str]:
+        """Return the modules, not those of the change, whose files changed since a child imported them."""
+        return []
+
+    def tries(self) -> bool:
+        """Say whether a child tries an import."""
+        return bool(self._to_try())
+
+    def try_imports(self, setting: Setting | None = None) -> tuple[Notice, ...]:
+        """Have a child import what is planned, and return what the caller should know.
+
+        Parameters:
+            setting: of a folder that holds the planned text; None to take it from memory.
 
         Raises:
             TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
         """
-        stale = self._remove_bytecode(self._after)
-        importlib.invalidate_caches()
-        return (*(self._untouched() if self._mode == "off" else self._loaded_anew()), *stale)
+        self._tried = self._check_in_child(self._to_try(), setting)
+        return self._tried
 
-    def _loaded_anew(self) -> tuple[Notice, ...]:
+    def load(self) -> tuple[Notice, ...]:
+        """Have this process load what is planned.
+
+        Raises:
+            TransactionError: `reload_failed`.
+        """
+        self._remove_bytecode(self._after)  # a process that dies right after the files are replaced leaves the new ones
+        if self._mode in ("off", "child"):
+            return self._untouched()
         loaded = self._loaded()
-        following = self._following(loaded) if self._cascade else []
-        if self._mode == "child":
-            tried = self._check_in_child([*self._present(()), *map(self._module_file, following), *self._users])
-            return (*tried, *self._untouched())
-        again = [*loaded, *following]
+        again = [*loaded, *(self._following(loaded) if self._cascade else ())]
+        notices = (*self._load_again(again, self._tried), *self._left_alone())
         if self._mode != "process":
-            tried = self._check_in_child([*self._present(()), *self._users])
-            return (*tried, *self._load_again(again, tried), *self._left_alone())
-        wanted = [module for module in self._present(()) if module.import_checked] if self._imports else []
-        tried = self._check_in_child([*wanted, *self._users])
-        notices = (*tried, *self._load_again(again, tried), *self._left_alone())
+            return notices
         return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
+
+    def written(self) -> tuple[Notice, ...]:
+        """Remove compiled files that may be taken for what was written, and name those that cannot be."""
+        importlib.invalidate_caches()
+        return self._remove_bytecode(self._after)
 
     def roll_back(self) -> None:
         """Put this process back; the files are back already."""
@@ -127,11 +153,23 @@ class Reload:
             self._here.restore()
         importlib.invalidate_caches()
 
+    def _to_try(self) -> list[ModuleFile]:
+        """Return the modules that a child imports."""
+        if self._mode == "off":
+            return []
+        present = self._present(())
+        if self._mode == "child":
+            following = self._following(self._loaded()) if self._cascade else []
+            return [*present, *map(self._module_file, following), *self._users]
+        if self._mode == "process":
+            present = [module for module in present if module.import_checked] if self._imports else []
+        return [*present, *self._users]
+
     def _here_now(self) -> ThisProcess:
         """Return what loads modules here, and remembers what they were."""
         if self._here is None:
-            names = [module.name for module in self._modules]
-            self._here = ThisProcess(names, self._addresses, patch=self._mode == "patch")
+            planned = [(module, self._after.get(module.path)) for module in self._modules]
+            self._here = ThisProcess(self._root, planned, self._addresses, patch=self._mode == "patch")
         return self._here
 
     def _load_again(self, loaded: Sequence[Loaded], tried: Sequence[Notice]) -> tuple[Notice, ...]:
@@ -279,11 +317,12 @@ class Reload:
         path = importer.file.relative_to(self._root).as_posix()
         return ModuleFile(name=importer.name, path=path, package=importer.file.name == "__init__.py")
 
-    def _check_in_child(self, modules: Sequence[ModuleFile]) -> tuple[Notice, ...]:
+    def _check_in_child(self, modules: Sequence[ModuleFile], setting: Setting | None) -> tuple[Notice, ...]:
         if not modules:
             return ()
+        planned = self._after if setting is None else {}
         try:
-            return check_imports(modules, self._before, self._setting, self._addresses, overlay=self._modules)
+            return check_imports(modules, planned, setting or self._setting, self._addresses, overlay=self._modules)
         except CannotStart as error:
             return self._not_started(modules, str(error))
         except OSError as error:

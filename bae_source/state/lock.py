@@ -5,8 +5,7 @@ Invariants:
   process, and lets go when the holder dies (`lockf` is granted twice within a process, and dropped by any close);
 - a forked child never has part in it: what it inherits is replaced in it, so that the lock goes with the holder even
   if children of his live on;
-- who waits never writes the file; it holds the holder's process id, for the message of those who wait, and its mark,
-  by which whoever comes after its death finds what it left running;
+- who waits never writes the file; it holds the holder's process id, for the message of those who wait;
 - a lock file that was removed or replaced meanwhile is not mistaken for the lock, and `Lock.is_valid` says so to who
   holds it.
 """
@@ -25,7 +24,6 @@ from pathlib import Path
 from bae_source.errors import Refused
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, HAS_LOCKS, SAFELY, WITHOUT_LINKS, NoLocks, lock, unlock
 from bae_source.system.own_files import beginning_of
-from bae_source.system.strays import holder_mark
 
 _SHORTEST, _LONGEST = 0.0005, 0.01
 _WIDTH = 40
@@ -79,7 +77,6 @@ class Lock:
         self._taken = taken
         self._path = path
         self._inode = inode
-        self._found = b""
 
     def __enter__(self) -> Lock:
         return self
@@ -93,11 +90,6 @@ class Lock:
         return self._taken.descriptor
 
     @property
-    def last(self) -> tuple[int | None, str]:
-        """Process id and mark of who held it last; None and nothing where that is not known."""
-        return _holder_in(self._found)
-
-    @property
     def is_held(self) -> bool:
         """Whether it was not let go yet; never in a forked child."""
         return self._taken.is_held
@@ -107,10 +99,9 @@ class Lock:
         return self._taken.is_held and _is_at(self._path, self._inode)
 
     def sign(self, pid: int) -> None:
-        """Note who held it last, and write who does now, unless that is the same."""
-        self._found = os.pread(self.descriptor, _WIDTH, 0)
-        ours = f"{pid} {holder_mark()}\n".ljust(_WIDTH).encode("ascii")
-        if self._found != ours:
+        """Write who holds it now, unless that is there."""
+        ours = f"{pid}\n".ljust(_WIDTH).encode("ascii")
+        if os.pread(self.descriptor, _WIDTH, 0) != ours:
             os.pwrite(self.descriptor, ours, 0)
 
     def release(self) -> None:
@@ -188,29 +179,6 @@ def is_held_now(path: Path) -> bool | None:
     return False
 
 
-def is_orphaned(path: Path) -> bool:
-    """Say whether the process that wrote itself into the lock file is dead, so that the lock is about to be free.
-
-    It may take a moment, if a child that was just being started has not let go yet of what it inherited.
-    """
-    holder = _holder(path)
-    return holder is not None and is_dead(holder)
-
-
-def is_dead(process: int) -> bool:
-    """Say whether there is no such process, or one that has ended and nobody has asked how."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, OverflowError):
-        return False  # somebody else's, or no process id at all
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][:1] in ("Z", "X")
-    except (OSError, UnicodeDecodeError):
-        return False  # the system does not tell
-
-
 def busy(path: Path | None, wait: float) -> Refused:
     """Return the refusal that names the holder; None for the path of a lock file that is not his any more."""
     pid = None if path is None else _holder(path)
@@ -225,16 +193,12 @@ def busy(path: Path | None, wait: float) -> Refused:
 
 
 def _holder(path: Path) -> int | None:
+    """Return the process id that a lock file holds; None where it cannot be read."""
     try:
-        return _holder_in(beginning_of(path, _WIDTH))[0]
+        number, *_ = [*beginning_of(path, _WIDTH).split(), b""]
     except OSError:
         return None
-
-
-def _holder_in(content: bytes) -> tuple[int | None, str]:
-    """Return the process id and the mark that a lock file holds; None and nothing where they cannot be read."""
-    number, mark, *_ = [*content.split(), b"", b""]
-    return int(number) if number.isdigit() else None, mark.decode("ascii") if mark.isalnum() else ""
+    return int(number) if number.isdigit() else None
 
 
 def _attempt(path: str) -> Lock | None:

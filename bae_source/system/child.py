@@ -29,7 +29,6 @@ from weakref import WeakSet
 from msgspec import Struct
 
 from bae_source.system.descriptors import widen
-from bae_source.system.strays import marked
 
 ANSWER = "{answer}"
 _LIMIT = 64_000
@@ -119,7 +118,7 @@ class Child:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _SUPERVISE, *words],
                     cwd=folder,
-                    env=marked(environment),
+                    env=dict(environment),
                     start_new_session=True,
                     pass_fds=(asked, told, *passed),
                     bufsize=0,

@@ -1,7 +1,7 @@
-"""What judges a change: made from the caller's wishes and the project's settings.
+"""The judges of a change, made from the caller's wishes and the project's settings.
 
-    foreseen       before anything is written, in a dry run too: import cycles, data files that are still named
-    verifier_of    once it is written: loading, and what `verify` names of tests, types and commands
+    foreseen       by the plan alone: import cycles, data files that are still named
+    judging_of     by running code: loading, and what `verify` names of tests, types and commands
 
 Invariant: the symbols, tests and files that are concerned are worked out here, from the plan; what runs them knows
 paths and names only.
@@ -9,34 +9,32 @@ paths and names only.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
-from bae_source.model.outcome import CHECKS, Check, Notice, Result
-from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.outcome import Check, Notice
+from bae_source.model.plan import Plan
 from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.import_check import Contents, Setting
 from bae_source.reloading.child.interpreter import find_interpreter
 from bae_source.reloading.reload import Reload
+from bae_source.state.folders import StateFolders
 from bae_source.system.programs import find_program
-from bae_source.transaction.commit.verifier import Contents, Verifier
+from bae_source.verification.judge import Copied, Judge
+from bae_source.verification.judging import Found, Judging, Wanted
+from bae_source.verification.remembered import Remembered
 
 if TYPE_CHECKING:
     from bae_source.verification.type_checkers import TypeChecker
 
 _SECONDS = 300.0
-_UNCHECKED: Mapping[str, Result] = {"not_import_checked": "not_run", "import_failed_before": "failed_before"}
-_LONGEST = 200
-"""Characters of the message of a failed check; the error has all of it."""
 
 
 def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice | Check, ...]:
@@ -46,7 +44,7 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
         workspace: the project as it is before the change.
 
     Returns:
-        What the caller should know, and what was verified; in a dry run also what is not verified by it.
+        What the caller should know, and what was verified.
 
     Raises:
         Refused: `unsafe_change` if the change creates a cycle of imports, and `cycles` is asked for.
@@ -56,9 +54,6 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
         from bae_source.verification.cycles import check_cycles
 
         found += check_cycles(workspace, plan.changes)
-    if context.dry_run:
-        later = [name for name in dict.fromkeys(context.verify) if name != "cycles"]
-        found += (Check(name=name, result="not_run", detail="only when the change is made") for name in later)
     return tuple(found)
 
 
@@ -70,34 +65,61 @@ def _still_named(workspace: Workspace, plan: Plan) -> Iterator[Notice]:
         yield from still_named(workspace, plan)
 
 
-def verifier_of(
-    root: Path, environment: Mapping[str, str], workspace: Workspace, plan: Plan, context: Context
-) -> Verifier:
-    """Return what judges a change of a project.
+def reload_of(setting: Setting, workspace: Workspace, plan: Plan, context: Context) -> Reload:
+    """Return what loads a change, which is used once."""
+    before, after = contents_of(workspace, plan)
+    return Reload(
+        context.reload,
+        setting,
+        plan.modules,
+        before,
+        after,
+        cascade=context.cascade,
+        imports="import" in context.verify,
+        users=plan.users,
+    )
+
+
+def contents_of(workspace: Workspace, plan: Plan) -> tuple[Contents, Contents]:
+    """Return what the files of a change hold before it and after it, by path; None where there is none."""
+    before = {file.path: workspace.content(file.path) for file in plan.changes.files}
+    after = {
+        file.path: None if file.after is None else file.apply(before[file.path] or b"") for file in plan.changes.files
+    }
+    return before, after
+
+
+def judging_of(
+    reload: Reload,
+    setting: Setting,
+    folders: StateFolders,
+    workspace: Workspace,
+    plan: Plan,
+    context: Context,
+    verdicts: dict[str, Found],
+) -> tuple[Judging, Copied]:
+    """Return what judges a change, and the copy in which it does, to be let go afterwards.
 
     Parameters:
-        root: the project's folder, links followed.
-        environment: the caller's environment variables.
+        setting: how code is run in the project.
         workspace: the project as it is before the change.
-        plan: the change.
+        verdicts: of an earlier attempt of the same request, by name.
 
     Raises:
         RequestError: `invalid_arguments` for a command that there is not.
         TransactionError: `verify_failed` if there is no type checker; nothing has been written.
     """
-    setting = setting_of(root, environment, workspace)
-    wanted = "import" in context.verify
-    loading = Reload(context.reload, setting, cascade=context.cascade, imports=wanted, users=plan.users)
-    if not context.verify and context.reload == "off":
-        return loading
-
-    return AllOf(
-        loading,
-        list(_others(replace(setting, time_limit=_seconds(workspace)), workspace, plan, context)),
-        names=[name for name in dict.fromkeys(context.verify) if name not in ("import", "cycles")],
-        loads="import" if wanted or context.reload in ("auto", "patch", "child") else "",
-        digest=plan.changes.digest,
+    loads = "import" in context.verify or (context.reload in ("auto", "patch", "child") and not context.dry_run)
+    wanted = Wanted(
+        imports="import" if loads and context.verify else "",
+        judges=list(_judges(replace(setting, time_limit=_seconds(workspace)), workspace, plan, context)),
+        verdicts=verdicts,
+        remembered=Remembered(folders, workspace),
     )
+    modules = {module.path for module in plan.modules}
+    copied = Copied(folders, setting, contents_of(workspace, plan)[1])
+    in_copy = any(file.path not in modules for file in plan.changes.files)
+    return Judging(reload, wanted, copied, digest=plan.changes.digest, in_copy=in_copy), copied
 
 
 def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace) -> Setting:
@@ -109,7 +131,7 @@ def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace)
     return Setting(root=root, source_roots=workspace.layout.roots, interpreter=interpreter, environment=environment)
 
 
-def _others(setting: Setting, workspace: Workspace, plan: Plan, context: Context) -> Iterator[Verifier]:
+def _judges(setting: Setting, workspace: Workspace, plan: Plan, context: Context) -> Iterator[Judge]:
     after = workspace.after(plan.changes)
     for name in dict.fromkeys(context.verify):
         if name == "tests":
@@ -119,10 +141,10 @@ def _others(setting: Setting, workspace: Workspace, plan: Plan, context: Context
         elif name.startswith(COMMAND):
             from bae_source.verification.command import Command
 
-            yield Command(setting, name.removeprefix(COMMAND).strip())
+            yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
 
 
-def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Verifier:
+def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:
     from bae_source.verification.affected import affected_tests
     from bae_source.verification.tests_run import TestsRun, WantedTest
 
@@ -135,7 +157,7 @@ def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
     return TestsRun(setting, wanted, None if affected.complete else affected.others)
 
 
-def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Verifier:
+def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:
     from bae_source.project.importing.graph import ImportGraph
     from bae_source.verification.configured import mypy_has_targets
     from bae_source.verification.type_check import TypeCheck
@@ -145,7 +167,7 @@ def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
     if checker.takes_files and not mypy_has_targets(before.files):
         changed = [module.path for module in plan.modules if module.path.endswith((".py", ".pyi"))]
         files = ImportGraph(after, after.census, typing=True).importing(changed)
-    return TypeCheck(setting, checker, program, files=files, places=_Places(before, after))
+    return TypeCheck(checker, program, plan.modules, files=files, places=_Places(before, after))
 
 
 def _checker(setting: Setting, workspace: Workspace) -> tuple[TypeChecker, str]:
@@ -220,100 +242,3 @@ def _seconds(workspace: Workspace) -> float:
     seconds = own_settings(workspace.files).get("verify-seconds")
     usable = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0
     return float(seconds) if usable and seconds is not None else _SECONDS
-
-
-class AllOf:
-    """Several verifiers as one: each has to agree.
-
-    They are asked in their order, and where one of them refuses, the next are not asked. All of them roll back, the
-    last one first, also where one of them fails to.
-
-    Parameters:
-        loading: loads the changed modules; the first one.
-        others: in their order.
-        names: what the others verify, in the same order.
-        loads: what `loading` verifies, as a check is called; "" for nothing that is to be told.
-        digest: of what is judged.
-        timer: seconds from any beginning.
-    """
-
-    def __init__(
-        self,
-        loading: Verifier,
-        others: Sequence[Verifier],
-        *,
-        names: Sequence[str],
-        loads: str,
-        digest: str = "",
-        timer: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._loading = loading
-        self._others = tuple(others)
-        self._names = tuple(names)
-        self._loads = loads
-        self._digest = digest
-        self._timer = timer
-
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
-        """Let each of them look before anything is written; if one of them refuses, the others let go."""
-        with ExitStack() as stack:
-            stack.callback(self.roll_back)
-            waited = [each.prepare(modules, before, after) for each in (self._loading, *self._others)]
-            stack.pop_all()
-        return any(waited)
-
-    def judges(self) -> bool:
-        """Say whether any of them does."""
-        return any(each.judges() for each in (self._loading, *self._others))
-
-    def verify(self) -> tuple[Notice | Check, ...]:
-        """Ask each of them.
-
-        Raises:
-            TransactionError: what the first that refuses raises; its details have the checks, that one among them.
-        """
-        notices: list[Notice] = []
-        checks: list[Check] = []
-        for name, each in zip((self._loads, *self._names), (self._loading, *self._others), strict=True):
-            begun = self._timer()
-            try:
-                found = each.verify()
-            except TransactionError as error:
-                failed = Check(
-                    name=name or "import",
-                    result="failed",
-                    digest=self._digest,
-                    seconds=self._since(begun),
-                    detail=error.message.partition("\n")[0][:_LONGEST],
-                )
-                behind = self._names if each is self._loading else self._names[self._others.index(each) + 1 :]
-                not_run = [Check(name=other, result="not_run", detail="not reached") for other in behind]
-                details = {**error.details, CHECKS: [asdict(each) for each in (*checks, failed, *not_run)]}
-                raise error.altered(details=details) from error.__cause__
-            seconds = self._since(begun)
-            notices += (each for each in found if isinstance(each, Notice))
-            made = [each for each in found if isinstance(each, Check)]
-            if each is self._loading and name and each.judges():
-                made.append(_loaded(name, found))
-            checks += (replace(each, seconds=seconds, digest=self._digest_of(each)) for each in made)
-        return (*notices, *checks)
-
-    def _digest_of(self, check: Check) -> str:
-        return "" if check.result == "not_run" else self._digest
-
-    def _since(self, begun: float) -> float:
-        return round(self._timer() - begun, 3)
-
-    def roll_back(self) -> None:
-        """Let each of them put back what it changed."""
-        with ExitStack() as stack:
-            for each in (self._loading, *self._others):
-                stack.callback(each.roll_back)
-
-
-def _loaded(name: str, found: Sequence[Notice | Check]) -> Check:
-    """Return what loading the changed modules came to."""
-    unchecked = [each for each in found if isinstance(each, Notice) and each.code in _UNCHECKED]
-    if not unchecked:
-        return Check(name=name, result="passed")
-    return Check(name=name, result=_UNCHECKED[unchecked[0].code], detail=unchecked[0].message.rstrip("."))

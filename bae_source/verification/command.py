@@ -1,8 +1,11 @@
-"""The verifier that runs a command of the caller's: it must end with status 0 on what was written.
+"""A judge that runs a command of the caller's: it must end with status 0 on what is planned.
 
 Invariants:
 - it is no shell: the words are the program and its arguments, and `;`, `|` or `$` mean nothing;
-- it runs in the project's folder, with nothing to read, a time limit, and a bound on what is kept of its output.
+- it runs in the folder that holds what is planned, with nothing to read, a time limit, and a bound on what is kept of
+  its output;
+- where it fails in a copy of the project, it is run in the project as it is, too: a command that passes there, and
+  fails in a copy without the change, cannot judge in a copy.
 """
 
 from __future__ import annotations
@@ -14,78 +17,83 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bae_source.errors import RequestError, TransactionError
+from bae_source.model.context import COMMAND
 from bae_source.model.outcome import Check
 from bae_source.model.plan import ModuleFile
 from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import Contents, Setting
+from bae_source.reloading.child.import_check import Setting
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
+from bae_source.verification.judge import NotInCopy, Place
 
 _MOST_LINES = 20
 _OWN_FOLDER = ("VIRTUAL_ENV", ".venv")
 
 
 class Command:
-    """Judges one transaction by a command.
+    """Judges a planned change by a command.
 
     Parameters:
-        setting: how the project's code is run.
         text: the command, quoted as for a shell.
+        setting: how the project's code is run.
+        modules: those that change.
+
+    Attributes:
+        name: what it verifies.
 
     Raises:
         RequestError: `invalid_arguments` if there is no such program.
     """
 
-    def __init__(self, setting: Setting, text: str) -> None:
-        self._setting = setting
-        self._root = Path(setting.root).resolve()
+    def __init__(self, text: str, setting: Setting, modules: Sequence[ModuleFile]) -> None:
+        self.name = f"{COMMAND}{text}"
         self._text = text
         self._words = shlex.split(text)
-        self._addresses = Addresses(setting.root, setting.source_roots, {})
-        self._environment = _environment(setting)
-        self._program = self._find(self._words[0])
+        self._modules = tuple(modules)
+        self._program(setting)
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:  # noqa: ARG002
-        """Remember what modules are called."""
-        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
-        self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
-        return False
-
-    def judges(self) -> bool:
-        """Say that it does."""
-        return True
-
-    def verify(self) -> tuple[Check, ...]:
+    def judge(self, place: Place) -> tuple[Check, ...]:
         """Run it.
 
         Raises:
             TransactionError: `verify_failed` or `timed_out`.
+            NotInCopy: it fails in the copy without the change, too, and passes in the project.
         """
+        setting = place.planned()
+        finished = self._run(setting)
+        if not finished.status and not finished.timed_out:
+            return (Check(name=self.name, result="passed"),)
+        tree = place.tree()
+        if tree is not None and self._passes(tree) and not self._passes(place.present()):
+            raise NotInCopy(f"`{self._text}` passes in the project and fails in a copy of it")
+        if finished.timed_out:
+            raise self._timed_out(finished, setting)
+        how = f"status {finished.status}" if finished.status > 0 else f"signal {-finished.status}"
+        raise self._failed(f"ended with {how}", self._last_lines(finished, setting))
+
+    def _passes(self, setting: Setting) -> bool:
+        finished = self._run(setting)
+        return not finished.status and not finished.timed_out
+
+    def _run(self, setting: Setting) -> Finished:
         with Scratch() as folder:
-            environment = scrubbed(self._environment, Path(folder))
+            environment = scrubbed(_environment(setting), Path(folder))
             try:
-                finished = run(
-                    [self._program, *self._words[1:]],
-                    folder=self._root,
+                return run(
+                    [self._program(setting), *self._words[1:]],
+                    folder=setting.root,
                     environment=environment,
-                    time_limit=self._setting.time_limit,
+                    time_limit=setting.time_limit,
                 )
             except CannotStart as error:
                 raise self._failed(f"cannot be started: {error}", "") from None
-        if finished.timed_out:
-            raise self._timed_out(finished)
-        if finished.status:
-            how = f"status {finished.status}" if finished.status > 0 else f"signal {-finished.status}"
-            raise self._failed(f"ended with {how}", self._last_lines(finished))
-        return (Check(name=f"command {self._text}", result="passed"),)
 
-    def roll_back(self) -> None:
-        """What the command did is not known, and not taken back."""
-
-    def _find(self, word: str) -> str:
-        found = shutil.which(word, path=self._environment.get("PATH", os.defpath))
-        if os.sep in word:
-            found = shutil.which(str(self._root / word))
+    def _program(self, setting: Setting) -> str:
+        word = self._words[0]
+        found = shutil.which(word, path=_environment(setting).get("PATH", os.defpath))
+        if os.sep in word:  # in the project itself where the copy has none, as of an environment
+            places = filter(None, (setting.root, setting.tree))
+            found = next(filter(None, (shutil.which(str(Path(place) / word)) for place in places)), None)
         if found is None:
             raise RequestError(
                 "invalid_arguments",
@@ -94,9 +102,12 @@ class Command:
             )
         return found
 
-    def _last_lines(self, finished: Finished) -> str:
-        said = b"\n".join(part.strip() for part in (finished.output, finished.errors) if part.strip())
-        lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).splitlines()
+    def _last_lines(self, finished: Finished, setting: Setting) -> str:
+        roots = [*setting.source_roots, *(module.source_root for module in self._modules)]
+        known = {module.path: module.name for module in self._modules}
+        addresses = Addresses(setting.root, roots, known, tree=setting.tree)
+        output = b"\n".join(part.strip() for part in (finished.output, finished.errors) if part.strip())
+        lines = addresses.convert_from_root(output.decode("utf-8", "replace")).splitlines()
         return "\n".join(lines[-_MOST_LINES:])
 
     def _failed(self, what: str, output: str) -> TransactionError:
@@ -110,10 +121,10 @@ class Command:
             details={"command": self._words, "output": output},
         )
 
-    def _timed_out(self, finished: Finished) -> TransactionError:
-        output = self._last_lines(finished)
+    def _timed_out(self, finished: Finished, setting: Setting) -> TransactionError:
+        output = self._last_lines(finished, setting)
         said = [f"It said at last:\n{output}"] if output else []
-        limit = f"{self._setting.time_limit:g} seconds"
+        limit = f"{setting.time_limit:g} seconds"
         return TransactionError(
             "timed_out",
             f"`{self._text}` took longer than {limit} and was stopped",

@@ -27,6 +27,7 @@ from bae_source.reloading.child.import_check import PROBE as _IMPORTING
 from bae_source.reloading.child.import_check import Contents, Setting, probe
 from bae_source.system.child import CannotStart, Finished
 from bae_source.system.scratch import Scratch
+from bae_source.verification.judge import Place
 
 PROBE = _IMPORTING.with_name("suite_probe.py")  # it takes from that one what both do
 _MOST_CHILDREN = 5
@@ -104,6 +105,16 @@ class TestsRun:
         self._addresses = Addresses(setting.root, setting.source_roots, {})
         self._before: _Ran | None = None
         self._changed: frozenset[str] = frozenset()
+
+    name = "tests"
+
+    def judge(self, place: Place) -> tuple[Notice | Check, ...]:
+        """Run the tests without the change, and with it."""
+        self._setting = place.present()
+        self._root = Path(self._setting.root).resolve()
+        self.prepare((), {}, {})
+        place.planned()
+        return self.verify()
 
     def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:  # noqa: ARG002
         """Run the tests on what is there now.

@@ -1,7 +1,7 @@
-"""The verifier that asks a type checker: the change must add no error to those that there are.
+"""A judge that asks a type checker: the change must add no error to those that there are.
 
-The checker is run before anything is written, and on what was written. Two errors are the same if they stand in the
-same symbol, have the same code and say the same; so lines that move, and symbols that move or are renamed, are no news.
+The checker is run without the change, and with it. Two errors are the same if they stand in the same symbol, have the
+same code and say the same; so lines that move, and symbols that move or are renamed, are no news.
 
 Invariants:
 - an error that was there before is counted, and never blamed;
@@ -15,7 +15,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
@@ -28,6 +27,7 @@ from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import Contents, Setting
 from bae_source.system.child import CannotStart, run, scrubbed
 from bae_source.system.scratch import Scratch
+from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.type_checkers import Asked, Diagnostic, TypeChecker
 
 _MOST_OUTPUT = 32_000_000
@@ -77,66 +77,56 @@ class _Checked(Struct, frozen=True):
 
 
 class TypeCheck:
-    """Judges one transaction by a type checker.
+    """Judges a planned change by a type checker.
 
     Parameters:
-        setting: how the project's code is run.
         checker: which one.
         program: where it is.
+        modules: those that change.
         files: what to check, project-relative, where the checker must be told; None where its settings do.
         places: tells symbols by their lines.
+
+    Attributes:
+        name: what it verifies.
     """
 
+    name = "types"
+
     def __init__(
-        self, setting: Setting, checker: TypeChecker, program: str, *, files: Sequence[str] | None, places: Places
+        self,
+        checker: TypeChecker,
+        program: str,
+        modules: Sequence[ModuleFile],
+        *,
+        files: Sequence[str] | None,
+        places: Places,
     ) -> None:
-        self._setting = setting
-        self._root = Path(setting.root).resolve()
         self._checker = checker
         self._program = program
+        self._modules = tuple(modules)
         self._files = None if files is None else tuple(files)
         self._places = places
-        self._addresses = Addresses(setting.root, setting.source_roots, {})
-        self._before = _Checked(())
-        self._contents: tuple[Contents, Contents] = ({}, {})
-        self._cache: Scratch | None = None
+        self._setting: Setting
+        self._addresses: Addresses
+        self._cache: Path
 
-    def prepare(self, modules: Sequence[ModuleFile], before: Contents, after: Contents) -> bool:
-        """Check what is there now.
-
-        Raises:
-            TransactionError: `verify_failed` or `timed_out`.
-        """
-        roots = [*self._setting.source_roots, *(module.source_root for module in modules)]
-        self._addresses = Addresses(self._setting.root, roots, {module.path: module.name for module in modules})
-        self._contents = (before, after)
-        self._cache = Scratch()
-        with ExitStack() as stack:
-            stack.callback(self._forget)  # nobody rolls back what was not begun
-            self._before = self._check(0)
-            if self._before.trouble and self._files:  # two files of one name are too much for mypy
-                self._files = tuple(path for path in self._files if path in before)
-                self._before = self._check(0)
-            stack.pop_all()
-        return True
-
-    def judges(self) -> bool:
-        """Say that it does."""
-        return True
-
-    def verify(self) -> tuple[Notice | Check, ...]:
-        """Check what was written.
+    def judge(self, place: Place) -> tuple[Notice | Check, ...]:
+        """Check the project without the change, and with it.
 
         Raises:
             TransactionError: `verify_failed` with the new errors, or `timed_out`.
+            NotInCopy: it can check the project and not a copy of it.
         """
-        after = self._check(1)
-        self._forget()
-        if self._before.trouble:
+        with Scratch() as cache:
+            self._cache = Path(cache)
+            before = self._before(place)
+            self._begin(place.planned())
+            after = self._check(1)
+        if before.trouble:
             text = f"{self._checker.name} could not check the project before the change, so what is new is not known"
-            notice = Notice("types_not_compared", f"{text}: {self._before.trouble}")
+            notice = Notice("types_not_compared", f"{text}: {before.trouble}")
             return (notice, Check(name="types", result="not_run", detail=text))
-        new = new_errors(self._before.errors, after.errors, self._places)
+        new = new_errors(before.errors, after.errors, self._places)
         if new or after.trouble:
             raise self._refused(new, after.trouble)
         old = len(after.errors)
@@ -145,32 +135,48 @@ class TypeCheck:
             Check(name="types", result="passed", counts={"there_before": old}, detail=f"{self._checker.name}{there}"),
         )
 
-    def roll_back(self) -> None:
-        """Forget what the checker kept; nothing else outside the files was changed."""
-        self._forget()
+    def _before(self, place: Place) -> _Checked:
+        """Check the project without the change; where that cannot be done in a copy, see whether it can in the tree."""
+        self._begin(place.present())
+        found = self._check(0)
+        if found.trouble and self._files:  # two files of one name are too much for mypy
+            self._files = tuple(path for path in self._files if (self._root / path).is_file())
+            found = self._check(0)
+        tree = place.tree() if found.trouble else None
+        if tree is not None:
+            self._begin(tree)
+            if not self._check(0).trouble:
+                raise NotInCopy(f"{self._checker.name} checks the project and not a copy of it: {found.trouble}")
+        return found
 
-    def _forget(self) -> None:
-        if self._cache is not None:
-            self._cache.cleanup()
-            self._cache = None
+    def _begin(self, setting: Setting) -> None:
+        """Run in a folder from now on."""
+        self._setting = setting
+        self._root = Path(setting.root).resolve()
+        roots = [*setting.source_roots, *(module.source_root for module in self._modules)]
+        known = {module.path: module.name for module in self._modules}
+        self._addresses = Addresses(setting.root, roots, known, tree=setting.tree)
 
     def _check(self, number: int) -> _Checked:
         """Run the checker: 0 for before the change, 1 for after it."""
-        content = self._contents[number]
-        files = tuple(path for path in self._files or () if content.get(path, b"") is not None)
+        files = tuple(path for path in self._files or () if (self._root / path).is_file())
         if self._files is not None and not files:
             return _Checked(())
-        assert self._cache is not None, "prepare comes first"
         python = self._setting.interpreter.path
         with Scratch() as folder:
             asked = Asked(
                 root=self._root,
                 python=shutil.which(python, path=self._setting.environment.get("PATH")) or python,
-                cache=Path(self._cache.name),
+                cache=self._cache,
                 files=files,
-                fresh=_copies(Path(folder), content, number + 1),
+                fresh=_copies(Path(folder), self._contents(), number + 1),
             )
             return self._run([self._program, *self._checker.arguments(asked)], self._places_of(number))
+
+    def _contents(self) -> Contents:
+        """Return what the changed modules hold in the folder, by path."""
+        files = {module.path: self._root / module.path for module in self._modules}
+        return {path: file.read_bytes() if file.is_file() else None for path, file in files.items()}
 
     def _run(self, command: Sequence[str], place: _Place) -> _Checked:
         try:

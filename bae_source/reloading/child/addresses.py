@@ -24,10 +24,16 @@ class Addresses:
         root: the project's root.
         source_roots: the folders on `sys.path`, project-relative; "" for the root itself.
         known: modules by project-relative path.
+        tree: the project's own folder, where `root` is a copy of it.
     """
 
-    def __init__(self, root: Path, source_roots: Iterable[str], known: Mapping[str, str]) -> None:
-        self._roots = tuple(dict.fromkeys((os.path.realpath(root), os.path.abspath(root))))  # noqa: PTH100
+    def __init__(
+        self, root: Path, source_roots: Iterable[str], known: Mapping[str, str], *, tree: Path | None = None
+    ) -> None:
+        places = [place for place in (root, tree) if place is not None]
+        self._roots = tuple(
+            dict.fromkeys(each for place in places for each in (os.path.realpath(place), os.path.abspath(place)))  # noqa: PTH100
+        )
         self._source_roots = sorted({folder.strip("/") for folder in source_roots} | {""}, key=len, reverse=True)
         self._known = dict(known)
         pattern = "|".join(map(re.escape, sorted(self._roots, key=len, reverse=True)))

@@ -41,6 +41,8 @@ class Setting(Struct, frozen=True, kw_only=True):
         interpreter: the project's interpreter.
         environment: the caller's environment.
         time_limit: seconds that one child may take.
+        tree: the project's own folder, where `root` is a copy of it in our state; None where it is the project.
+        caches: a folder of ours for what is kept of a copy from one run to the next; None likewise.
     """
 
     root: Path
@@ -48,6 +50,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     interpreter: Interpreter
     environment: Mapping[str, str]
     time_limit: float = 30.0
+    tree: Path | None = None
+    caches: Path | None = None
 
 
 class _Broken(Struct, frozen=True, kw_only=True):

@@ -38,6 +38,7 @@ from bae_source.reloading.in_process.holding import Holders, Replaced, holders
 from bae_source.reloading.in_process.in_process import asks_for_names, drop_left, execute
 from bae_source.reloading.in_process.load_order import Import, dependencies_first, imports, imports_in_classes
 from bae_source.reloading.in_process.module_state import ProcessState
+from bae_source.reloading.in_process.planned import Planned, PlannedFinder
 from bae_source.reloading.in_process.present import name_of
 from bae_source.reloading.patch.comparison import compare, own_objects
 from bae_source.reloading.patch.object_state import state_of
@@ -76,13 +77,15 @@ class ThisProcess:
     """Loads the modules of one change.
 
     Parameters:
-        names: all that may be imported, those not loaded yet too.
+        root: the project's folder.
+        planned: what may be imported, also where it is not loaded yet.
         addresses: how files are called.
         patch: whether functions and classes are patched instead of replaced.
     """
 
-    def __init__(self, names: Sequence[str], addresses: Addresses, *, patch: bool) -> None:
-        self._names = names
+    def __init__(self, root: Path, planned: Planned, addresses: Addresses, *, patch: bool) -> None:
+        self._names = [module.name for module, _ in planned]
+        self._finder = PlannedFinder(root, planned)
         self._addresses = addresses
         self._patch = patch
         self._patching: Patching | None = None
@@ -216,11 +219,12 @@ class ThisProcess:
         """Remember this process before the first change to it, and watch what is imported."""
         if self._state is None:
             self._state = ProcessState(modules, self._names)
-        self._state.watch()
-        try:
-            yield _Watched()
-        finally:
-            self._state.unwatch()
+        with self._finder.in_use():
+            self._state.watch()
+            try:
+                yield _Watched()
+            finally:
+                self._state.unwatch()
 
 
 class _Watched:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.outcome import Notice
@@ -149,22 +149,6 @@ def not_kept(error: OSError) -> str:
     return (
         f"What somebody saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
     )
-
-
-def under_way(pid: int | None) -> tuple[Notice, ...]:
-    """Tell a person that what is read may be taken back."""
-    who = "Another process" if pid is None else f"Process {pid}"
-    what = f"{who} is making a change that is written and not committed: it may be taken back"
-    return (Notice("change_under_way", f"{what}, and what this answer says of its files with it. Ask again."),)
-
-
-def overwritten(names: Sequence[str]) -> tuple[Notice, ...]:
-    """Tell a person what the change is not the last word on; nothing if it is."""
-    if not names:
-        return ()
-    what = f"{listed(names)} {'does' if len(names) == 1 else 'do'} not hold what was written any more"
-    why = "what verified the change, or somebody else, wrote there before it was committed"
-    return (Notice("overwritten", f"{what}: {why}. Diff and etag are of the change, and undo will be refused."),)
 
 
 def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import get_ident
 
@@ -21,9 +20,9 @@ from bae_source.history.record.history import History
 from bae_source.model.outcome import Notice
 from bae_source.state.folders import ForeignState, StateFolders, foreign
 from bae_source.state.journal_head import NAME
-from bae_source.state.lock import Lock, busy, is_dead, is_orphaned, project_lock
+from bae_source.state.lock import Lock, busy, project_lock
 from bae_source.transaction.commit import journal as journals
-from bae_source.transaction.commit.failures import no_recovery, no_state, stuck, told, under_way
+from bae_source.transaction.commit.failures import no_recovery, no_state, stuck, told
 from bae_source.transaction.commit.journal import Foreign, InUse, Journal, State, Unreadable
 from bae_source.transaction.commit.recovery import Recovered, Recovery, sweep
 from bae_source.transaction.disk.port import Disk
@@ -58,11 +57,6 @@ class Holding:
         with self._lock:
             self.journal.release()
 
-    @property
-    def last(self) -> tuple[int | None, str]:
-        """Process id and mark of who held it last; None and nothing where that is not known."""
-        return self._lock.last
-
     def is_ours(self) -> bool:
         """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""
         return self._pid == os.getpid()
@@ -84,7 +78,6 @@ class Holder:
         root: the project's root.
         history: asked whether it has an operation, where nothing else tells whether that was made.
         wait: how many seconds to wait for the lock.
-        end_strays: ends what a process that is dead started for a change and left running; gets the mark of that.
     """
 
     def __init__(
@@ -95,14 +88,12 @@ class Holder:
         history: History,
         *,
         wait: float,
-        end_strays: Callable[[str], None],
     ) -> None:
         self._root = root
         self._folders = folders
         self._disk = disk
         self._history = history
         self._wait = wait
-        self._end_strays = end_strays
         self._swept = False
 
     def hold(self) -> Holding:
@@ -123,21 +114,20 @@ class Holder:
             raise
         return holding
 
-    def recover(self, *, will_wait: bool) -> tuple[Notice, ...]:
+    def recover(self) -> tuple[Notice, ...]:
         """Recover what a dead process left, and tell of it; cheap and without the lock where there is nothing.
 
-        Where a living process is at work, nothing is done, and what it may take back is told, unless the caller will
-        wait for it. What stands in the way of recovering is told as well.
+        A living process that is at work is waited for, since it only writes. What stands in the way of recovering is
+        told.
         """
         if self._folders.is_idle():
             return ()
-        wait = min(_MOMENT, self._wait) if is_orphaned(self._folders.lock) else 0
         try:
-            with self._taken(wait) as holding:
+            with self._taken(min(_MOMENT, self._wait)) as holding:
                 return told(self._recover(holding))
         except Refused as error:
             if error.code == "busy":
-                return under_way(error.details["pid"]) if not will_wait and self._folders.is_open() else ()
+                return ()
             return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
 
     def _taken(self, wait: float) -> Holding:
@@ -208,18 +198,12 @@ class Holder:
         return Recovered(set_aside=str(aside))
 
     def _recovery(self, holding: Holding) -> Recovery:
-        def end_strays() -> None:
-            process, mark = holding.last
-            if process is not None and mark and is_dead(process):
-                self._end_strays(mark)
-
         return Recovery(
             holding.journal,
             root=self._root,
             folders=self._folders,
             disk=self._disk,
             history=self._history,
-            end_strays=end_strays,
         )
 
 

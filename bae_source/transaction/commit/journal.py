@@ -8,13 +8,9 @@
                   OPEN -close-> IDLE                    taken back
     IDLE -begin_single-> SINGLE -mark-> COMMITTED ...
                          SINGLE -reopen-> OPEN ...
-                  OPEN -mark-> JUDGED -close-> IDLE     one file
 
-SINGLE is one file that nobody judges: it is replaced in one step, and durable before `mark`. So the file itself says
-after a power cut whether the change was made, and the mark need not be durable; it tells processes.
-
-JUDGED is the mark of one file that was judged: the disk is at both together, so a power cut may take either. Without
-the mark it is OPEN, with it the file says whether it was made.
+SINGLE is one file: it is replaced in one step, and durable before `mark`. So the file itself says after a power cut
+whether the change was made, and the mark need not be durable; it tells processes.
 
 Invariants:
 - what `begin` wrote is durable when `persist` returns, and the mark when `mark` does, but for a SINGLE; that is the
@@ -31,7 +27,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from zlib import crc32
@@ -56,7 +51,6 @@ class State(Enum):
     IDLE = IDLE
     OPEN = OPEN
     SINGLE = SINGLE
-    JUDGED = b"judged"
     COMMITTED = b"committed"
 
 
@@ -175,22 +169,15 @@ class Journal:
         """
         self._disk.sync_content(self._file)
 
-    def mark(self, meanwhile: Callable[[], None] | None = None) -> None:
+    def mark(self) -> None:
         """Say that the transaction is committed, durable unless its file says so; its commit point.
-
-        Parameters:
-            meanwhile: makes one file that was judged durable, while the disk is at the mark.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
         """
-        self._write(self._sector(State.COMMITTED if meanwhile is None else State.JUDGED))
-        if self._begun is State.SINGLE:
-            return
-        if meanwhile is not None:
-            self._disk.write_out(self._file)
-            meanwhile()
-        self._disk.sync_content(self._file)
+        self._write(self._sector(State.COMMITTED))
+        if self._begun is not State.SINGLE:
+            self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
         """Say that the transaction is to be taken back, durable: the disk may have its mark already."""

@@ -3,7 +3,6 @@
     OPEN         not committed: every file is taken back
     SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read, or if the history
                  has it; else as OPEN
-    JUDGED       likewise
     COMMITTED    made, but maybe not in the history, which takes no operation twice: it waits in `pending`, what it left
                  is removed
 
@@ -24,7 +23,7 @@ Invariants:
 - files of the project are touched only where the transaction was not committed;
 - a record leads to its own project and nowhere else, checked as a plan is: else it is no record of ours, and `Foreign`;
 - it may be killed anywhere and done again: it reads from the disk what is to be done, and closes the journal last;
-- it takes no time for git, and imports nothing heavy, unless a SINGLE or JUDGED does not stand;
+- it takes no time for git, and imports nothing heavy, unless a SINGLE does not stand;
 - what cannot be taken back stays in the journal, so that the next one tries again.
 """
 
@@ -32,7 +31,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -92,7 +91,6 @@ class Recovery:
     Parameters:
         journal: open, so that nobody else is at it.
         history: asked whether it has a SINGLE that does not stand.
-        end_strays: ends what verified a change that is to be taken back, if it is still running.
     """
 
     def __init__(
@@ -103,14 +101,12 @@ class Recovery:
         folders: StateFolders,
         disk: Disk,
         history: History,
-        end_strays: Callable[[], None],
     ) -> None:
         self._journal = journal
         self._root = root
         self._folders = folders
         self._disk = disk
         self._history = history
-        self._end_strays = end_strays
 
     def run(self, state: State, record: Record | None) -> Recovered:
         """Finish what is unfinished, as the journal says.
@@ -131,11 +127,10 @@ class Recovery:
         stands = is_told and self._restorer(record).stands()
         if not stands and not (is_told and self._history.has_lately(record.entry.id)):
             return self._take_back(record)
-        self._forget_compiled(record)  # which verifying would have done
+        self._forget_compiled(record)  # which its process would have done
         return self._finish(record, recorded=not stands)
 
     def _take_back(self, record: Record) -> Recovered:
-        self._end_strays()  # which might write to the very files
         restorer = self._restorer(record)
         restored = restorer.restore()
         kept: tuple[str, ...] = ()

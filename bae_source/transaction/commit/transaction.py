@@ -1,17 +1,18 @@
-"""One change of the project: checked, written, verified and recorded, or not made at all.
+"""One change of the project: checked, loaded, written and recorded, or not made at all.
 
-    hold -> check that the planned-on bytes are on disk -> verifier.prepare -> journal, and new content in a folder of
-         ours -> write -> verifier.verify
-         -> mark in the journal: the commit point -> hand to the history -> clean up
+    hold -> check that the planned-on bytes are on disk -> loader.load -> journal, and new content in a folder of ours
+         -> write -> mark in the journal: the commit point -> hand to the history -> clean up
+
+What judges a change did so before, on the planned text and without the lock: nothing is taken back for a judgement.
 
 Invariants:
 - nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
   journal, which can take everything back, is durable;
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
-  the verifier's own changes; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
+  what this process loaded; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
   next one does the same, but for one file that stands made (see `recovery`);
 - the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
-  is the mark itself, unless the change is one file that nobody judges: that is made by its replacement (see `journal`).
+  is the mark itself, unless the change is one file: that is made by its replacement (see `journal`).
   A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
   the two has its operation handed on by the next one;
 - messages name modules; only what a person needs after a failed rollback names places.
@@ -34,7 +35,7 @@ from bae_source.errors import TransactionError
 from bae_source.history.record.entry import Bits, Entry, Kind
 from bae_source.history.record.history import History, HistoryUnavailable
 from bae_source.model.changeset import Contents
-from bae_source.model.outcome import Check, Notice
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
@@ -47,9 +48,9 @@ from bae_source.transaction.commit.checking import (
 )
 from bae_source.transaction.commit.holding import Holder, Holding
 from bae_source.transaction.commit.journal import Record
+from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
-from bae_source.transaction.commit.verifier import Verifier
 from bae_source.transaction.disk.folders import modes_to_give, to_make
 from bae_source.transaction.disk.names import speaker, speaker_of
 from bae_source.transaction.disk.port import Disk, RealDisk
@@ -61,8 +62,8 @@ from bae_source.transaction.disk.writer import WriteFailed, Writer
 # One plan on its way through the phases of a transaction; whoever drives it knows what an interruption means.
 #
 # Invariants:
-# - what was written is taken back, whatever goes wrong before the mark; then what the verifier did;
-# - a process that was forked while a change is verified has no part in it.
+# - what was written is taken back, whatever goes wrong before the mark; then what was loaded;
+# - a process that was forked while a change is loaded has no part in it.
 
 T = TypeVar("T")
 
@@ -71,14 +72,14 @@ class Run:
     """One plan on its way through the phases; call it while the walk keeps folders.
 
     Attributes:
-        walk: the folders that it reaches; they are looked for anew after anything was waited for.
+        walk: the folders that it reaches.
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
         before, after: what the files hold, by path; known once it was prepared.
         is_committed: whether the change stands, whatever comes; before that, who began to write takes back.
     """
 
     def __init__(
-        self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, verifier: Verifier, holding: Holding
+        self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, loader: Loader, holding: Holding
     ) -> None:
         self.is_committed = False
         speak = self._speak = speaker(plan.modules)
@@ -87,13 +88,13 @@ class Run:
         self.before: Contents
         self.after: Contents
         self._plan = plan
-        self._verifier = verifier
+        self._loader = loader
         self._holding = holding
         self._journal = holding.journal
         self._folders = folders
         self._disk = disk
         self._staging: Staging
-        self._single = self._is_kept_late = False
+        self._single = False
         self._writer: Writer
         self._record: Record
 
@@ -103,15 +104,19 @@ class Run:
         self.left = folders_left(contents, self.walk, self._disk)
         return contents
 
-    def prepare(self, contents: Sequence[Content]) -> None:
-        """Let the verifier look before anything is written."""
+    def load(self, contents: Sequence[Content]) -> tuple[Notice, ...]:
+        """Have this process load the planned text; if that fails, it has what it had."""
         self.before, self.after = contents_of(contents)
-        waited = self._verifier.prepare(self._plan.modules, self.before, self.after)
         # what holds the same bytes before and after does not show by itself whether it was replaced
-        is_one, judges = len(contents) == 1 and contents[0].before != contents[0].after, self._verifier.judges()
-        self._single, self._is_kept_late = is_one and not judges, is_one and judges
-        if waited:
-            self.walk.forget_project()
+        self._single = len(contents) == 1 and contents[0].before != contents[0].after
+        try:
+            found = self._loader.load()
+            if not self._holding.is_ours():
+                raise RuntimeError("a process that was forked while a change is loaded has no part in it")
+        except BaseException:
+            self._put_back()
+            raise
+        return found
 
     def begin(self, record: Record) -> None:
         """Write the journal, and new content in our own folder; when this returns, both are durable.
@@ -132,30 +137,25 @@ class Run:
         except BaseException as error:
             _unfailing(self._writer.drop)
             _unfailing(lambda: self._journal.close(durable=False))
+            trouble = self._put_back()
             if isinstance(error, OSError):
                 raise failures.no_state(error) from error
             if isinstance(error, WriteFailed):
-                raise failures.explained(error, Restored(), ()) from error
+                raise failures.explained(error, Restored(), trouble) from error
             raise
 
-    def write(self) -> tuple[Notice | Check, ...]:
-        """Write, have it verified, and commit; or take everything back and raise."""
+    def write(self) -> tuple[Notice, ...]:
+        """Write and commit; or take everything back and raise."""
         try:
             self._writer.replace()
-            if not self._is_kept_late:
-                self._writer.keep()
-            warnings = self._verifier.verify()
-            if not self._single:  # of which nothing is judged: who writes there does so after the change
-                self.walk.forget_project()
-                warnings = (*warnings, *failures.overwritten(self._writer.overwritten()))
-            warnings = (*warnings, *failures.disowned(self._writer.disowned))
+            self._writer.keep()
             self._commit()
             self.is_committed = True
         except BaseException as error:
             if self.is_committed or not self._holding.is_ours():
                 raise
             raise self._take_back(error) from error
-        return warnings
+        return (*failures.disowned(self._writer.disowned), *_undisturbed(self._loader.written))
 
     def finish(self) -> None:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
@@ -163,8 +163,6 @@ class Run:
         _unfailing(partial(self._journal.close, durable=False))
 
     def _commit(self) -> None:
-        if not self._holding.is_ours():
-            raise RuntimeError("a process that was forked while a change is verified has no part in it")
         self._writer.settle()
         if not self._holding.is_valid():
             raise TransactionError(
@@ -174,7 +172,7 @@ class Run:
                 hints=["Leave the files of bae_source alone while it works, and try again."],
             )
         try:
-            self._journal.mark(partial(self._writer.keep, judged=True) if self._is_kept_late else None)
+            self._journal.mark()
         except OSError as error:
             raise WriteFailed("The journal", error) from error
 
@@ -184,7 +182,7 @@ class Run:
         _unfailing(self._journal.reopen)
         restorer = Restorer(self._record, self.walk, self._staging, self._disk)
         restored = _undisturbed(lambda: restorer.restore(self._writer.touched))
-        trouble = self._roll_back_verifier()
+        trouble = self._put_back()
         if restored.failed:
             return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
         try:
@@ -194,10 +192,10 @@ class Run:
         _unfailing(lambda: self._journal.close(durable=True))
         return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
 
-    def _roll_back_verifier(self) -> tuple[str, ...]:
-        """Take back what verification changed; its own failure must not hide the first one."""
+    def _put_back(self) -> tuple[str, ...]:
+        """Take back what was loaded; its own failure must not hide the first one."""
         try:
-            _undisturbed(self._verifier.roll_back)
+            _undisturbed(self._loader.roll_back)
         except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
             return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
         return ()
@@ -209,12 +207,10 @@ class Committed(Struct, frozen=True, kw_only=True):
     Parameters:
         operation_id: the id by which `undo` and `history` know it.
         warnings: what the caller should know beside the plan's own warnings.
-        checks: what the verifier came to.
     """
 
     operation_id: str
     warnings: tuple[Notice, ...] = ()
-    checks: tuple[Check, ...] = ()
 
 
 class Transactions:
@@ -225,7 +221,6 @@ class Transactions:
         new_id: a fresh operation id.
         disk: the port to the disk.
         wait: how many seconds to wait for the lock.
-        end_strays: ends what a process that is dead started to verify a change; gets the mark of that process.
     """
 
     def __init__(
@@ -238,7 +233,6 @@ class Transactions:
         new_id: Callable[[], str],
         disk: Disk | None = None,
         wait: float = 10.0,
-        end_strays: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._root = root
         self._folders = folders
@@ -246,7 +240,7 @@ class Transactions:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._holder = Holder(root, folders, self._disk, history, wait=wait, end_strays=end_strays)
+        self._holder = Holder(root, folders, self._disk, history, wait=wait)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
         self._made: str | None = None
@@ -276,19 +270,16 @@ class Transactions:
             looks = looks_of(path, walk, self._disk, str)
         return (None, None) if looks is None else (S_IMODE(looks.mode), looks.owner)
 
-    def recover(self, *, will_wait: bool = False) -> tuple[Notice, ...]:
+    def recover(self) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.
 
-        Parameters:
-            will_wait: whether the caller will wait for whoever is at work, and so need not be told of it.
-
         Returns:
-            What was done, for a person; nothing if there was nothing to do, which one short read tells. Where a living
-            process is at work, that what it has written may be taken back (`change_under_way`). Never raises because
-            of what it finds: a project that cannot be recovered can still be read, and the notice `recovery_failed`
-            says what is to be done.
+            What was done, for a person; nothing if there was nothing to do, which one short read tells. A living
+            process that is writing is waited for, which is a matter of milliseconds. Never raises because of what it
+            finds: a project that cannot be recovered can still be read, and the notice `recovery_failed` says what is
+            to be done.
         """
-        return () if self._is_held_here() else self._holder.recover(will_wait=will_wait)
+        return () if self._is_held_here() else self._holder.recover()
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
@@ -323,7 +314,7 @@ class Transactions:
         self,
         plan: Plan,
         *,
-        verifier: Verifier,
+        loader: Loader,
         who: str,
         why: str,
         request: dict[str, Any],
@@ -333,7 +324,7 @@ class Transactions:
         """Make the change of `plan`, which is not empty.
 
         Parameters:
-            verifier: judges what was written.
+            loader: loads what is planned into this process.
             who: the caller.
             why: the caller's reason, or "".
             request: the request as a mapping, for the history.
@@ -342,34 +333,30 @@ class Transactions:
         Raises:
             Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`,
                 `name_collision`.
-            TransactionError: it was written and taken back; `rollback_failed` if that failed too, or if that of an
-                earlier change did.
+            TransactionError: `reload_failed` before anything is written; `write_failed` where it was taken back;
+                `rollback_failed` if that failed too, or if that of an earlier change did.
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        run, made, told, checks = None, None, list[Notice](), list[Check]()
+        run, made, told = None, None, list[Notice]()
         try:
             with self.held():
                 assert self._holding is not None
-                run = Run(self._root, self._folders, self._disk, plan, verifier, self._holding)
+                run = Run(self._root, self._folders, self._disk, plan, loader, self._holding)
                 with run.walk.keeping():
                     contents = run.check()
-                    run.prepare(contents)
+                    told += run.load(contents)
                     entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
                     made = entry.id
                     run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
-                    for found in run.write():
-                        if isinstance(found, Check):
-                            checks.append(found)
-                        else:
-                            told.append(found)
+                    told += run.write()
                     told += self._finish(run, entry)
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
         except BaseException as error:
             if run is None or not run.is_committed:
                 raise
             told += failures.interrupted(error)
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told), checks=tuple(checks))
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
         finally:
             self._made = made if run is not None and run.is_committed else None
 

@@ -82,10 +82,6 @@ class Walk:
         """Close the folders that are kept, since they may be others by now; who needs one looks for it anew."""
         self._close()
 
-    def forget_project(self) -> None:
-        """Close those of the project alone: a folder of ours that is another by now lets nobody write elsewhere."""
-        self._close_all(self._kept)
-
     def at(self, parts: tuple[str, ...]) -> int:
         """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.
 

@@ -28,7 +28,7 @@ from bae_source.transaction.disk.folders import Folders
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.renames import MISSING
 from bae_source.transaction.disk.staging import Held, Staging
-from bae_source.transaction.disk.targets import Content, Found, Parts, look, nearest_folder
+from bae_source.transaction.disk.targets import Content, Parts, look, nearest_folder
 from bae_source.transaction.disk.walk import Walk, close_quietly
 
 _BATCH = 64  # files that are open at a time
@@ -134,21 +134,18 @@ class Writer:
         except OSError as error:
             raise WriteFailed(content.name, error) from error
 
-    def keep(self, *, judged: bool = False) -> None:
+    def keep(self) -> None:
         """Make durable what was put in place, folder by folder.
-
-        Parameters:
-            judged: whether it was judged meanwhile: what somebody took away by then, `overwritten` tells.
 
         Raises:
             WriteFailed: the disk failed.
         """
-        for parts, content in self._changed.items():
-            try:
+        try:
+            for each in self._changed.items():
+                parts, content = each
                 self._folders.sync(parts)
-            except OSError as error:
-                if not (judged and isinstance(error, (FileNotFoundError, NotADirectoryError))):
-                    raise WriteFailed(content.name, error) from error
+        except OSError as error:
+            raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
         """Make sure, before the commit, that nobody has written to an old file since it was taken out.
@@ -165,20 +162,6 @@ class Writer:
                     raise stale(content)
         except OSError as error:
             raise WriteFailed(content.name, error) from error
-
-    def overwritten(self) -> tuple[str, ...]:
-        """Return the names of the targets that do not hold any more what was put there."""
-        found: list[str] = []
-        for content in self._contents:
-            try:
-                now = look(self._disk, content.parts[-1], self._walk.at(content.folder))
-            except (FileNotFoundError, NotADirectoryError):
-                now = Found()  # its folder has gone
-            except OSError as error:
-                raise WriteFailed(content.name, error) from error
-            if not now.holds(content.after):
-                found.append(content.name)
-        return tuple(found)
 
     def drop(self) -> None:
         """Remove what was staged, where nothing of it was put in place."""

@@ -1,0 +1,201 @@
+"""One planned change on its way: judged, and then written.
+
+    judge, by a child and in a copy -> import again what others changed meanwhile -> transaction
+    transaction -> judge in the project -> undo where it does not hold          what cannot be judged in a copy
+
+Invariants:
+- the project's lock is not taken before the verdict, and nothing is written before it, unless a judge can judge in the
+  project alone; then the outcome says so;
+- a dry run is judged by what `verify` names, and runs nothing otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.errors import ResourceError, TransactionError
+from bae_source.model.call import Call
+from bae_source.model.context import Context
+from bae_source.model.outcome import Check, Notice
+from bae_source.model.plan import Plan
+from bae_source.model.text import listed
+from bae_source.project.workspace import Workspace
+from bae_source.reloading.reload import Reload
+from bae_source.verification.choosing import judging_of, reload_of, setting_of
+from bae_source.verification.judge import InProject
+from bae_source.verification.judging import Found, Judging
+
+if TYPE_CHECKING:
+    from bae_source.state.folders import StateFolders
+    from bae_source.transaction.commit.transaction import Committed, Transactions
+
+_LOOKS = 3
+"""How often a change is imported anew, where others go on changing files that it imports."""
+
+
+class Made(Struct, frozen=True, kw_only=True):
+    """A change that was written.
+
+    Parameters:
+        committed: the operation.
+        found: what judged it came to.
+    """
+
+    committed: Committed
+    found: Found
+
+
+class Operated(Struct, frozen=True, kw_only=True):
+    """Facts on a change for the history.
+
+    Parameters:
+        who: the caller.
+        why: the caller's reason, or "".
+        request: the request as a mapping.
+        kind, of: for undo and redo, which changes it concerns.
+    """
+
+    who: str
+    why: str
+    request: dict[str, Any]
+    kind: Literal["change", "undo", "redo"] = "change"
+    of: tuple[str, ...] = ()
+
+
+class Making:
+    """Judges one planned change, and writes it.
+
+    Parameters:
+        folders: where our state lies; its root is the project.
+        environment: the caller's environment variables.
+        workspace: the project as the change was planned on it.
+        verdicts: of an earlier attempt of the same request, by the judge's name; takes those of this one.
+        undo: undoes an operation.
+    """
+
+    def __init__(
+        self,
+        folders: StateFolders,
+        environment: Mapping[str, str],
+        workspace: Workspace,
+        plan: Plan,
+        context: Context,
+        *,
+        verdicts: dict[str, Found],
+        undo: Callable[[str], object],
+    ) -> None:
+        self._folders = folders
+        self._workspace = workspace
+        self._plan = plan
+        self._context = context
+        self._verdicts = verdicts
+        self._undo = undo
+        self._setting = setting_of(folders.root, environment, workspace)
+
+    def judge(self) -> Found:
+        """Judge what a dry run comes to.
+
+        Raises:
+            TransactionError: it does not hold.
+        """
+        context = self._context
+        if "import" not in context.verify:
+            context = replace(context, reload="off")
+        reload = reload_of(self._setting, self._workspace, self._plan, context)
+        judging, copied = self._judging(reload, context)
+        with copied:
+            found = judging.judge()
+        return (*found, *judging.not_judged("it can be judged in the project alone, and a dry run writes nothing"))
+
+    def make(self, transactions: Transactions, operated: Operated) -> Made:
+        """Judge the change, and write it.
+
+        Raises:
+            Refused: nothing was written.
+            TransactionError: it does not hold, or could not be written.
+        """
+        reload = reload_of(self._setting, self._workspace, self._plan, self._context)
+        if self._context.reload == "off" and not self._context.verify:
+            return Made(committed=self._written(transactions, operated, reload), found=())
+        judging, copied = self._judging(reload, self._context)
+        with copied:
+            found = judging.judge()
+            found += self._imported_again(reload, judging)
+        if not judging.left:
+            return Made(committed=self._written(transactions, operated, reload), found=found)
+        return self._judged_in_project(transactions, operated, reload, judging, found)
+
+    def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
+        return judging_of(reload, self._setting, self._folders, self._workspace, self._plan, context, self._verdicts)
+
+    def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
+        return transactions.commit(
+            self._plan,
+            loader=reload,
+            who=operated.who,
+            why=operated.why,
+            request=operated.request,
+            kind=operated.kind,
+            of=operated.of,
+        )
+
+    def _imported_again(self, reload: Reload, judging: Judging) -> Found:
+        """Import the change again where files that it imports were changed while it was judged."""
+        names: list[str] = []
+        found: Found = ()
+        for _ in range(_LOOKS):
+            changed = reload.changed_since()
+            if not changed:
+                break
+            names += changed
+            found = judging.import_again()
+        if not names:
+            return ()
+        again = f"{listed(dict.fromkeys(names), 5)} changed while the change was judged"
+        text = f"{again}; the import check was made again on what is there, and the others stand as they were made."
+        return (*found, Notice("changed_meanwhile", text))
+
+    def _judged_in_project(
+        self, transactions: Transactions, operated: Operated, reload: Reload, judging: Judging, found: Found
+    ) -> Made:
+        """Write the change, have it judged in the project, and undo it where it does not hold."""
+        made: list[Committed] = []
+
+        def make() -> None:
+            again = reload if not made else reload.anew()
+            made.append(self._written(transactions, operated, again))
+
+        def undo() -> None:
+            self._undo(made[-1].operation_id)
+
+        place = InProject(self._setting, make, undo)
+        try:
+            found += judging.judge_made(place)
+        except ResourceError as error:
+            raise _undone(error, made[-1].operation_id if made else "", stands=place.is_made) from error.__cause__
+        return Made(committed=made[-1], found=found)
+
+
+def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceError:
+    """Return the error of a change that was made and does not hold, which says what became of it."""
+    if not operation or not isinstance(error, TransactionError):
+        return error
+    if stands:
+        hint: str = Call("undo", operation_id=operation, then="undoes it: that could not be done by itself.")
+        return error.altered(unchanged=False, hints=(hint, *error.hints))
+    text = f"It was judged in the project itself: made as {operation}, and undone."
+    return error.altered(unchanged=False, hints=(*error.hints, text))
+
+
+def checks_in(found: Found) -> tuple[Check, ...]:
+    """Return the checks among what judges came to."""
+    return tuple(each for each in found if isinstance(each, Check))
+
+
+def notices_in(found: Found) -> tuple[Notice, ...]:
+    """Return what the caller should know among what judges came to."""
+    return tuple(each for each in found if isinstance(each, Notice))

@@ -1,0 +1,58 @@
+"""Which judges of a project cannot judge in a copy of it, remembered in our state.
+
+Invariant: it counts while the project's settings are as they were when it was found out.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from bae_source.project.workspace import Workspace
+from bae_source.state.folders import StateFolders
+from bae_source.system.hashing import sha256
+from bae_source.verification.shadow import FOLDER
+
+_NAME = "in_project"
+_SETTINGS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "conftest.py", "tests/conftest.py")
+
+
+class Remembered:
+    """The judges of one project that judge in the project itself.
+
+    Parameters:
+        folders: where our state lies.
+        workspace: the project.
+    """
+
+    def __init__(self, folders: StateFolders, workspace: Workspace) -> None:
+        self._folders = folders
+        self._digest = sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))
+        self._reasons: dict[str, str] | None = None
+
+    def has(self, name: str) -> bool:
+        """Say whether a judge is known to be none in a copy."""
+        return name in self._known()
+
+    def note(self, name: str, reason: str) -> None:
+        """Remember it of a judge; where our state cannot be written, it is found out again."""
+        known = {**self._known(), name: reason}
+        self._reasons = known
+        with suppress(OSError):
+            self._folders.make(self._place.parent)
+            self._place.write_bytes(msgspec.json.encode([self._digest, known]))
+
+    @property
+    def _place(self) -> Path:
+        return self._folders.base / FOLDER / _NAME
+
+    def _known(self) -> dict[str, str]:
+        if self._reasons is None:
+            self._reasons = {}
+            if self._folders.id is not None:
+                with suppress(OSError, msgspec.MsgspecError):
+                    digest, reasons = msgspec.json.decode(self._place.read_bytes(), type=tuple[str, dict[str, str]])
+                    self._reasons = reasons if digest == self._digest else {}
+        return self._reasons
