@@ -283,7 +283,9 @@ class Reload:
         if not modules:
             return ()
         try:
-            return check_imports(modules, self._before, self._setting, self._addresses, overlay=self._modules)
+            return check_imports(
+                modules, self._after, self._setting, self._addresses, overlay=self._modules, before=self._before
+            )
         except CannotStart as error:
             return self._not_started(modules, str(error))
         except OSError as error:

@@ -10,7 +10,8 @@ from pathlib import Path
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
-from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.import_check import Setting, check_imports
 from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.reloading.reload import Reload
 
@@ -31,6 +32,29 @@ class Trial:
         self.unchecked: set[str] = set()
         self.take_back: Callable[[], object] = lambda: None
         """Takes the last change back, as a transaction does that fails later."""
+
+    @property
+    def setting(self) -> Setting:
+        """How its code is run."""
+        return Setting(
+            root=self.root,
+            source_roots=(self.source_root,),
+            interpreter=self.interpreter,
+            environment=self.environment,
+            time_limit=self.time_limit,
+        )
+
+    def check(self, new: Mapping[str, str | None], *others: str) -> tuple[Notice, ...]:
+        """Check the imports of a change that nobody writes.
+
+        Parameters:
+            others: paths of modules to import that do not change.
+        """
+        planned = {path: None if text is None else text.encode() for path, text in new.items()}
+        overlay = [self.module(path) for path in new if path.endswith((".py", ".pyi"))]
+        wanted = [*(each for each in overlay if planned[each.path] is not None), *map(self.module, others)]
+        addresses = Addresses(self.root, [self.source_root], {})
+        return check_imports(wanted, planned, self.setting, addresses, overlay=overlay)
 
     def write(self, path: str, content: str) -> Path:
         file = self.root / path
@@ -55,14 +79,7 @@ class Trial:
         """Write `new`, verify, and on any failure put the files and the process back."""
         before = {path: self._content(path) for path in new}
         after = {path: None if text is None else text.encode() for path, text in new.items()}
-        setting = Setting(
-            root=self.root,
-            source_roots=(self.source_root,),
-            interpreter=self.interpreter,
-            environment=self.environment,
-            time_limit=self.time_limit,
-        )
-        verifier = Reload(mode, setting, cascade=cascade)
+        verifier = Reload(mode, self.setting, cascade=cascade)
 
         def take_back() -> None:
             self._put(before)
