@@ -113,16 +113,13 @@ class Reload:
         """Say whether a child tries an import."""
         return bool(self._to_try())
 
-    def try_imports(self, setting: Setting | None = None) -> tuple[Notice, ...]:
+    def try_imports(self) -> tuple[Notice, ...]:
         """Have a child import what is planned, and return what the caller should know.
-
-        Parameters:
-            setting: of a folder that holds the planned text; None to take it from memory.
 
         Raises:
             TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
         """
-        self._tried = self._check_in_child(self._to_try(), setting)
+        self._tried = self._check_in_child(self._to_try())
         return self._tried
 
     def load(self) -> tuple[Notice, ...]:
@@ -317,12 +314,11 @@ class Reload:
         path = importer.file.relative_to(self._root).as_posix()
         return ModuleFile(name=importer.name, path=path, package=importer.file.name == "__init__.py")
 
-    def _check_in_child(self, modules: Sequence[ModuleFile], setting: Setting | None) -> tuple[Notice, ...]:
+    def _check_in_child(self, modules: Sequence[ModuleFile]) -> tuple[Notice, ...]:
         if not modules:
             return ()
-        planned = self._after if setting is None else {}
         try:
-            return check_imports(modules, planned, setting or self._setting, self._addresses, overlay=self._modules)
+            return check_imports(modules, self._after, self._setting, self._addresses, overlay=self._modules)
         except CannotStart as error:
             return self._not_started(modules, str(error))
         except OSError as error:

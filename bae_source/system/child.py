@@ -260,12 +260,19 @@ def _file_of(given: bytes | None) -> Iterator[IO[bytes] | int]:
     if given is None:
         yield subprocess.DEVNULL
         return
-    from tempfile import TemporaryFile  # most children read nothing
-
-    with TemporaryFile() as file:
+    with _file() as file:
         file.write(given)
         file.seek(0)
         yield file
+
+
+def _file() -> IO[bytes]:
+    """Make a file that has no name."""
+    if hasattr(os, "memfd_create"):  # on Linux
+        return os.fdopen(os.memfd_create("given"), "w+b")
+    from tempfile import TemporaryFile  # 4 ms
+
+    return TemporaryFile()
 
 
 class _Tail:

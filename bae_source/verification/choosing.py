@@ -116,10 +116,8 @@ def judging_of(
         verdicts=verdicts,
         remembered=Remembered(folders, workspace),
     )
-    modules = {module.path for module in plan.modules}
     copied = Copied(folders, setting, contents_of(workspace, plan)[1])
-    in_copy = any(file.path not in modules for file in plan.changes.files)
-    return Judging(reload, wanted, copied, digest=plan.changes.digest, in_copy=in_copy), copied
+    return Judging(reload, wanted, copied, digest=plan.changes.digest), copied
 
 
 def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace) -> Setting:

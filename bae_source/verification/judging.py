@@ -55,7 +55,6 @@ class Judging:
         wanted: by what it is judged.
         place: a copy of the project.
         digest: of the planned content.
-        in_copy: whether the import is tried in the copy, since files change that are no modules.
         timer: seconds from any beginning.
 
     Attributes:
@@ -69,7 +68,6 @@ class Judging:
         place: Copied,
         *,
         digest: str,
-        in_copy: bool = False,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.left: list[Judge] = []
@@ -77,7 +75,6 @@ class Judging:
         self._wanted = wanted
         self._place = place
         self._digest = digest
-        self._in_copy = in_copy
         self._timer = timer
         self._checks: list[Check] = []
 
@@ -150,13 +147,7 @@ class Judging:
         return self._noted(found)
 
     def _loaded(self, name: str) -> Found:
-        setting = None
-        if self._in_copy:
-            try:
-                setting = self._place.planned()
-            except NoShadow:
-                setting = None  # the text in memory is all that is planned of the modules
-        notices = self._reload.try_imports(setting)
+        notices = self._reload.try_imports()
         return (*notices, _import_check(name, notices)) if name else notices
 
     def _timed(self, name: str, do: Callable[[], Found]) -> Found:

@@ -1,4 +1,4 @@
-"""Changes of a project that any verifier judges, as a transaction would have it: prepare, write, verify, take back."""
+"""Changes of a project that any judge judges, in a copy of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.interpreter import Interpreter
-from bae_source.transaction.commit.verifier import Verifier
+from bae_source.verification.judge import Copied, Judge
 from tests.runtime.support import Trial
+from tests.state_folders import state_folders
 
+_OURS = {"__pycache__", ".bae-source"}
 Files = Mapping[str, str | None]
 
 
@@ -28,37 +30,34 @@ def setting_of(trial: Trial, *, seconds: float = 60.0, python: str | None = None
     )
 
 
-def judge(trial: Trial, verifier: Verifier, new: Files) -> tuple[Notice | Check, ...]:
-    """Make a change; whatever goes wrong puts the files back."""
-    before = {path: _content(trial, path) for path in new}
-    after = {path: None if text is None else text.encode() for path, text in new.items()}
-    verifier.prepare([trial.module(path) for path in new if path.endswith(".py")], before, after)
-    _put(trial, after)
-    try:
-        return verifier.verify()
-    except BaseException:
-        _put(trial, before)
-        verifier.roll_back()
-        raise
+def judge(trial: Trial, judge: Judge, new: Files) -> tuple[Notice | Check, ...]:
+    """Judge a change in a copy of the project; the project itself is not touched."""
+    was = files(trial.root)
+    changed = {path: None if text is None else text.encode() for path, text in new.items()}
+    with Copied(state_folders(trial.root), setting_of(trial), changed) as place:
+        try:
+            return judge.judge(place)
+        finally:
+            assert files(trial.root) == was
 
 
-def refusal(trial: Trial, verifier: Verifier, new: Files) -> ResourceError:
+def refusal(trial: Trial, judge_: Judge, new: Files) -> ResourceError:
     """Make a change that has to be refused; nothing is changed, and no path is in the answer."""
     was = files(trial.root)
     with pytest.raises(ResourceError) as caught:
-        judge(trial, verifier, new)
+        judge(trial, judge_, new)
     error = caught.value
     assert files(trial.root) == was
     for text in (error.message, *error.hints, *error.candidates, str(error.details)):
         assert str(trial.root) not in text, "no paths"
     if isinstance(error, TransactionError):
-        assert error.message.endswith("; nothing was changed.")
+        assert error.message.endswith("; nothing was written.")
     return error
 
 
 def files(root: Path) -> dict[str, bytes]:
     """Return what is the user's."""
-    found = (path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    found = (path for path in root.rglob("*") if path.is_file() and _OURS.isdisjoint(path.parts))
     return {str(path.relative_to(root)): path.read_bytes() for path in found}
 
 
@@ -71,16 +70,3 @@ def verified(found: Sequence[Notice | Check]) -> str:
 def messages(found: Sequence[Notice | Check]) -> list[str]:
     """Return what is told beside what was verified."""
     return [each.message for each in found if isinstance(each, Notice)]
-
-
-def _content(trial: Trial, path: str) -> bytes | None:
-    file = trial.root / path
-    return file.read_bytes() if file.exists() else None
-
-
-def _put(trial: Trial, contents: Mapping[str, bytes | None]) -> None:
-    for path, content in contents.items():
-        if content is None:
-            (trial.root / path).unlink(missing_ok=True)
-        else:
-            trial.write(path, content.decode())

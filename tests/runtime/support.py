@@ -1,4 +1,4 @@
-"""A project on the disk that changes are tried on, as a transaction would: prepare, write, verify, and take back."""
+"""A project on the disk that changes are tried on, as a transaction would: judge, load, write, or go back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
-from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.import_check import Setting, check_imports
 from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.reloading.reload import Reload
 
@@ -32,6 +33,29 @@ class Trial:
         self.take_back: Callable[[], object] = lambda: None
         """Takes the last change back, as a transaction does that fails later."""
 
+    @property
+    def setting(self) -> Setting:
+        """How its code is run."""
+        return Setting(
+            root=self.root,
+            source_roots=(self.source_root,),
+            interpreter=self.interpreter,
+            environment=self.environment,
+            time_limit=self.time_limit,
+        )
+
+    def check(self, new: Mapping[str, str | None], *others: str) -> tuple[Notice, ...]:
+        """Check the imports of a change that nobody writes.
+
+        Parameters:
+            others: paths of modules to import that do not change.
+        """
+        planned = {path: None if text is None else text.encode() for path, text in new.items()}
+        overlay = [self.module(path) for path in new if path.endswith((".py", ".pyi"))]
+        wanted = [*(each for each in overlay if planned[each.path] is not None), *map(self.module, others)]
+        addresses = Addresses(self.root, [self.source_root], {})
+        return check_imports(wanted, planned, self.setting, addresses, overlay=overlay)
+
     def write(self, path: str, content: str) -> Path:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -52,27 +76,23 @@ class Trial:
     def change(
         self, new: Mapping[str, str | None], mode: ReloadMode = "auto", *, cascade: bool = False
     ) -> tuple[Notice, ...]:
-        """Write `new`, verify, and on any failure put the files and the process back."""
+        """Have `new` judged, load it, and write it; on any failure the process and the files are as before."""
         before = {path: self._content(path) for path in new}
         after = {path: None if text is None else text.encode() for path, text in new.items()}
-        setting = Setting(
-            root=self.root,
-            source_roots=(self.source_root,),
-            interpreter=self.interpreter,
-            environment=self.environment,
-            time_limit=self.time_limit,
-        )
-        verifier = Reload(mode, setting, cascade=cascade)
+        modules = [self.module(path) for path in new]
+        reload = Reload(mode, self.setting, modules, before, after, cascade=cascade)
 
         def take_back() -> None:
             self._put(before)
-            verifier.roll_back()
+            reload.roll_back()
 
         self.take_back = take_back
-        verifier.prepare([self.module(path) for path in new], before, after)
-        self._put(after)
+        tried = reload.try_imports()
         try:
-            return verifier.verify()
+            loaded = reload.load()
+            assert {path: self._content(path) for path in new} == before, "nothing is written yet"
+            self._put(after)
+            return (*tried, *loaded, *reload.written())
         except BaseException:
             self.take_back()
             raise

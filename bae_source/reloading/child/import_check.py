@@ -1,8 +1,10 @@
-"""Try the import of changed modules in a child process, all in one go.
+"""Try the import of changed modules in a child process, all in one go, before anything is written.
+
+The child has the planned text of all files that change from memory (`probe`), and everything else from the disk.
 
 Invariants:
-- a module that does not import now, and did not before either, is reported and not blamed on the change; what it was
-  before is tried only then, from memory, so that no file has to be changed back;
+- a module that does not import as planned, and does not as it is on the disk either, is reported and not blamed on the
+  change; what it is on the disk is tried only then;
 - modules that must not be imported (scripts, tests) are only compiled, and the notice says so;
 - a child that hangs is stopped, and names the module that it hung in.
 """
@@ -10,11 +12,12 @@ Invariants:
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
@@ -23,9 +26,12 @@ from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.failure import import_failed, place_of, said
 from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
-from bae_source.system.scratch import Scratch
 
 PROBE = Path(__file__).with_name("probe.py")
+_START = f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); import probe; probe.main()"
+"""What the child runs: a module by itself, which Python need not compile each time as a script."""
+_READ_BY_ALL = 2
+"""The form of `marshal` that any Python reads."""
 _NO_SAFE_PATH = b"nknown option"
 _FAILED_BEFORE = "import_failed_before"
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
@@ -68,40 +74,83 @@ class _Answers(Struct, frozen=True, kw_only=True):
     errors: dict[str, dict[str, Any] | None]
     broken: _Broken | None
 
+    def moved(self, folder: Path, to: Path) -> _Answers:
+        """Return what was found out in another folder, with the project's paths."""
+        if folder == to:
+            return self
+        roots = {str(folder), str(folder.resolve())}
+        text = json.dumps(self.errors)
+        for root in sorted(roots, key=len, reverse=True):
+            text = text.replace(json.dumps(root)[1:-1], json.dumps(str(to))[1:-1])
+        return structs.replace(self, errors=json.loads(text))
+
+
+class _Earlier(Struct, frozen=True, kw_only=True):
+    """What the project was before the change.
+
+    Parameters:
+        setting: where it lies.
+        contents: of changed files, where another text lies there by now.
+        modules: every changed module, as it was or will be.
+    """
+
+    setting: Setting
+    contents: Contents
+    modules: Sequence[ModuleFile]
+
+    def has(self, path: str) -> bool:
+        """Say whether there was a file."""
+        if path in self.contents:
+            return self.contents[path] is not None
+        return (self.setting.root / path).is_file()
+
+    def module(self, module: ModuleFile) -> ModuleFile | None:
+        """Return what a module was: `a/__init__.py` may have been `a.py`; None for one that is new."""
+        own = [each for each in self.modules if (each.name, each.source_root) == (module.name, module.source_root)]
+        found = (each for each in (module, *own) if _stub(each) == _stub(module) and self.has(each.path))
+        return next(found, None)
+
 
 def check_imports(
     modules: Sequence[ModuleFile],
-    before: Contents,
+    planned: Contents,
     setting: Setting,
     addresses: Addresses,
     *,
     overlay: Sequence[ModuleFile],
+    before: Contents | None = None,
+    project: Setting | None = None,
 ) -> tuple[Notice, ...]:
-    """Import or compile `modules`, whose files exist, as they are on the disk.
+    """Import or compile `modules`, whose files exist once the change is made, as they are planned.
 
     Parameters:
-        before: the content of every changed file before the change.
-        overlay: every changed module, also those that are gone or checked elsewhere.
+        planned: the content of every changed file as planned, None where it goes; empty where the setting's root holds
+            the planned text already.
+        addresses: the names of the project's files.
+        overlay: every changed module, also those that go or are checked elsewhere.
+        before: what changed files were, where the planned text lies on the disk already.
+        project: where the project lies as it was, if the setting is that of another folder.
 
     Returns:
         What the caller should know.
 
     Raises:
-        TransactionError: `reload_failed` or `timed_out`.
+        TransactionError: `reload_failed` or `timed_out`; nothing was written.
         CannotStart: the interpreter cannot be started.
     """
+    earlier = _Earlier(setting=project or setting, contents=before or {}, modules=overlay)
     notices: list[Notice] = []
     pending = list(modules)
     while pending:
-        answers = _ask(pending, setting, None, ())
+        answers = _ask(pending, setting, planned).moved(setting.root, earlier.setting.root)
         tried = [module for module in pending if module.path in answers.errors]
         broken = [module for module in pending[len(tried) : len(tried) + 1] if answers.broken]
         failed = [module for module in tried if answers.errors[module.path]] + broken
         _refuse_hanging(answers, broken, setting)
-        earlier = _failed_before(failed, before, setting, overlay)
-        packages = _in_broken_packages(failed, answers, before, setting, overlay)
-        earlier |= dict.fromkeys(packages)
-        blamed = [module for module in failed if module.path not in earlier]
+        failures = _failed_before(failed, earlier)
+        packages = _in_broken_packages(failed, answers, earlier)
+        failures |= dict.fromkeys(packages)
+        blamed = [module for module in failed if module.path not in failures]
         if blamed:
             raise _blamed(blamed, answers, addresses)
         notices += _not_imported(module for module in tried if module not in failed)
@@ -109,7 +158,7 @@ def check_imports(
             _failed_already(
                 module.name,
                 answers.errors.get(module.path),
-                earlier[module.path],
+                failures[module.path],
                 addresses,
                 setting,
                 package=packages.get(module.path),
@@ -126,43 +175,35 @@ def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
     return any(notice.code == _FAILED_BEFORE and notice.about == about for notice in notices)
 
 
-def _failed_before(
-    failed: Sequence[ModuleFile], before: Contents, setting: Setting, overlay: Sequence[ModuleFile]
-) -> dict[str, dict[str, Any] | None]:
+def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str, dict[str, Any] | None]:
     """Return the paths of these modules that did not import before the change either; a new one is not among them.
 
     Returns:
         By path the exception; None if the import ended the child.
     """
-    old = [module for module in failed if module.path not in before or before[module.path] is not None]
+    old = {was.path: module.path for module in failed if (was := earlier.module(module))}
+    left = [was for module in failed if (was := earlier.module(module))]
     found: dict[str, dict[str, Any] | None] = {}
-    while old:
-        answers = _ask(old, setting, before, overlay)
-        found |= {path: error for path, error in answers.errors.items() if error is not None}
-        old = old[len(answers.errors) :]
-        if old and answers.broken:
-            found[old.pop(0).path] = None
+    while left:
+        answers = _ask(left, earlier.setting, earlier.contents)
+        found |= {old[path]: error for path, error in answers.errors.items() if error is not None}
+        left = left[len(answers.errors) :]
+        if left and answers.broken:
+            found[old[left.pop(0).path]] = None
     return found
 
 
-def _in_broken_packages(
-    failed: Sequence[ModuleFile],
-    answers: _Answers,
-    before: Contents,
-    setting: Setting,
-    overlay: Sequence[ModuleFile],
-) -> dict[str, str]:
+def _in_broken_packages(failed: Sequence[ModuleFile], answers: _Answers, earlier: _Earlier) -> dict[str, str]:
     """Return by path of each new module that fails just as the package around it did before the change: that one."""
-    root = Path(setting.root)
     packages = {
         module.path: package
         for module in failed
-        if before.get(module.path, b"") is None and (package := _package_before(module, before, root))
+        if earlier.module(module) is None and (package := _package_before(module, earlier))
     }
     if not packages:
         return {}
     asked = list({package.path: package for package in packages.values()}.values())
-    then = _ask(asked, setting, before, overlay).errors
+    then = _ask(asked, earlier.setting, earlier.contents).errors
     return {
         path: package.name
         for path, package in packages.items()
@@ -170,14 +211,14 @@ def _in_broken_packages(
     }
 
 
-def _package_before(module: ModuleFile, before: Contents, root: Path) -> ModuleFile | None:
+def _package_before(module: ModuleFile, earlier: _Earlier) -> ModuleFile | None:
     """Return the innermost package around a module that was there before the change."""
     folder, name = module.path.rpartition("/")[0], module.name.rpartition(".")[0]
     if module.package:
         folder = folder.rpartition("/")[0]
     while name and folder:
         path = f"{folder}/__init__.py"
-        if before[path] is not None if path in before else (root / path).is_file():
+        if earlier.has(path):
             return ModuleFile(name=name, path=path, source_root=module.source_root, package=True)
         folder, name = folder.rpartition("/")[0], name.rpartition(".")[0]
     return None
@@ -260,22 +301,14 @@ def _stub(module: ModuleFile) -> bool:
     return module.path.endswith(".pyi")
 
 
-def _ask(
-    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
-) -> _Answers:
-    """Run one child; with `before`, on the modules as they were."""
-    with Scratch() as folder:
-        scratch = Path(folder)
-        request = scratch / "request.json"
-        spare = scratch / "spare"
-        asked = _request(modules, setting, before, overlay)
-        asked |= {"bytecode": str(scratch / "bytecode"), "spare": str(spare)}
-        request.write_text(json.dumps(asked), encoding="utf-8")
-        finished = probe(PROBE, request, setting)
-        if not finished.answer and not finished.timed_out:
-            lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
-            raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
-        return _answers(finished, spare.read_bytes() if spare.is_file() else b"")
+def _ask(modules: Sequence[ModuleFile], setting: Setting, planned: Contents) -> _Answers:
+    """Run one child on the project as it lies on the disk, but for files that have other text."""
+    asked = marshal.dumps(_request(modules, setting, planned), _READ_BY_ALL)
+    finished = _started(["-c", _START, ANSWER], setting, given=asked)
+    if not finished.answer and not finished.timed_out:
+        lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
+        raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
+    return _answers(finished)
 
 
 def probe(script: Path, request: Path, setting: Setting) -> Finished:
@@ -284,60 +317,46 @@ def probe(script: Path, request: Path, setting: Setting) -> Finished:
     Raises:
         CannotStart: it cannot be started.
     """
+    return _started([str(script), str(request), ANSWER], setting)
+
+
+def _started(words: Sequence[str], setting: Setting, *, given: bytes | None = None) -> Finished:
     for flags in (["-P"], []):  # -P came with Python 3.11; without it the script cleans sys.path itself
         finished = run(
-            [setting.interpreter.path, *flags, str(script), str(request), ANSWER],
+            [setting.interpreter.path, *flags, *words],
             folder=setting.root,
             environment=scrubbed(setting.environment),
             time_limit=setting.time_limit,
+            given=given,
         )
         if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
             break
     return finished
 
 
-def _request(
-    modules: Sequence[ModuleFile], setting: Setting, before: Contents | None, overlay: Sequence[ModuleFile]
-) -> dict[str, Any]:
+def _request(modules: Sequence[ModuleFile], setting: Setting, planned: Contents) -> dict[str, Any]:
     folders = dict.fromkeys([*(module.source_root for module in modules), *setting.source_roots])
     root = Path(setting.root).resolve()
     return {
         "roots": [str(root / folder) for folder in folders],
         "project": str(root),
-        "overlay": {
-            module.name: {
-                "path": str(root / module.path),
-                "source": _encoded(before.get(module.path)),
-                "package": module.package,
-            }
-            for module in overlay
-            if before is not None and not _stub(module)
-        },
+        "files": {str(root / path): content for path, content in planned.items() if path.endswith((".py", ".pyi"))},
         "jobs": [
             {
                 "key": module.path,
                 "name": module.name,
                 "path": str(root / module.path),
                 "import": module.import_checked and not _stub(module),
-                "source": _encoded(before.get(module.path)) if before is not None else None,
             }
             for module in modules
         ],
     }
 
 
-def _encoded(content: bytes | None) -> str | None:
-    return None if content is None else content.decode("latin-1")
-
-
-def _answers(finished: Finished, spare: bytes) -> _Answers:
-    """Read the child's lines; without the last of them it broke off behind the last module it speaks of.
-
-    Parameters:
-        spare: lines that the child wrote to a file, because what it imported closed its descriptors.
-    """
+def _answers(finished: Finished) -> _Answers:
+    """Read the child's lines; without the last of them it broke off behind the last module it speaks of."""
     errors: dict[str, dict[str, Any] | None] = {}
-    for text in [*finished.answer.splitlines(), *spare.splitlines()]:
+    for text in finished.answer.splitlines():
         try:
             line = json.loads(text)
         except ValueError:

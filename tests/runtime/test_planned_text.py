@@ -1,0 +1,250 @@
+"""An import of planned text ends as it does once the text is written: tried on a copy that really has it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from bae_source.errors import TransactionError
+from tests.runtime.support import Trial
+
+Files = Mapping[str, str | None]
+
+PACKAGE = {
+    "pkg/__init__.py": "",
+    "pkg/a.py": "def f(): return 1\n",
+    "pkg/b.py": "from pkg.a import f\nassert f() == 1\n",
+}
+LISTING = "import os\nfound = sorted(each for each in {0} if each.endswith('.py'))\n"
+CHANGES: dict[str, tuple[Files, Files]] = {
+    "an edit": (PACKAGE, {"pkg/a.py": "def f(): return 1 #\n"}),
+    "an edit that breaks its importer": (PACKAGE, {"pkg/a.py": "def f(): return 2\n"}),
+    "a name that goes": (PACKAGE, {"pkg/a.py": "def g(): return 1\n"}),
+    "a new module": (PACKAGE, {"pkg/c.py": "from pkg.b import f\n"}),
+    "a new module that another one takes": (PACKAGE, {"pkg/c.py": "x = 1\n", "pkg/a.py": "from pkg.c import x as f\n"}),
+    "a module that goes": (PACKAGE, {"pkg/a.py": None}),
+    "a module that goes with its use": (PACKAGE, {"pkg/a.py": None, "pkg/b.py": "x = 1\n"}),
+    "a module that goes, and a guard": (
+        {**PACKAGE, "pkg/b.py": "try:\n    from pkg.a import f\nexcept ImportError:\n    f = None\n"},
+        {"pkg/a.py": None},
+    ),
+    "a move": (PACKAGE, {"pkg/a.py": None, "pkg/new.py": "def f(): return 1\n", "pkg/b.py": "from pkg.new import f\n"}),
+    "a move that leaves an importer": (PACKAGE, {"pkg/a.py": None, "pkg/new.py": "def f(): return 1\n"}),
+    "a module becomes a package": (PACKAGE, {"pkg/a.py": None, "pkg/a/__init__.py": "def f(): return 1\n"}),
+    "a module becomes a package with a module": (
+        PACKAGE,
+        {"pkg/a.py": None, "pkg/a/__init__.py": "from .deep import f\n", "pkg/a/deep.py": "def f(): return 1\n"},
+    ),
+    "a package before a module of its name": (PACKAGE, {"pkg/a/__init__.py": "def f(): return 3\n"}),
+    "a package becomes a module": (
+        {"p/__init__.py": "from p.x import y\n", "p/x.py": "y = 1\n", "user.py": "from p import y\n"},
+        {"p/__init__.py": None, "p/x.py": None, "p.py": "y = 1\n"},
+    ),
+    "a package becomes a module beside a data file": (
+        {"p/__init__.py": "y = 1\n", "p/data.txt": "", "user.py": "from p import y\n"},
+        {"p/__init__.py": None, "p.py": "y = 1\n"},
+    ),
+    "a package that goes with all its modules": (
+        {"p/__init__.py": "", "p/x.py": "y = 1\n", "user.py": "import p\n"},
+        {"p/__init__.py": None, "p/x.py": None},
+    ),
+    "an init that goes leaves a namespace": (
+        {"p/__init__.py": "y = 1\n", "p/x.py": "z = 1\n", "user.py": "import p.x\n", "other.py": "from p import y\n"},
+        {"p/__init__.py": None},
+    ),
+    "an init for a namespace": ({"p/x.py": "z = 1\n", "user.py": "from p import w\n"}, {"p/__init__.py": "w = 1\n"}),
+    "a new module in a namespace": ({"p/x.py": "z = 1\n"}, {"p/q/new.py": "from p.x import z\n"}),
+    "a namespace that is new": ({"x.py": ""}, {"n/m/new.py": "import x\n", "user.py": "import n.m.new\n"}),
+    "a namespace that goes": ({"p/x.py": "z = 1\n", "user.py": "import p\n"}, {"p/x.py": None}),
+    "a new package in a package": (PACKAGE, {"pkg/q/__init__.py": "", "pkg/q/w.py": "from ..b import f\n"}),
+    "a name in the init that a module takes": (
+        {"p/__init__.py": "from .x import y\n", "p/x.py": "y = 1\n"},
+        {"p/__init__.py": "from .x import y\n", "p/x.py": "z = 1\n"},
+    ),
+    "a circle": (
+        {"a.py": "x = 1\n", "b.py": "from a import x\ny = 1\n"},
+        {"a.py": "from b import y\nx = 1\n"},
+    ),
+    "a star": (
+        {"a.py": "x = y = 1\n", "b.py": "from a import *\nx, y\n"},
+        {"a.py": "x = y = 1\n__all__ = ['x']\n"},
+    ),
+    "modules that are listed": (
+        {
+            "p/__init__.py": "import importlib, pkgutil\nfor each in pkgutil.iter_modules(__path__):\n"
+            "    importlib.import_module(f'p.{each.name}')\nassert each.name == 'z'\n",
+            "p/a.py": "",
+            "p/z.py": "",
+        },
+        {"p/a.py": None, "p/b.py": "", "p/q/__init__.py": ""},
+    ),
+    "modules that are listed, and lack one": (
+        {
+            "p/__init__.py": "import pkgutil\nassert [each.name for each in pkgutil.iter_modules(__path__)] == ['a']\n",
+            "p/a.py": "",
+        },
+        {"p/b.py": ""},
+    ),
+    **{
+        f"files that are listed by {how}": (
+            {"p/__init__.py": LISTING.format(how), "p/a.py": ""},
+            {"p/a.py": None, "p/b.py": ""},
+        )
+        for how in (
+            "os.listdir(os.path.dirname(__file__))",
+            "[e.name for e in os.scandir(os.path.dirname(__file__)) if e.is_file()]",
+            "__import__('glob').glob(os.path.join(os.path.dirname(__file__), '*.py'))",
+            "map(str, __import__('pathlib').Path(__file__).parent.iterdir())",
+            "map(str, __import__('pathlib').Path(__file__).parent.rglob('*.py'))",
+            "[n for _, _, names in os.walk(os.path.dirname(__file__)) for n in names]",
+            "[each.name for each in __import__('importlib.resources').resources.files(__package__).iterdir()]",
+        )
+    },
+    "a file that is asked for": (
+        {"a.py": "import os.path\nhere = os.path.dirname(os.path.abspath(__file__))\n"
+         "assert os.path.exists(here + '/new.py') and not os.path.exists(here + '/old.py')\n"
+         "assert os.path.isdir(here + '/sub') and not os.path.lexists(here + '/gone')\n",
+         "old.py": "", "gone/x.py": ""},
+        {"new.py": "", "old.py": None, "sub/x.py": "", "gone/x.py": None},
+    ),
+    "a file that reads itself": (
+        {"a.py": "x = 1\n"},
+        {"a.py": "# new\nimport sys\nassert open(__file__).read().startswith('# new')\n"
+         "assert open(__file__, 'rb').readline() == b'# new\\n'\n"
+         "assert __import__('pathlib').Path(__file__).read_text()[:5] == '# new'\n"
+         "assert __loader__.get_source(__name__)[:5] == '# new'\n"},
+    ),
+    "source that is looked up": (
+        {"a.py": "x = 1\n\n\ndef f():\n    return 'old'\n"},
+        {"a.py": "import inspect\n\n\ndef f():\n    return 'new'\n\n\nassert 'new' in inspect.getsource(f)\n"},
+    ),
+    "a module by its path": (
+        {"load.py": "import importlib.util as u, os\n"
+         "s = u.spec_from_file_location('other', os.path.dirname(__file__) + '/x.py')\n"
+         "m = u.module_from_spec(s)\ns.loader.exec_module(m)\nassert m.x == 2\n", "x.py": "x = 1\n"},
+        {"x.py": "x = 2\n"},
+    ),
+    "a module by two names": (
+        {"src/app/__init__.py": "", "src/app/core.py": "x = 1\n",
+         "user.py": "import sys, os\n"
+         "sys.path.insert(0, os.path.dirname(__file__) + '/src')\nimport app.core, src.app.core\n"
+         "assert app.core.x == src.app.core.x == 2\n"},
+        {"src/app/core.py": "x = 2\n"},
+    ),
+    "a module through a link": (
+        {"real/x.py": "x = 1\n", "user.py": "import link.x\nassert link.x.x == 2\nimport link.new\n"},
+        {"real/x.py": "x = 2\n", "real/new.py": ""},
+    ),
+    "an encoding": ({"a.py": "x = 1\n"}, {"a.py": "# -*- coding: latin-1 -*-\nx = 'ä'\nassert len(x) == 2\n"}),
+    "no Python": (PACKAGE, {"pkg/a.py": "def f(: pass\n"}),
+}  # fmt: skip
+
+REAL = """
+import importlib, json, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+found = {}
+for name in sys.argv[2:]:
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        text = error.msg if isinstance(error, SyntaxError) else str(error).partition(' (/')[0]
+        found[name] = type(error).__name__ + (': ' + text if text else '')
+print(json.dumps(found))
+"""
+
+
+def written(trial: Trial, new: Files, paths: list[str], folder: Path) -> dict[str, str]:
+    """Return by module what a Python says that imports them from a copy with the change."""
+    shutil.copytree(trial.root, folder, symlinks=True)
+    for path, text in new.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if text is not None:
+            (folder / path).write_text(text)
+        else:
+            (folder / path).unlink()
+            for each in (folder / path).parents:
+                if each == folder or any(each.iterdir()):
+                    break
+                each.rmdir()
+    words = [sys.executable, "-P", "-c", REAL, str(folder), *(trial.module(path).name for path in paths)]
+    done = subprocess.run(words, cwd=folder, capture_output=True, check=True, timeout=60)
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def blamed(trial: Trial, new: Files, paths: list[str]) -> tuple[list[str], str]:
+    """Return the modules that the check blames on a change, and the first one's problem."""
+    try:
+        trial.check(new, *(path for path in paths if path not in new))
+    except TransactionError as error:
+        return sorted([error.details["module"], *error.details["also"]]), error.details["problem"]
+    return [], ""
+
+
+def lay_out(trial: Trial, files: Files) -> None:
+    shutil.rmtree(trial.root)
+    for path, text in files.items():
+        trial.write(path, text or "")
+
+
+@pytest.mark.parametrize(("files", "new"), CHANGES.values(), ids=CHANGES)
+def test_planned_text_imports_as_written_text_does(trial: Trial, tmp_path: Path, files: Files, new: Files) -> None:
+    lay_out(trial, files)
+    if "real/x.py" in files:
+        (trial.root / "link").symlink_to("real")
+    paths = [path for path in (*new, *(each for each in files if each not in new)) if new.get(path, "") is not None]
+    paths = [path for path in paths if path.endswith(".py")]
+    state = snapshot(trial.root)
+    before = written(trial, {}, [path for path in paths if path in files], tmp_path / "before")
+    after = written(trial, new, paths, tmp_path / "after")
+    found, problem = blamed(trial, new, paths)
+    expected = [name for name in after if name not in before]
+    assert found == sorted(expected)
+    if found:
+        assert problem in {after[name] for name in expected}
+    assert snapshot(trial.root) == state, "nothing is written"
+
+
+def snapshot(root: Path) -> dict[str, bytes | None]:
+    return {str(each): each.read_bytes() if each.is_file() else None for each in root.rglob("*")}
+
+
+@pytest.mark.parametrize("package", ["click", "attr", "starlette", "httpx2"])
+def test_planned_mutants_of_real_packages_import_as_written_ones_do(trial: Trial, tmp_path: Path, package: str) -> None:
+    """Top-level definitions go, one at a time; every module of the package is imported."""
+    shutil.rmtree(trial.root)
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    shutil.copytree(Path(spec.origin).parent, trial.root / package, ignore=shutil.ignore_patterns("__pycache__"))
+    paths = sorted(str(each.relative_to(trial.root)) for each in trial.root.rglob("*.py"))
+    paths = [path for path in paths if not path.endswith("__main__.py")]
+    before = written(trial, {}, paths, tmp_path / "before")
+    for number, new in enumerate(mutants(trial.root, paths, 3)):
+        ordered = [*new, *(path for path in paths if path not in new)]
+        after = written(trial, new, ordered, tmp_path / str(number))
+        assert blamed(trial, new, ordered)[0] == sorted(after.keys() - before.keys()), new
+
+
+def mutants(root: Path, paths: list[str], count: int) -> Iterator[Files]:
+    """Yield changes that take away a definition each, always the same ones."""
+    chance = random.Random(7)
+    candidates = []
+    for path in paths:
+        text = (root / path).read_text()
+        for node in ast.parse(text).body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Assign)):
+                first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+                candidates.append((path, first, node.end_lineno or first))
+    for path, first, last in chance.sample(candidates, count):
+        lines = (root / path).read_text().splitlines(keepends=True)
+        yield {path: "".join([*lines[: first - 1], *lines[last:]])}
