@@ -195,8 +195,8 @@ class Reload:
         at = f", at {error.details['place']}" if error.details["place"] else ""
         return TransactionError(
             error.code,
-            f"{name} imports with the change, but cannot be loaded again in this process: {problem}{at}; nothing was "
-            "changed.",
+            f"{name} imports with the change, but cannot be loaded again in this process: {problem}{at}",
+            unchanged=True,
             hints=['reload="child" makes the change and leaves what this process has loaded.', *error.hints[1:]],
             details=error.details,
         )

@@ -26,6 +26,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import Contents, Setting
 from bae_source.system.child import CannotStart, run, scrubbed
+from bae_source.system.hashing import sha256
 from bae_source.system.scratch import Scratch
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.type_checkers import Asked, Diagnostic, TypeChecker
@@ -118,7 +119,7 @@ class TypeCheck:
             NotInCopy: it can check the project and not a copy of it.
         """
         with Scratch() as cache:
-            self._cache = Path(cache)
+            self._cache = Path(cache)  # where nothing is kept of a copy
             before = self._before(place)
             self._begin(place.planned())
             after = self._check(1)
@@ -167,9 +168,9 @@ class TypeCheck:
             asked = Asked(
                 root=self._root,
                 python=shutil.which(python, path=self._setting.environment.get("PATH")) or python,
-                cache=self._cache,
+                cache=self._cache if self._setting.caches is None else self._setting.caches / "types",
                 files=files,
-                fresh=_copies(Path(folder), self._contents(), number + 1),
+                fresh=_copies(Path(folder), self._contents()),
             )
             return self._run([self._program, *self._checker.arguments(asked)], self._places_of(number))
 
@@ -286,12 +287,13 @@ class _Place(Protocol):
         """Return the address of the symbol around a line."""
 
 
-def _copies(folder: Path, contents: Contents, seconds: int) -> dict[str, Path]:
-    """Write copies of files that all have the same time, which no file has by itself."""
+def _copies(folder: Path, contents: Contents) -> dict[str, Path]:
+    """Write copies of files whose times go by what they hold, for caches that go by times and sizes."""
     copies: dict[str, Path] = {}
     for number, (path, content) in enumerate(contents.items()):
         if content is not None and path.endswith((".py", ".pyi")):
             copies[path] = folder / f"{number}{Path(path).suffix}"
             copies[path].write_bytes(content)
+            seconds = int(sha256(content)[:7], 16)
             os.utime(copies[path], (seconds, seconds))
     return copies

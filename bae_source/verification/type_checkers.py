@@ -46,7 +46,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         python: the project's interpreter.
         cache: a folder for what it wants to keep.
         files: which files, project-relative; none for what its own settings say.
-        fresh: copies of changed files, by the path of the file: their times differ from run to run, so that a cache
+        fresh: copies of changed files, by the path of the file: their times go by what they hold, so that a cache
             which goes by whole seconds cannot take the new content for the old.
     """
 

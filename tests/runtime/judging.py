@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.outcome import Check, Notice
@@ -30,22 +32,22 @@ def setting_of(trial: Trial, *, seconds: float = 60.0, python: str | None = None
     )
 
 
-def judge(trial: Trial, judge: Judge, new: Files) -> tuple[Notice | Check, ...]:
+def judge(trial: Trial, judge: Judge, new: Files, **setting: Any) -> tuple[Notice | Check, ...]:
     """Judge a change in a copy of the project; the project itself is not touched."""
     was = files(trial.root)
     changed = {path: None if text is None else text.encode() for path, text in new.items()}
-    with Copied(state_folders(trial.root), setting_of(trial), changed) as place:
+    with Copied(state_folders(trial.root), structs.replace(setting_of(trial), **setting), changed) as place:
         try:
             return judge.judge(place)
         finally:
             assert files(trial.root) == was
 
 
-def refusal(trial: Trial, judge_: Judge, new: Files) -> ResourceError:
+def refusal(trial: Trial, judge_: Judge, new: Files, **setting: Any) -> ResourceError:
     """Make a change that has to be refused; nothing is changed, and no path is in the answer."""
     was = files(trial.root)
     with pytest.raises(ResourceError) as caught:
-        judge(trial, judge_, new)
+        judge(trial, judge_, new, **setting)
     error = caught.value
     assert files(trial.root) == was
     for text in (error.message, *error.hints, *error.candidates, str(error.details)):

@@ -18,7 +18,7 @@ from bae_source.model.plan import ReloadMode
 from bae_source.reloading.in_process.module_state import ProcessState
 from bae_source.reloading.reload import Reload
 from tests.runtime.judging import setting_of
-from tests.runtime.support import Trial, codes
+from tests.runtime.support import FAILS_HERE, Trial, codes
 
 
 def load(name: str) -> Any:
@@ -55,7 +55,7 @@ def test_stale_bytecode_is_removed_after_writing_and_after_taking_back(trial: Tr
     trial.change({"app/a.py": "x = 2\n"}, mode)
     assert not stale.exists()
     assert other.exists()
-    if mode != "off":
+    if mode == "process":  # where anything is loaded, and so may have to go back
         trial.failure({"app/a.py": f"open({str(stale)!r}, 'w')\nx = 1/0\n"}, mode)
         assert not stale.exists()
 
@@ -316,21 +316,53 @@ def test_process_imports_here_what_is_not_loaded_yet(trial: Trial) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "path", "judges"),
-    [("auto", "app/a.py", True), ("child", "app/a.py", True), ("off", "app/a.py", False), ("auto", "a.txt", False)],
+    ("mode", "path", "tries"),
+    [
+        ("auto", "app/a.py", True),
+        ("child", "app/a.py", True),
+        ("process", "app/a.py", False),
+        ("off", "app/a.py", False),
+        ("auto", "a.txt", False),
+    ],
 )
-def test_it_judges_where_it_would_load_something(trial: Trial, mode: ReloadMode, path: str, judges: bool) -> None:
-    verifier = Reload(mode, setting_of(trial))
-    verifier.prepare([trial.module(path)] if path.endswith(".py") else [], {path: b""}, {path: b"x = 1\n"})
-    assert verifier.judges() == judges
+def test_a_child_tries_what_there_is_to_import(trial: Trial, mode: ReloadMode, path: str, tries: bool) -> None:
+    modules = [trial.module(path)] if path.endswith(".py") else []
+    reload = Reload(mode, setting_of(trial), modules, {path: b""}, {path: b"x = 1\n"})
+    assert reload.tries() == tries
 
 
-def test_what_nobody_judges_loses_its_compiled_code_before_it_is_replaced_as_well(trial: Trial) -> None:
+@pytest.mark.parametrize("mode", ["auto", "process", "child", "off"])
+def test_compiled_code_goes_before_its_source_is_replaced_and_afterwards(trial: Trial, mode: ReloadMode) -> None:
     trial.write("app/a.py", "")
     compiled = trial.write("app/__pycache__/a.cpython-311.pyc", "of the old source")
-    for mode, stays in (("auto", True), ("off", False)):
-        Reload(mode, setting_of(trial)).prepare([trial.module("app/a.py")], {"app/a.py": b""}, {"app/a.py": b"x\n"})
-        assert compiled.exists() == stays
+    reload = Reload(mode, setting_of(trial), [trial.module("app/a.py")], {"app/a.py": b""}, {"app/a.py": b"x = 1\n"})
+    assert compiled.exists()
+    reload.load()
+    assert not compiled.exists()
+    compiled.write_text("of the old source")
+    reload.written()
+    assert not compiled.exists()
+
+
+def test_a_module_that_imports_a_planned_one_is_loaded_before_that_is_written(trial: Trial) -> None:
+    trial.write("app/a.py", "x = 1\n")
+    module = load("app.a")
+    new = {"app/a.py": "from app.sub.new import y as x\n", "app/sub/new.py": "import inspect, sys\ny = 7\n"
+           "text = inspect.getsource(sys.modules[__name__])\n"}  # fmt: skip
+    trial.change(new)
+    assert module.x == 7
+    made = sys.modules["app.sub.new"]
+    assert made.text == new["app/sub/new.py"]
+    assert type(made.__loader__).__module__ == type(made.__spec__.loader).__module__ == "_frozen_importlib_external"
+    assert importlib.reload(made).y == 7
+
+
+def test_a_planned_module_that_cannot_be_loaded_leaves_nothing_behind(trial: Trial) -> None:
+    trial.write("app/a.py", "x = 1\n")
+    module, loaded, finders = load("app.a"), dict(sys.modules), list(sys.meta_path)
+    trial.failure({"app/a.py": "from app.sub.new import y as x\n", "app/sub/new.py": FAILS_HERE}, "process")
+    assert (module.x, dict(sys.modules), sys.meta_path) == (1, loaded, finders)
+    assert not (trial.root / "app/sub").exists()
 
 
 def test_off_loads_nothing(trial: Trial) -> None:
@@ -363,20 +395,16 @@ def test_generated_functions_and_decorators_do_not_look_like_old_code(trial: Tri
     assert module.f() == module.g() == module.h() == module.D().x == 2
 
 
-def test_roll_back_without_verify_and_twice_is_harmless(trial: Trial) -> None:
-    from bae_source.reloading.child.import_check import Setting
-    from bae_source.reloading.reload import Reload
-
+def test_roll_back_without_load_and_twice_is_harmless(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     module = load("app.a")
-    setting = Setting(root=trial.root, source_roots=("",), interpreter=trial.interpreter, environment=trial.environment)
-    verifier = Reload("auto", setting)
-    verifier.prepare([trial.module("app/a.py")], {"app/a.py": b"x = 1\n"}, {"app/a.py": b"x = 2\n"})
-    verifier.roll_back()
-    verifier.verify()
+    contents = {"app/a.py": b"x = 1\n"}, {"app/a.py": b"x = 2\n"}
+    reload = Reload("auto", setting_of(trial), [trial.module("app/a.py")], *contents)
+    reload.roll_back()
+    reload.load()
     assert module.x == 2
-    verifier.roll_back()
-    verifier.roll_back()
+    reload.roll_back()
+    reload.roll_back()
     assert module.x == 1
 
 

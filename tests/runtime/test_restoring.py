@@ -58,7 +58,8 @@ def test_a_failure_behind_any_statement_restores_everything(trial: Trial, mode: 
     for length in range(0, len(STATEMENTS) + 1, 1 if mode == "auto" else 4):
         chosen = chance.sample(STATEMENTS, length)
         for source in ("\n".join([*chosen, "1/0", ""]), "\n".join([OLD, *chosen, "raise SystemExit", ""])):
-            here = ThisProcess(["app.a"], Addresses(trial.root, [""], {}), patch=mode == "patch")
+            planned = [(trial.module("app/a.py"), source.encode())]
+            here = ThisProcess(trial.root, planned, Addresses(trial.root, [""], {}), patch=mode == "patch")
             loaded = Loaded(module=module, file=file, source=source.encode(), before=OLD.encode())
             with pytest.raises(TransactionError):
                 here.load_again([loaded])

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bae_source.errors import TransactionError
 from bae_source.system.programs import find_program
+from bae_source.verification.judge import NotInCopy
 from bae_source.verification.type_check import Located, TypeCheck, new_errors
 from bae_source.verification.type_checkers import CHECKERS
-from tests.runtime.judging import judge, messages, refusal, setting_of, verified
+from tests.runtime.judging import judge, messages, refusal, verified
 from tests.runtime.support import Trial, codes
 
 CORE = "def f() -> int:\n    return 1\n"
@@ -57,7 +57,7 @@ def check(project: Trial, name: str, new: str, *, files: Sequence[str] | None = 
     assert program is not None, f"{name} belongs to the tests' requirements"
     before = (project.root / "app/core.py").read_text()
     places = ByLine(before, new)
-    return TypeCheck(setting_of(project), CHECKERS[name], program, files=files, places=places)
+    return TypeCheck(CHECKERS[name], program, [project.module("app/core.py")], files=files, places=places)
 
 
 def change(project: Trial, name: str, new: str) -> str:
@@ -79,20 +79,19 @@ def test_mypy_sees_an_edit_of_the_same_size_in_the_same_second_and_blames_no_old
     before, new = f"{BAD}{CORE}", f"{BAD}def f() -> str:\n    return 1\n"
     project.write("app/core.py", before)
     os.utime(project.root / "app/core.py", (1_700_000_000, 1_700_000_000))
-    verifier = check(project, "mypy", new)
-    verifier.prepare([project.module("app/core.py")], {"app/core.py": before.encode()}, {"app/core.py": new.encode()})
-    project.write("app/core.py", new)
-    os.utime(project.root / "app/core.py", (1_700_000_000, 1_700_000_000))
-    with pytest.raises(TransactionError, match=r"app\.core\.f: line 4") as caught:
-        verifier.verify()
-    assert caught.value.candidates == ("app.core.f",)
+    for _ in range(2):  # the second time with what mypy kept of the first
+        error = refusal(project, check(project, "mypy", new), {"app/core.py": new})
+        assert "app.core.f: line 4" in error.message
+        assert error.candidates == ("app.core.f",)
+        assert verified(judge(project, check(project, "mypy", before), {"app/core.py": before})).startswith("types")
     assert not (project.root / ".mypy_cache").exists()
 
 
 def test_a_file_that_the_change_makes_is_checked_and_one_that_it_deletes_is_not_asked_for(project: Trial) -> None:
     program = find_program("ty", sys.executable, os.environ["PATH"])
     assert program
-    made = TypeCheck(setting_of(project), CHECKERS["ty"], program, files=["app/new.py"], places=ByLine("", ""))
+    module = project.module("app/new.py")
+    made = TypeCheck(CHECKERS["ty"], program, [module], files=["app/new.py"], places=ByLine("", ""))
     assert refusal(project, made, {"app/new.py": 'x: int = ""\n'}).candidates == ("app.new",)
     log = project.root.parent / "log"
     gone = bad(project, f'echo "$@" >> {log}', files=["app/core.py", "app/__init__.py"])
@@ -141,9 +140,9 @@ def script(project: Trial, text: str) -> str:
     return str(file)
 
 
-def bad(project: Trial, text: str, seconds: float = 60.0, files: Sequence[str] | None = None) -> TypeCheck:
-    setting, program = setting_of(project, seconds=seconds), script(project, text)
-    return TypeCheck(setting, CHECKERS["mypy"], program, files=files, places=ByLine(CORE, CORE))
+def bad(project: Trial, text: str, files: Sequence[str] | None = None) -> TypeCheck:
+    modules = [project.module("app/core.py")]
+    return TypeCheck(CHECKERS["mypy"], script(project, text), modules, files=files, places=ByLine(CORE, CORE))
 
 
 def test_a_checker_that_fails_before_the_change_cannot_judge_it_and_says_so(project: Trial) -> None:
@@ -191,8 +190,14 @@ def test_with_nothing_to_check_nothing_is_run(project: Trial) -> None:
 def test_files_that_do_not_go_together_are_left_out(project: Trial) -> None:
     text = "case $* in *other*) echo Two >&2; exit 2;; esac; grep -q new app/core.py || exit 0"
     text += "; echo app/core.py:1: error: E; exit 1"
-    verifier = bad(project, text, files=["app/core.py", "other/core.py"])
-    assert refusal(project, verifier, {"app/core.py": "new = 1\n"}).candidates == ("app.core.f",)
+    checker = bad(project, text, files=["app/core.py", "other/core.py"])
+    assert refusal(project, checker, {"app/core.py": "new = 1\n"}).candidates == ("app.core.f",)
+
+
+def test_a_checker_that_fails_in_a_copy_alone_cannot_judge_there(project: Trial) -> None:
+    checker = bad(project, "case $PWD in *shadow*) echo far from home >&2; exit 2;; esac")
+    with pytest.raises(NotInCopy, match="checks the project and not a copy of it: far from home"):
+        judge(project, checker, {"app/core.py": CORE})
 
 
 def test_a_checker_that_fails_only_after_it_refuses(project: Trial) -> None:
@@ -202,19 +207,12 @@ def test_a_checker_that_fails_only_after_it_refuses(project: Trial) -> None:
 
 
 def test_a_checker_that_hangs_is_stopped_before_anything_is_written(project: Trial) -> None:
-    verifier = bad(project, "exec sleep 600", seconds=0.2)
-    with pytest.raises(TransactionError) as caught:
-        verifier.prepare([], {}, {})
-    assert caught.value.code == "timed_out"
-    assert caught.value.message.endswith("nothing was changed.")
+    assert refusal(project, bad(project, "exec sleep 600"), {"app/core.py": CORE}, time_limit=0.2).code == "timed_out"
 
 
 def test_a_checker_that_cannot_be_started_is_told(project: Trial) -> None:
-    verifier = TypeCheck(
-        setting_of(project), CHECKERS["ty"], str(project.root / "none"), files=None, places=ByLine("", "")
-    )
-    with pytest.raises(TransactionError, match="cannot check the project"):
-        verifier.prepare([], {}, {})
+    none = TypeCheck(CHECKERS["ty"], str(project.root / "none"), [], files=None, places=ByLine("", ""))
+    assert "cannot check the project" in refusal(project, none, {"app/core.py": CORE}).message
 
 
 def test_what_the_checkers_print_is_understood() -> None:
