@@ -25,7 +25,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.reload import Reload
-from bae_source.verification.choosing import judging_of, reload_of, setting_of
+from bae_source.verification.choosing import judging_of, patient, reload_of, setting_of
 from bae_source.verification.judge import InProject
 from bae_source.verification.judging import Found, Judging
 
@@ -130,7 +130,8 @@ class Making:
         return self._judged_in_project(transactions, operated, reload, judging, found)
 
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
-        return judging_of(reload, self._setting, self._folders, self._workspace, self._plan, context, self._verdicts)
+        setting = patient(self._setting, self._workspace)
+        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, self._verdicts)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
         return transactions.commit(
@@ -172,7 +173,7 @@ class Making:
         def undo() -> None:
             self._undo(made[-1].operation_id)
 
-        place = InProject(self._setting, make, undo)
+        place = InProject(patient(self._setting, self._workspace), make, undo)
         try:
             found += judging.judge_made(place)
         except ResourceError as error:

@@ -26,6 +26,7 @@ from bae_source.reloading.child.import_check import Contents, Setting
 from bae_source.reloading.child.interpreter import find_interpreter
 from bae_source.reloading.reload import Reload
 from bae_source.state.folders import StateFolders
+from bae_source.system.hashing import sha256
 from bae_source.system.programs import find_program
 from bae_source.verification.judge import Copied, Judge
 from bae_source.verification.judging import Found, Judging, Wanted
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from bae_source.verification.type_checkers import TypeChecker
 
 _SECONDS = 300.0
+_SETTINGS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "conftest.py", "tests/conftest.py")
+"""Files on which it depends whether tests and commands can judge in a copy."""
 
 
 def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice | Check, ...]:
@@ -101,7 +104,7 @@ def judging_of(
     """Return what judges a change, and the copy in which it does, to be let go afterwards.
 
     Parameters:
-        setting: how code is run in the project.
+        setting: how code is run in the project, and how long it may take.
         workspace: the project as it is before the change.
         verdicts: of an earlier attempt of the same request, by name.
 
@@ -111,10 +114,10 @@ def judging_of(
     """
     loads = "import" in context.verify or (context.reload in ("auto", "patch", "child") and not context.dry_run)
     wanted = Wanted(
-        imports="import" if loads and context.verify else "",
-        judges=list(_judges(replace(setting, time_limit=_seconds(workspace)), workspace, plan, context)),
+        imports="import" if loads else "",
+        judges=list(_judges(setting, workspace, plan, context)),
         verdicts=verdicts,
-        remembered=Remembered(folders, workspace),
+        remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
     )
     copied = Copied(folders, setting, contents_of(workspace, plan)[1])
     return Judging(reload, wanted, copied, digest=plan.changes.digest), copied
@@ -235,8 +238,8 @@ def _is_there(workspace: Workspace, address: str) -> bool:
     return True
 
 
-def _seconds(workspace: Workspace) -> float:
-    """Return how long one run of tests, of a checker or of a command may take."""
+def patient(setting: Setting, workspace: Workspace) -> Setting:
+    """Return a setting with the time that one run of tests, of a checker or of a command may take."""
     seconds = own_settings(workspace.files).get("verify-seconds")
     usable = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0
-    return float(seconds) if usable and seconds is not None else _SECONDS
+    return replace(setting, time_limit=float(seconds) if usable and seconds is not None else _SECONDS)

@@ -10,13 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from bae_source.project.workspace import Workspace
 from bae_source.state.folders import StateFolders
-from bae_source.system.hashing import sha256
 from bae_source.verification.shadow import FOLDER
 
 _NAME = "in_project"
-_SETTINGS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", "conftest.py", "tests/conftest.py")
 
 
 class Remembered:
@@ -24,12 +21,12 @@ class Remembered:
 
     Parameters:
         folders: where our state lies.
-        workspace: the project.
+        digest: of the project's settings.
     """
 
-    def __init__(self, folders: StateFolders, workspace: Workspace) -> None:
+    def __init__(self, folders: StateFolders, digest: str) -> None:
         self._folders = folders
-        self._digest = sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))
+        self._digest = digest
         self._reasons: dict[str, str] | None = None
 
     def has(self, name: str) -> bool:
