@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
@@ -146,9 +147,14 @@ def _edits(project: Project, change: Change, count: int) -> list[Answer]:
     return made
 
 
+def _until_end(over: threading.Event) -> None:
+    """Set an event when standard input ends."""
+    sys.stdin.read()
+    over.set()
+
+
 if __name__ == "__main__":
     ended = threading.Event()
-    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    threading.Thread(target=_until_end, args=(ended,), daemon=True).start()
     print("ready", flush=True)
-    seen = watch(Path(sys.argv[1]), ended)
-    print(json.dumps({name: getattr(seen, name) for name in seen.__struct_fields__}))
+    print(json.dumps(asdict(watch(Path(sys.argv[1]), ended))))

@@ -68,7 +68,7 @@ def times(project: Project, changes: Sequence[Change], *, rounds: int) -> tuple[
         runs.append(suite(project))
         for each, found in zip(changes, answers, strict=True):
             found.append(_verified(project, each))
-    plain = Suite(seconds=statistics.median(each.seconds for each in runs), counts=runs[-1].counts)
+    plain = Suite(seconds=_median(runs, "seconds"), cpu=_median(runs, "cpu"), counts=runs[-1].counts)
     rows = [Row(what="plain pytest of the whole suite, s", value=plain.seconds, note=str(plain))]
     for each, first, found in zip(changes, firsts, answers, strict=True):
         rows.append(_row(each, first, found, plain))
@@ -84,7 +84,7 @@ def tests_run(project: Project, plain: Suite, *, rounds: int) -> list[Row]:
     counts = answers[-1].check("tests").get("counts") or answers[-1].outcome["counts"]
     other = [name for name in OUTCOMES if counts.get(name, 0) != plain.counts.get(name, 0)]
     note = "; ".join(f"{name} {counts.get(name, 0)}, pytest {plain.counts.get(name, 0)}" for name in other)
-    seconds = statistics.median(each.seconds for each in answers)
+    seconds = _median(answers, "seconds")
     return [
         Row(what=what, value=len(other), limit=0, note=note or answers[-1].message.partition("\n")[0]),
         Row(what="tests run, s", value=seconds, note=f"{seconds / plain.seconds:.2f} times pytest"),
@@ -102,14 +102,14 @@ def killed(project: Project, copy: Path, plain: Suite, *, count: int, seed: int)
     return Row(what=f"mutants missed, of {len(verdicts)} (seed {seed})", value=missed, limit=0, note=note), verdicts
 
 
-def locked(project: Project, verifying: Sequence[Change], third: Change) -> Iterator[Row]:
+def locked(project: Project, verifying: Sequence[Change], third: Change, *, edits: int = EDITS) -> Iterator[Row]:
     """Measure edits of a third process while two others verify, and for how long the project lock is taken."""
     alone = [edit(project, each, "--reload", "off").seconds for each in (third, third.back)]
-    found = beside(project, verifying, third, edits=EDITS)
+    found = beside(project, verifying, third, edits=edits)
     busy = [each for each in found.edits if each.status != "applied"]
     seconds = [each.seconds for each in found.edits]
     yield Row(
-        what=f"edits refused, of {EDITS} beside two that verify",
+        what=f"edits refused, of {edits} beside two that verify",
         value=len(busy),
         limit=0,
         note=", ".join(sorted({each.code for each in busy})),
@@ -132,16 +132,14 @@ def locked(project: Project, verifying: Sequence[Change], third: Change) -> Iter
 def import_check(project: Project, change: Change, package: str, *, rounds: int) -> Row:
     """Measure what the import check adds to an edit, against the import's own time; the three take turns."""
     command = [str(project.python), "-c", f"import {package}"]
-    importing, bare, checked = [], [], []
-    for number in range(rounds + 1):
-        found = (
-            run(command, cwd=project.root)[0].wall,
-            _applied(edit(project, change, "--reload", "off")).seconds,
-            _applied(edit(project, change.back)).seconds,
-        )
-        for seconds, each in zip(found, (importing, bare, checked), strict=True):
-            each += [seconds] if number else []  # the first writes the bytecode
-    own, off, on = (statistics.median(each) * 1000 for each in (importing, bare, checked))
+
+    def once() -> tuple[float, float, float]:
+        importing = run(command, cwd=project.root)[0].wall
+        bare = _applied(edit(project, change, "--reload", "off")).seconds
+        return importing, bare, _applied(edit(project, change.back)).seconds
+
+    once()  # writes the bytecode
+    own, off, on = (statistics.median(each) * 1000 for each in zip(*(once() for _ in range(rounds)), strict=True))
     return Row(
         what=f"the import check of {package}, ms more than without",
         value=on - off,
@@ -164,14 +162,18 @@ def _applied(answer: Answer) -> Answer:
 
 
 def _row(change: Change, first: Answer, answers: Sequence[Answer], plain: Suite) -> Row:
-    seconds = statistics.median(each.seconds for each in answers)
+    seconds, cpu = _median(answers, "seconds"), _median(answers, "cpu")
     check = answers[-1].check("tests")
     ran = sum(check["counts"].values())
     limit = max(SLOWER * plain.seconds, plain.seconds + MORE)
     if ran <= FEW * plain.total:
         limit = max(FEW_SLOWER * plain.seconds, FEW_MOST)
     left = " and names others" if answers[-1].warning("tests_left_out") else ""
-    note = (
-        f"{seconds / plain.seconds:.2f} times pytest; first {first.seconds:.2f}; ran {ran:,} of {plain.total:,}{left}"
-    )
+    ratio = f"{seconds / plain.seconds:.2f} times pytest, {cpu / plain.cpu:.2f} of its CPU"
+    note = f"{ratio}; first {first.seconds:.2f}; ran {ran:,} of {plain.total:,}{left}"
     return Row(what=f"{change.target}, s", value=seconds, limit=limit, note=note)
+
+
+def _median(runs: Sequence[Suite] | Sequence[Answer], field: str) -> float:
+    values: list[float] = [getattr(each, field) for each in runs]
+    return statistics.median(values)

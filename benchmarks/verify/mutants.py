@@ -90,7 +90,7 @@ def mutants(project: Project, count: int, seed: int) -> list[Mutant]:
     """Choose mutants by a seed, from at most so many functions."""
     chance, source = random.Random(seed), Source(project.root)
     functions = [(path, each) for path in _files(project) for each in _functions(_text(project, path))]
-    found = []
+    found: list[Mutant] = []
     for path, function in chance.sample(functions, len(functions)):
         if len(found) == count:
             break
@@ -142,7 +142,8 @@ def _statements(function: _Function, text: str) -> Iterator[ast.stmt]:
 
     A docstring and `...` are none; nor is `elif`, whose place a raise cannot take, nor a definition with decorators.
     """
-    lines, waiting = text.split("\n"), list(reversed(function.body))
+    lines = text.split("\n")
+    waiting: list[ast.AST] = list(reversed(function.body))
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.stmt):

@@ -14,9 +14,9 @@ RECIPES = (
         release=_PINNED["attrs"],
         code=("src/attr", "src/attrs"),
         rare=Change(
-            target="attr.validators._NumberValidator.__call__",
-            old="if not self.compare_func(value, self.bound):",
-            new="within = self.compare_func(value, self.bound)\n        if not within:",
+            target="attr._version_info.VersionInfo._from_version_string",
+            old="if len(v) == 3:",
+            new="short = len(v) == 3\n        if short:",
         ),
         central=Change(
             target="attr._make._ClassBuilder.build_class",

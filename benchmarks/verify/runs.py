@@ -29,9 +29,10 @@ _OF_TESTS = (*OUTCOMES, "xfailed", "xpassed", "error", "errors")
 
 
 class Suite(Struct, frozen=True, kw_only=True):
-    """One run of a whole suite: its seconds, and how many tests came to which outcome."""
+    """One run of a whole suite: its seconds, also of CPU, and how many tests came to which outcome."""
 
     seconds: float
+    cpu: float
     counts: Mapping[str, int]
 
     @property
@@ -44,9 +45,10 @@ class Suite(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """An outcome of ours as JSON, and the seconds of the process that gave it."""
+    """An outcome of ours as JSON, and the seconds of the process that gave it, also of CPU with its children."""
 
     seconds: float
+    cpu: float
     outcome: Mapping[str, Any]
 
     @property
@@ -93,7 +95,7 @@ def suite(project: Project) -> Suite:
     counts = {name: int(number) for number, name in _COUNT.findall(summary.partition(" in ")[0])}
     if not counts:
         raise Failed(f"pytest gave no summary: {output[-300:]!r}")
-    return Suite(seconds=cost.wall, counts=counts)
+    return Suite(seconds=cost.wall, cpu=cost.cpu, counts=counts)
 
 
 def passes(project: Project, *, limit: float) -> bool:
@@ -122,7 +124,7 @@ def ask(project: Project, *words: str) -> Answer:
         outcome = msgspec.json.decode(output)
     except msgspec.DecodeError as error:
         raise Failed(f"{' '.join(words[:2])} gave no outcome: {output[-300:]!r}") from error
-    return Answer(seconds=cost.wall, outcome=outcome)
+    return Answer(seconds=cost.wall, cpu=cost.cpu, outcome=outcome)
 
 
 def edit(project: Project, change: Change, *options: str) -> Answer:
