@@ -27,6 +27,7 @@ from pathlib import Path
 
 from benchmarks.verify import measures
 from benchmarks.verify.measures import Row
+from benchmarks.verify.mutants import Verdict
 from benchmarks.verify.projects import Project, Recipe, copied
 from benchmarks.verify.recipes import RECIPES
 from benchmarks.verify.runs import isolate
@@ -73,15 +74,18 @@ def measured(recipe: Recipe, project: Project, asked: argparse.Namespace) -> Ite
         yield from measures.tests_run(project, plain, rounds=asked.rounds)
     if "mutants" in asked.parts:
         copy = project.root.with_name("copy") / project.root.name
-        row, verdicts = measures.killed(project, copy, plain, count=asked.mutants, seed=asked.seed)
-        yield row
-        for each in verdicts:
-            if each.missed or asked.verbose:
-                print(f"    {each}")
+        yield measures.killed(
+            project, copy, plain, count=asked.mutants, seed=asked.seed, show=lambda each: _show(each, asked.verbose)
+        )
     if "lock" in asked.parts and recipe.name == _LOCKED:
         yield from measures.locked(project, (recipe.rare, recipe.central), recipe.third)
     if "import" in asked.parts and recipe.name == _IMPORTED:
         yield measures.import_check(project, recipe.central, recipe.name, rounds=asked.rounds)
+
+
+def _show(verdict: Verdict, every: bool) -> None:
+    if every or verdict.missed:
+        print(f"    {verdict}", flush=True)
 
 
 if __name__ == "__main__":

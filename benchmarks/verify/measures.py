@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -91,15 +91,19 @@ def tests_run(project: Project, plain: Suite, *, rounds: int) -> list[Row]:
     ]
 
 
-def killed(project: Project, copy: Path, plain: Suite, *, count: int, seed: int) -> tuple[Row, list[Verdict]]:
-    """Have seeded mutants judged by the whole suite in a copy, and by our verification."""
-    chosen = mutants(project, count, seed)
-    verdicts = list(judged(project, another(project, copy), chosen, plain=plain.seconds))
+def killed(
+    project: Project, copy: Path, plain: Suite, *, count: int, seed: int, show: Callable[[Verdict], None]
+) -> Row:
+    """Have seeded mutants judged by the whole suite in a copy, and by our verification; each is shown at once."""
+    verdicts: list[Verdict] = []
+    for each in judged(project, another(project, copy), mutants(project, count, seed), plain=plain.seconds):
+        show(each)
+        verdicts.append(each)
     kills = [each for each in verdicts if each.killed]
     ends = ", ".join(f"{sum(each.end is end for each in kills)} {end.value}" for end in End)
     note = f"of {len(kills)} killed: {ends}; {len(verdicts) - len(kills)} survive"
     missed = sum(each.missed for each in verdicts)
-    return Row(what=f"mutants missed, of {len(verdicts)} (seed {seed})", value=missed, limit=0, note=note), verdicts
+    return Row(what=f"mutants missed, of {len(verdicts)} (seed {seed})", value=missed, limit=0, note=note)
 
 
 def locked(project: Project, verifying: Sequence[Change], third: Change, *, edits: int = EDITS) -> Iterator[Row]:

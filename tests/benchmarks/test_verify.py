@@ -13,7 +13,7 @@ from benchmarks.read.greps import repository
 from benchmarks.verify import measures
 from benchmarks.verify.locking import lock_of, watching
 from benchmarks.verify.measures import Row
-from benchmarks.verify.mutants import RAISE, End, judged, mutants
+from benchmarks.verify.mutants import RAISE, End, Verdict, judged, mutants
 from benchmarks.verify.projects import Change, Project, _deselect, another
 from benchmarks.verify.recipes import RECIPES
 from benchmarks.verify.runs import ask, suite
@@ -126,8 +126,9 @@ def test_a_killed_mutant_that_is_let_in_is_missed(
     real = measures.edit
     monkeypatch.setattr("benchmarks.verify.mutants.edit", lambda of, change, *_: real(of, change, "--reload", "off"))
     plain = suite(project)
-    row, verdicts = measures.killed(project, tmp_path / "copy", plain, count=20, seed=1)
-    missed = {each.mutant.change.target for each in verdicts if each.missed}
+    shown: list[Verdict] = []
+    row = measures.killed(project, tmp_path / "copy", plain, count=20, seed=1, show=shown.append)
+    missed = {each.mutant.change.target for each in shown if each.missed}
     assert missed == {"pack.core.add", "pack.core.A.size"}
     assert row.value == 2
     assert not row.met
