@@ -92,12 +92,8 @@ def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
         search = _Search(_but_for(workspace, plan.changes, taken.module.path), taken)
         notices += search.run()
         users |= search.users if to_import else {}
-    if to_import and any(file.after is None and file.path.endswith(".py") for file in plan.changes.files):
-        from bae_source.refactoring.planning.left_behind import (
-            importers_left,  # names across files, for modules that go
-        )
-
-        users |= dict.fromkeys(importers_left(workspace.after(plan.changes), modules_gone(workspace, plan.changes)))
+    if to_import:
+        users |= _may_break(workspace, plan.changes)
     changed = {file.path for file in plan.changes.files}
     modules = (workspace.layout.module_at(path) for path in sorted(users) if path not in changed)
     return replace(
@@ -105,6 +101,21 @@ def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> 
         warnings=tuple(dict.fromkeys((*plan.warnings, *notices))),
         users=tuple(workspace.module_file(module) for module in modules if module),
     )
+
+
+def _may_break(workspace: Workspace, changes: ChangeSet) -> dict[str, None]:
+    """Return the files of modules that may not import by a change, those that only run what goes left out."""
+    from bae_source.project.importing.breakable import breakable  # the graph of imports, for this alone
+
+    found = breakable(workspace, changes)
+    if any(file.after is None and file.path.endswith(".py") for file in changes.files):
+        from bae_source.refactoring.planning.left_behind import (
+            importers_left,  # names across files, for modules that go
+        )
+
+        found += importers_left(workspace.after(changes), modules_gone(workspace, changes))
+    modules = ((path, workspace.layout.module_at(path)) for path in found)
+    return dict.fromkeys(path for path, module in modules if module and workspace.module_file(module).import_checked)
 
 
 def check_unused(before: Workspace, last: Workspace, plan: Plan) -> None:

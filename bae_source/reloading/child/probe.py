@@ -226,11 +226,13 @@ def _is_surely_of(path: str) -> bool:
 
         source written at 7.2, compiled at 7.5, source written at 7.9      not sure: both are of second 7
         source written at 7.9, compiled at 8.1                             sure
+
+    The time of modification can be set back, that of the last change of any kind cannot.
     """
     try:
-        modified = int(os.stat(path).st_mtime)  # noqa: PTH116
+        source = os.stat(path)  # noqa: PTH116
         with io.FileIO(importlib.util.cache_from_source(path)) as compiled:
-            is_later = int(os.fstat(compiled.fileno()).st_mtime) > modified
+            is_later = int(os.fstat(compiled.fileno()).st_mtime) > int(max(source.st_mtime, source.st_ctime))
             flags = compiled.read(_COMPILED_HEAD)[4:]
     except (OSError, NotImplementedError):
         return False
