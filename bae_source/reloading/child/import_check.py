@@ -41,6 +41,7 @@ class Setting(Struct, frozen=True, kw_only=True):
         interpreter: the project's interpreter.
         environment: the caller's environment.
         time_limit: seconds that one child may take.
+        is_shadow: whether the root is a copy of the project in our own state.
     """
 
     root: Path
@@ -48,6 +49,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     interpreter: Interpreter
     environment: Mapping[str, str]
     time_limit: float = 30.0
+    is_shadow: bool = False
 
 
 class _Broken(Struct, frozen=True, kw_only=True):
