@@ -26,15 +26,23 @@ from typing import Any
 _MOST = 3
 
 
-def keep(folder: str, own: tuple[str, ...]) -> None:
+def keep(folder: str, own: tuple[str, ...]) -> Kept:
     """Have the modules below some folders compiled into `folder`, and found there; what is installed is not ours."""
-    kept = _Kept(folder, own)
+    kept = Kept(folder, own)
     kept.serve_imports()
     kept.serve_pytest()
+    return kept
 
 
-class _Kept:
+class Kept:
+    """The compiled files.
+
+    Files are read and written by the import system's own functions: tests may forbid all others, say where they would
+    block an event loop, and modules are imported in the midst of them.
+    """
+
     def __init__(self, folder: str, own: tuple[str, ...]) -> None:
+        self._met: set[str] = set()
         self._folder = folder
         self._own = tuple(each + os.sep for each in own)
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
@@ -44,6 +52,7 @@ class _Kept:
         """Let imports take compiled files of the project from here, and write none elsewhere."""
         loader = importlib.machinery.SourceFileLoader
         usual, write = loader.get_code, loader.set_data
+        self._write = write
         sys.dont_write_bytecode = False  # what pytest rewrites is written otherwise as well; `write` decides
 
         def get_code(its: Any, fullname: str) -> Any:
@@ -67,6 +76,7 @@ class _Kept:
         if beside is None:
             return
         tail = getattr(rewrite, "PYC_TAIL", "")
+        loader: Any = importlib.machinery.SourceFileLoader("", "")
 
         def cached(file_path: Any) -> Any:
             path = str(file_path)
@@ -74,11 +84,7 @@ class _Kept:
                 there = beside(file_path)
                 if _is_fresh(path, str(there / (file_path.name[:-3] + tail))):
                     return there
-            with open(path, "rb") as stream:  # noqa: PTH123
-                place = self._place(path, stream.read())
-            if not os.path.isdir(place):  # noqa: PTH112
-                _forget_older(os.path.dirname(place))  # noqa: PTH120
-            return type(file_path)(place)
+            return type(file_path)(self._place(path, loader.get_data(path)))
 
         rewrite.get_cache_dir = cached
 
@@ -91,45 +97,33 @@ class _Kept:
     def _code(self, loader: Any, path: str) -> Any:
         """Return the code of a module of the project, compiled anew where its content was not met yet."""
         source = loader.get_data(path)
-        file = os.path.join(self._place(path, source), sys.implementation.cache_tag + ".pyc")  # noqa: PTH118
+        file = os.path.join(self._place(path, source), str(sys.implementation.cache_tag) + ".pyc")  # noqa: PTH118
         magic = importlib.util.MAGIC_NUMBER
         try:
-            with open(file, "rb") as stream:  # noqa: PTH123
-                content = stream.read()
+            content = loader.get_data(file)
             if content.startswith(magic):
                 return marshal.loads(content[len(magic) :])
         except (OSError, EOFError, ValueError, TypeError):
             pass  # it is not there yet, or was cut off by a full disk
         code = loader.source_to_code(source, path)
-        self._write(file, magic + marshal.dumps(code))
+        self._write(loader, file, magic + marshal.dumps(code))
         return code
 
     def _place(self, path: str, source: bytes) -> str:
         """Return the folder of what is compiled of a source."""
         digests = [hashlib.sha1(each).hexdigest()[:20] for each in (os.fsencode(path), source)]  # noqa: S324
+        self._met.add(os.path.join(self._folder, digests[0]))  # noqa: PTH118
         return os.path.join(self._folder, *digests)  # noqa: PTH118
 
-    def _write(self, file: str, content: bytes) -> None:
-        folder = os.path.dirname(file)  # noqa: PTH120
-        try:
-            if not os.path.isdir(folder):  # noqa: PTH112
-                _forget_older(os.path.dirname(folder))  # noqa: PTH120
-                os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-            with open("%s.%d" % (file, os.getpid()), "wb") as stream:  # noqa: PTH123, UP031
-                stream.write(content)
-            os.replace(stream.name, file)  # noqa: PTH105
-        except OSError:
-            return  # it is full, or read-only: compiled anew each time
-
-
-def _forget_older(folder: str) -> None:
-    """Remove what was compiled of the oldest contents of a file, before there is one more."""
-    try:
-        found = sorted((entry.stat().st_mtime, entry.path) for entry in os.scandir(folder))
-    except OSError:
-        return  # there is none yet, or another run removes it now
-    for _, path in found[: 1 - _MOST]:
-        shutil.rmtree(path, ignore_errors=True)
+    def forget_older(self) -> None:
+        """Remove what was compiled of contents that sources had long before."""
+        for folder in self._met:
+            try:
+                found = sorted((entry.stat().st_mtime, entry.path) for entry in os.scandir(folder))
+            except OSError:
+                continue  # nothing could be written, or another run removes it now
+            for _, path in found[:-_MOST]:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_fresh(source: str, compiled: str) -> bool:

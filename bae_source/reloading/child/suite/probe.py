@@ -58,7 +58,7 @@ def main(request_file: str, answer: int) -> None:
         request = json.load(stream)
     answers = Answers(answer, request["spare"])
     _place(request)
-    _beside("bytecode.py").keep(request["bytecode"], (request["root"], request["project"]))
+    kept = _beside("bytecode.py").keep(request["bytecode"], (request["root"], request["project"]))
     try:
         import pytest  # the project's
     except ImportError as error:
@@ -70,6 +70,7 @@ def main(request_file: str, answer: int) -> None:
     else:
         answers.say(ready=pytest.__version__, by="pytest")
         status = _beside("by_pytest.py").run(request, answers)
+    kept.forget_older()
     answers.say(escaped=_escaped(request))
     answers.say(finished=status)
     sys.stdout.flush()
