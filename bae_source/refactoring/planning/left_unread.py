@@ -25,9 +25,7 @@ from bae_source.syntax.outline.tree import Tree
 UNREAD = "import_unused"
 """The code of the notice on imports that a change leaves unread."""
 _WORD = re.compile(rb"[^\W\d]\w*|[^\x00-\x7f]+")
-_IMPORT = re.compile(
-    rb"\bimport\b[\s\\]*(?:\((?:[^)#]|#[^\r\n]*)*|(?:[^\r\n\\]|\\(?:\r\n|.))*)", re.DOTALL
-)
+_IMPORT = re.compile(rb"\bimport\b[\s\\]*(?:\((?:[^)#]|#[^\r\n]*)*|(?:[^\r\n\\]|\\(?:\r\n|.))*)", re.DOTALL)
 """The names of an import statement, or what follows the word elsewhere."""
 _IMPORTING = re.compile(r"import\b([^\r\n]*)")
 _NAME = re.compile(r"[^\W\d]\w*")

@@ -150,7 +150,7 @@ class Reading:
         module = self._addresses.module(path) if path else None
         return _clean(".".join([*([module] if module else []), *names]) + parameters)
 
-    def _told(self, error: Mapping[str, Any] | None, *, whole: bool = False) -> dict[str, str]:
+    def _told(self, error: Mapping[str, Any] | None, *, whole: bool = False) -> dict[str, Any]:
         """Return message, place and report of what a test raised, as a result has them."""
         if not error:
             return {}

@@ -162,9 +162,7 @@ class Runner:
             reading.take(spare.read_bytes())
         return finished
 
-    def _ended(
-        self, finished: Finished, reading: Reading, limit: float, *, is_last: bool
-    ) -> tuple[Ended, str] | None:
+    def _ended(self, finished: Finished, reading: Reading, limit: float, *, is_last: bool) -> tuple[Ended, str] | None:
         """Return how the run ended with a child; None where another one has to go on."""
         if reading.missing:
             return "no_pytest", f"pytest is not installed for the project's Python ({self._setting.interpreter.origin})"
@@ -205,5 +203,3 @@ def _usable(cache: Path | None) -> Path | None:
     except OSError:
         return None
     return cache if os.access(cache, os.W_OK) else None
-
-

@@ -13,7 +13,6 @@ from __future__ import annotations
 import glob
 import linecache
 import os
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -171,7 +170,7 @@ class Selected:
         error = self._error(report) if report.failed else {"message": _reason(report), "frames": []}
         self._say(problem=report.nodeid, case=where, error=error, categories=["error" if report.failed else "skipped"])
 
-    def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
         """Tell which test comes now, and how it went; end the run where there is no more time for the rest."""
         self._stop_if_late(item)
         self._running[item.nodeid] = {"categories": [], "seconds": 0.0, "output": "", "error": None}
@@ -193,7 +192,7 @@ class Selected:
             self._say(unreached=[_case_of(each) for each in items[items.index(item) + 1 :]])
             item.session.shouldstop = "the time is up"
 
-    def pytest_runtest_makereport(self, item: Any, call: Any) -> Iterator[None]:
+    def pytest_runtest_makereport(self, call: Any) -> Iterator[None]:
         """Note the frames of a failure, which a report has as text alone."""
         outcome: Any = yield
         report = outcome.get_result()
@@ -258,7 +257,7 @@ def _is_hidden(frame: Any) -> bool:
 def _qualname(frame: Any) -> str:
     """Return the path of names of a frame's function; before Python 3.11 its own name, behind its class."""
     code = frame.f_code
-    if sys.version_info >= (3, 11):
+    if hasattr(code, "co_qualname"):
         return str(code.co_qualname)
     first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
     owner = next((each for each in type(first).__mro__ if code.co_name in vars(each)), None) if first else None

@@ -95,6 +95,13 @@ def _is_wanted(wanted: Any, path: str, names: list[str], own: str) -> bool:
     )
 
 
+class _Caught(io.BytesIO):
+    """What a test prints, which stays there though the test closes its stream."""
+
+    def close(self) -> None:
+        """Stay open."""
+
+
 class _Results(unittest.TestResult):
     """Tells of each test how it went, and catches what it prints."""
 
@@ -107,6 +114,7 @@ class _Results(unittest.TestResult):
         self._line: dict[str, Any] = {}
         self._begun = 0.0
         self._usual: Any = None
+        self._caught = _Caught()
 
     def startTest(self, test: Any) -> None:  # noqa: N802
         """Tell which test comes now."""
@@ -116,19 +124,18 @@ class _Results(unittest.TestResult):
         self._say(begun=self._ids[id(test)], case=[path, names, ""])
         self._begun = time.monotonic()
         self._usual = sys.stdout, sys.stderr
-        sys.stdout = sys.stderr = io.TextIOWrapper(io.BytesIO(), "utf-8", "replace", write_through=True)
+        self._caught = _Caught()
+        sys.stdout = sys.stderr = io.TextIOWrapper(self._caught, "utf-8", "replace", write_through=True)
 
     def stopTest(self, test: Any) -> None:  # noqa: N802
         """Tell how it went."""
         super().stopTest(test)
-        caught = sys.stdout
         sys.stdout, sys.stderr = self._usual
-        output = caught.buffer.getvalue() if isinstance(getattr(caught, "buffer", None), io.BytesIO) else b""
-        self._line["output"] = output.decode("utf-8", "replace")[-_MAX_OUTPUT:]
+        self._line["output"] = self._caught.getvalue().decode("utf-8", "replace")[-_MAX_OUTPUT:]
         self._line["seconds"] = time.monotonic() - self._begun
         self._say(**{**self._line, "categories": self._line["categories"] or ["passed"]})
 
-    def addFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+    def addFailure(self, test: Any, err: Any) -> None:  # noqa: ARG002, N802
         """Note what did not hold."""
         self._note("failed", err)
 
@@ -140,7 +147,7 @@ class _Results(unittest.TestResult):
         self.red = True
         self._say(problem=str(test), case=["", [], ""], error=_error(err), categories=["error"])
 
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: N802
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:  # noqa: ARG002, N802
         """Note what did not hold in a part of a test."""
         if err is not None:
             self._note("failed", err)
@@ -153,11 +160,11 @@ class _Results(unittest.TestResult):
             return
         self._line.update(categories=["skipped"], error={"message": reason[:_MAX_TEXT], "frames": []})
 
-    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
+    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: ARG002, N802
         """Note a failure that was expected."""
         self._line["categories"] = ["xfailed"]
 
-    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
+    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: ARG002, N802
         """Note that a failure was expected, and did not come."""
         self.red = True
         self._line.update(categories=["failed"], error={"message": "Unexpected success", "frames": []})

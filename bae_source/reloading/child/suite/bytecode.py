@@ -63,8 +63,8 @@ class Kept:
             if not self._is_own(path) and not self._is_installed(path):
                 write(its, path, data, **options)
 
-        loader.get_code = get_code  # type: ignore[method-assign]
-        loader.set_data = set_data  # type: ignore[method-assign]
+        loader.get_code = get_code  # type: ignore[method-assign, assignment]
+        loader.set_data = set_data  # type: ignore[method-assign, assignment]
 
     def serve_pytest(self) -> None:
         """Let pytest keep here what it rewrites; what it once wrote beside installed plugins is taken."""
@@ -111,7 +111,7 @@ class Kept:
 
     def _place(self, path: str, source: bytes) -> str:
         """Return the folder of what is compiled of a source."""
-        digests = [hashlib.sha1(each).hexdigest()[:20] for each in (os.fsencode(path), source)]  # noqa: S324
+        digests = [hashlib.blake2b(each, digest_size=10).hexdigest() for each in (os.fsencode(path), source)]
         self._met.add(os.path.join(self._folder, digests[0]))  # noqa: PTH118
         return os.path.join(self._folder, *digests)  # noqa: PTH118
 
