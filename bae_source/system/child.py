@@ -20,7 +20,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -221,6 +221,7 @@ def run(
     time_limit: float,
     limit: int = _LIMIT,
     given: bytes | None = None,
+    answered: Callable[[bytes], None] | None = None,
 ) -> Finished:
     """Run `command` in `folder` to its end, at most `time_limit` seconds.
 
@@ -228,6 +229,7 @@ def run(
         command: the element `ANSWER` becomes the number of a descriptor that the child can write its answer to.
         limit: bytes kept of each stream; of the answer, sixty-four times as many.
         given: what it reads from its stdin; None for none.
+        answered: takes each piece of the answer as it comes; what it raises ends the child.
 
     Raises:
         CannotStart: the program cannot be started.
@@ -245,7 +247,7 @@ def run(
             _, output, errors = child.streams
             assert output is not None
             assert errors is not None
-            tails = {output.fileno(): _Tail(limit), errors.fileno(): _Tail(limit), reader: _Tail(limit * 64)}
+            tails = {output.fileno(): _Tail(limit), errors.fileno(): _Tail(limit), reader: _Tail(limit * 64, answered)}
             timed_out = not _gather(child, tails, time.monotonic() + time_limit)
         finally:
             status = child.end()
@@ -276,11 +278,12 @@ def _file() -> IO[bytes]:
 
 
 class _Tail:
-    """The last bytes of a stream."""
+    """The last bytes of a stream; each piece is handed on as well where something takes it."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, taking: Callable[[bytes], None] | None = None) -> None:
         self.content = bytearray()
         self._limit = limit
+        self._taking = taking
 
     def drain(self, descriptor: int, pieces: int) -> bool:
         """Read what is there, at most so many pieces of it; return False at the end of the stream."""
@@ -291,6 +294,8 @@ class _Tail:
                 return True
             if not piece:
                 return False
+            if self._taking is not None:
+                self._taking(piece)
             self.content += piece[-self._limit :]
             del self.content[: -self._limit]
         return True

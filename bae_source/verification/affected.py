@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import count
 
@@ -81,14 +81,17 @@ class Affected(Struct, frozen=True, kw_only=True):
                 yield test.names
 
 
-def affected_tests(before: Workspace, after: Workspace, plan: Plan) -> Affected:
+def affected_tests(
+    before: Workspace, after: Workspace, plan: Plan, *, enough: Callable[[int], bool] = lambda _: False
+) -> Affected:
     """Return the tests that a change concerns.
 
     Parameters:
         before: the project as the change was planned on it.
         after: the project as it will be.
+        enough: says of the number of tests found whether the search ends, and leaves out what it has not followed.
     """
-    search = _Search(before, after)
+    search = _Search(before, after, enough)
     for module in plan.modules:
         search.module(module, [each for each in plan.changed if _home(each, plan.modules) == module.name])
     search.data(changed_data(plan))
@@ -104,7 +107,8 @@ def _home(address: str, modules: Iterable[ModuleFile]) -> str:
 class _Search:
     """Follows references from changed symbols to tests."""
 
-    def __init__(self, before: Workspace, after: Workspace) -> None:
+    def __init__(self, before: Workspace, after: Workspace, enough: Callable[[int], bool]) -> None:
+        self.enough = enough
         self.before = before
         self.after = after
         self.suite = Suite(after)
@@ -189,7 +193,7 @@ class _Search:
         followed = 0
         while self._waiting:
             unsure, hops, _, address = heapq.heappop(self._waiting)
-            if followed >= MOST_SYMBOLS or len(self.tests) > MOST_TESTS:
+            if followed >= MOST_SYMBOLS or len(self.tests) > MOST_TESTS or self.enough(len(self.tests)):
                 self.left_out[address] = None
                 continue
             followed += 1
@@ -269,6 +273,9 @@ class _Search:
         seen = {module.name}
         while waiting:
             name = waiting.popleft()
+            if self.enough(len(self.tests)):
+                self.left_out[name] = None
+                return
             is_far = name != module.name
             if is_far and name not in self._importers and not self._may_look_further():
                 self.left_out[name] = None

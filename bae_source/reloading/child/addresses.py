@@ -50,6 +50,10 @@ class Addresses:
                 return self._name(file.removeprefix(root + "/"))
         return None
 
+    def module_from_root(self, path: str) -> str | None:
+        """Return the module of a file that is named from the root, None for any other file."""
+        return None if os.path.isabs(path) else self.module(os.path.join(self._roots[0], path))  # noqa: PTH117, PTH118
+
     def convert(self, text: str) -> str:
         """Return `text` with the paths in it turned into names."""
         text = _INSTALLED.sub(lambda match: _dotted(match[1]), text)

@@ -59,6 +59,11 @@ class Setting(Struct, frozen=True, kw_only=True):
     tree: Path | None = None
     caches: Path | None = None
 
+    @property
+    def is_shadow(self) -> bool:
+        """Whether the root is a copy of the project in our own state."""
+        return self.tree is not None
+
 
 class _Broken(Struct, frozen=True, kw_only=True):
     """The child ended, or had to be stopped, in the middle of a module."""

@@ -1,0 +1,116 @@
+"""One run of a project's tests, as values: each test with its outcome, and how the run as such ended.
+
+    Run(results=(TestResult(address="tests.test_core.TestSend.test_a[case]", outcome="failed", …), …), ended="complete")
+
+Invariant: no path stands in what is shown; the node id, by which pytest finds a test again, is relative to the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+Ended = Literal["complete", "stopped", "died", "interrupted", "no_pytest", "no_python", "no_tests", "unusable"]
+RED: tuple[TestOutcome, ...] = ("failed", "error")
+"""Outcomes of tests that did not hold."""
+
+
+class WantedTest(Struct, frozen=True, kw_only=True):
+    """A test to run.
+
+    Parameters:
+        path: its file, project-relative.
+        names: the path of names in it; empty for the whole file.
+        case: its parameters as pytest writes them in brackets; None for all of them.
+        id: its node id where exactly this one is wanted; what else is given here does not count then but its file.
+    """
+
+    path: str
+    names: tuple[str, ...] = ()
+    case: str | None = None
+    id: str = ""
+
+
+class TestResult(Struct, frozen=True, kw_only=True):
+    """How one test went.
+
+    Parameters:
+        id: its node id.
+        address: dotted, with the parameters in brackets.
+        outcome: the worst that was reported of it; of a test that is run again after a failure, that of the last time.
+        seconds: setup, call and teardown.
+        message: the exception, or the reason why it was skipped, in a line or a few.
+        place: where it failed, as `module:line`.
+        report: the exception with its frames, as addresses.
+        output: the end of what it printed and logged.
+    """
+
+    __test__: ClassVar[bool] = False  # pytest: this is none
+
+    id: str
+    address: str
+    outcome: TestOutcome
+    seconds: float = 0.0
+    message: str = ""
+    place: str = ""
+    report: str = ""
+    output: str = ""
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it did not hold."""
+        return self.outcome in RED
+
+    @property
+    def path(self) -> str:
+        """Its file, project-relative."""
+        return self.id.partition("::")[0]
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A run of tests.
+
+    Parameters:
+        results: each test that came to an end, or ended the run, in the order in which they ran.
+        problems: files that could not be collected, as results without an end.
+        counts: by outcome, as pytest counts: a test that passes and fails in its teardown counts twice.
+        ended: how the run as such ended.
+        detail: the reason, where it is not complete.
+        collected: how many tests were to be run.
+        unreached: addresses of tests that were to be run if there was time, and were not.
+        escaped: project-relative paths of modules that were loaded from the project in a run in its shadow.
+        seconds: from the first child's start to the last one's end.
+    """
+
+    results: tuple[TestResult, ...] = ()
+    problems: tuple[TestResult, ...] = ()
+    counts: Mapping[str, int] = {}
+    ended: Ended = "complete"
+    detail: str = ""
+    collected: int = 0
+    unreached: tuple[str, ...] = ()
+    escaped: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def red(self) -> tuple[TestResult, ...]:
+        """What did not hold: tests, and files that could not be collected."""
+        return (*self.problems, *(each for each in self.results if each.is_red))
+
+    def count(self, *outcomes: TestOutcome) -> int:
+        """Return how many tests had one of some outcomes, as pytest counts."""
+        return sum(self.counts.get(each, 0) for each in outcomes)
+
+
+def worst(outcomes: Sequence[str]) -> TestOutcome:
+    """Return the outcome of a test of those of its phases: a failing teardown outweighs a call that passed."""
+    for each in _BY_WEIGHT:
+        if each in outcomes:
+            return each
+    return "passed"
+
+
+_BY_WEIGHT: tuple[TestOutcome, ...] = ("error", "failed", "xpassed", "xfailed", "skipped")

@@ -1,0 +1,1 @@
+"""Tests run by the project's interpreter, as values."""
