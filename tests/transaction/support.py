@@ -1,11 +1,13 @@
-"""A small project on the disk, a verifier that does as it is told, and a disk that fails when it is told."""
+"""A small project on the disk, a loader that does as it is told, and a disk that fails when it is told."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,50 +16,40 @@ from bae_source.history.record.history import History
 from bae_source.model.changeset import ChangeSet, between
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
+from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.transaction import Committed, Transactions
 from bae_source.transaction.disk.port import Disk, RealDisk
 from tests.state_folders import state_folders
 
 NO_GIT = ""
 PATH = os.environ["PATH"]
+_REPLACING = ("exchange", "rename_new", "rename")
 
 
-class Judge:
-    """A verifier that remembers what it was called for, and does what a test wants of it, which may take a while."""
+class Loads:
+    """A loader that remembers what it was called for, and does what a test wants of it."""
 
     def __init__(
         self,
-        on_verify: Callable[[], object] = lambda: None,
-        on_prepare: Callable[[], object] | None = None,
-        *,
-        judges: bool = True,
+        on_load: Callable[[], Any] = lambda: None,
+        on_written: Callable[[], Any] = lambda: None,
+        on_roll_back: Callable[[], Any] = lambda: None,
     ) -> None:
         self.calls: list[str] = []
-        self.before: dict[str, bytes | None] = {}
-        self.after: dict[str, bytes | None] = {}
-        self._on_verify = on_verify
-        self._on_prepare = on_prepare
-        self._judges = judges
+        self._on = {"load": on_load, "written": on_written, "roll_back": on_roll_back}
 
-    def prepare(
-        self, modules: Sequence[ModuleFile], before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]
-    ) -> bool:
-        self.calls.append("prepare")
-        self.before, self.after = dict(before), dict(after)
-        if self._on_prepare is not None:
-            self._on_prepare()
-        return self._on_prepare is not None
+    def load(self) -> tuple[Notice, ...]:
+        return self._called("load")
 
-    def judges(self) -> bool:
-        return self._judges
-
-    def verify(self) -> tuple[Notice, ...]:
-        self.calls.append("verify")
-        self._on_verify()
-        return ()
+    def written(self) -> tuple[Notice, ...]:
+        return self._called("written")
 
     def roll_back(self) -> None:
-        self.calls.append("roll_back")
+        self._called("roll_back")
+
+    def _called(self, name: str) -> tuple[Notice, ...]:
+        self.calls.append(name)
+        return self._on[name]() or ()
 
 
 class Project:
@@ -65,6 +57,7 @@ class Project:
 
     def __init__(self, root: Path, *, path: str = NO_GIT, disk: Disk | None = None, wait: float = 5.0) -> None:
         self.root = root
+        self.disk = disk or RealDisk()
         root.mkdir(exist_ok=True)
         self.folders = state_folders(root)
         folders = self.folders
@@ -77,7 +70,7 @@ class Project:
             history=self.history,
             clock=self._tick,
             new_id=lambda: next(self._ids),
-            disk=disk,
+            disk=self.disk,
             wait=wait,
         )
 
@@ -95,32 +88,70 @@ class Project:
         file = self.root / path
         return file.read_bytes() if file.exists() else None
 
-    def commit(
-        self, new: Mapping[str, bytes | None], *, verifier: Any = None, who: str = "me", **more: Any
-    ) -> Committed:
+    def commit(self, new: Mapping[str, bytes | None], **more: Any) -> Committed:
         """Make files what `new` says, planned on what is there now."""
         old = {path: self.content(path) for path in new}
-        return self.make(between(old, new), verifier=verifier, who=who, **more)
+        return self.make(between(old, new), **more)
 
     def make(
         self,
         changes: ChangeSet,
         *,
-        verifier: Any = None,
+        loader: Loader | None = None,
+        meanwhile: Callable[[], object] | None = None,
         who: str = "me",
         kind: Kind = "change",
         of: tuple[str, ...] = (),
         summary: str = "edit",
     ) -> Committed:
-        return self.transactions.commit(
-            plan(changes, summary),
-            verifier=verifier or Judge(),
-            who=who,
-            why="",
-            request={"verb": kind},
-            kind=kind,
-            of=of,
-        )
+        """Make a change.
+
+        Parameters:
+            meanwhile: is done when every target has been replaced, and the change is not committed yet.
+        """
+        with nullcontext() if meanwhile is None else replaced(self.disk, meanwhile):
+            return self.transactions.commit(
+                plan(changes, summary),
+                loader=loader or Loads(),
+                who=who,
+                why="",
+                request={"verb": kind},
+                kind=kind,
+                of=of,
+            )
+
+
+@contextmanager
+def replaced(disk: Disk, action: Callable[[], object]) -> Iterator[None]:
+    """Do something once, at the first wait for a folder after a target was replaced: then all of them are."""
+    fsync, *_ = own = [object.__getattribute__(disk, name) for name in ("fsync", *_REPLACING)]
+    replacing = dict(zip(_REPLACING, own[1:], strict=True))
+    given = {name: vars(disk)[name] for name in ("fsync", *_REPLACING) if name in vars(disk)}
+    waits = False
+
+    def replace(name: str, *arguments: Any) -> None:
+        nonlocal waits
+        replacing[name](*arguments)
+        waits = True
+
+    def wait(file: int) -> None:
+        nonlocal waits
+        if waits and stat.S_ISDIR(os.fstat(file).st_mode):
+            put_back()
+            action()
+        fsync(file)
+
+    def put_back() -> None:
+        for name in ("fsync", *_REPLACING):
+            vars(disk).pop(name, None)
+        vars(disk).update(given)
+
+    for name, do in {"fsync": wait, **{name: partial(replace, name) for name in replacing}}.items():
+        setattr(disk, name, do)
+    try:
+        yield
+    finally:
+        put_back()
 
 
 def plan(changes: ChangeSet, summary: str = "edit") -> Plan:

@@ -13,7 +13,7 @@ import pytest
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk.port import RealDisk
-from tests.transaction.support import FaultyDisk, Judge, Project, picture
+from tests.transaction.support import FaultyDisk, Project, picture
 from tests.transaction.test_writer import NEW, after, filled
 
 
@@ -108,8 +108,7 @@ def test_a_file_that_came_meanwhile_is_not_replaced_by_a_new_one(project: Projec
     assert project.content("pkg/new.py") == THEIRS
 
 
-@pytest.mark.parametrize("judges", [False, True])
-def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: Project, judges: bool) -> None:
+def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: Project) -> None:
     calls: list[str] = []
 
     class Disk(RealDisk):
@@ -128,7 +127,7 @@ def test_what_is_given_back_is_durable_before_the_change_is_forgotten(project: P
                 calls.append("journal")
 
     with pytest.raises(Refused):
-        Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges))
+        Project(project.root, disk=Disk()).commit({"pkg/a.py": b"A = 2\n"})
     assert calls[:3] == ["exchange", "exchange", "folder"]
     assert set(calls[3:]) == {"journal"}
     assert project.content("pkg/a.py") == THEIRS
@@ -148,14 +147,11 @@ class SavedTwice(RealDisk):
         super().exchange(*arguments)
 
 
-@pytest.mark.parametrize("judges", [False, True])
 def test_who_saves_again_while_his_first_save_is_given_back_keeps_the_second_and_is_told_of_the_first(
-    project: Project, judges: bool
+    project: Project,
 ) -> None:
     with pytest.raises(Refused) as caught:
-        Project(project.root, disk=SavedTwice(project.root)).commit(
-            {"pkg/a.py": b"A = 2\n"}, verifier=Judge(judges=judges)
-        )
+        Project(project.root, disk=SavedTwice(project.root)).commit({"pkg/a.py": b"A = 2\n"})
     assert project.content("pkg/a.py") == b"second\n"
     assert kept(caught.value) == b"first\n"
 
@@ -209,7 +205,7 @@ def test_an_editor_that_has_the_old_file_open_loses_nothing_until_the_commit(pro
             editor.flush()
 
         with pytest.raises(Refused) as caught:
-            project.commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(on_verify=type_on))
+            project.commit({"pkg/a.py": b"A = 2\n"}, meanwhile=type_on)
     assert caught.value.code == "stale"
     assert project.content("pkg/a.py") == b"A = 9\r\n"
 
@@ -221,7 +217,7 @@ def test_a_file_system_that_cannot_exchange_works_as_well(tmp_path: Path, fails:
     before = picture(project.root)
     if fails:
         with pytest.raises(KeyboardInterrupt):
-            project.commit(NEW, verifier=Judge(on_verify=_interrupt))
+            project.commit(NEW, meanwhile=_interrupt)
         assert picture(project.root) == before
     else:
         project.commit(NEW)

@@ -19,7 +19,7 @@ from bae_source.history.record.entry import Entry
 from bae_source.model.changeset import ChangeSet, between
 from bae_source.transaction.disk.port import RealDisk
 from bae_source.transaction.disk.walk import Walk
-from tests.transaction.support import PATH, FaultyDisk, Judge, Project, picture
+from tests.transaction.support import PATH, FaultyDisk, Project, picture
 from tests.transaction.test_recovery import crashed
 
 SHARED, PRIVATE = 0o2770, 0o700
@@ -158,7 +158,7 @@ def test_a_folder_behind_a_link_is_known_by_where_it_lies(tmp_path: Path) -> Non
 def test_its_owner_may_always_write_to_a_folder_that_is_made(project: Project) -> None:
     changes = ChangeSet(between({}, {"new/deep/n.py": b""}).files, (("new", 0o055), ("new/deep", 0o500)))
     with pytest.raises(TransactionError):
-        project.make(changes, verifier=Judge(on_verify=_refuse))
+        project.make(changes, meanwhile=_refuse)
     assert "new" not in modes(project.root)
     project.make(changes)
     assert (modes(project.root)["new"], modes(project.root)["new/deep"]) == (0o755, 0o700)

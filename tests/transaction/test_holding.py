@@ -13,8 +13,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import between
 from bae_source.state.journal_head import NAME
-from bae_source.state.lock import is_orphaned, project_lock
-from tests.transaction.support import Judge, Project, picture
+from tests.transaction.support import Loads, Project, picture
 
 A = b"A = 1\n"
 NEW = {"a.py": b"A = 2\n"}
@@ -69,9 +68,8 @@ def test_held_keeps_others_out_and_is_free_again_after_an_error(tmp_path: Path) 
 
 def test_a_lock_that_is_removed_while_it_is_held_takes_the_change_back(project: Project) -> None:
     before = picture(project.root)
-    judge = Judge(on_verify=project.folders.lock.unlink)
     with pytest.raises(TransactionError, match="lock of the project was removed") as caught:
-        project.commit(NEW, verifier=judge)
+        project.commit(NEW, meanwhile=project.folders.lock.unlink)
     assert caught.value.code == "write_failed"
     assert picture(project.root) == before
     project.commit(NEW)
@@ -132,21 +130,25 @@ def test_who_comes_after_the_lock_was_removed_waits_for_whoever_had_it(tmp_path:
     assert project.content("a.py") == NEW["a.py"]
 
 
-def test_a_child_that_is_forked_while_a_change_is_verified_has_no_part_in_it(project: Project, tmp_path: Path) -> None:
+def test_a_child_that_is_forked_while_a_change_is_loaded_has_no_part_in_it(project: Project, tmp_path: Path) -> None:
     def fork() -> None:
         child = os.fork()
         if child:
             os.waitpid(child, 0)
 
     parent = os.getpid()
+    loader = Loads(on_load=fork)
     try:
-        project.commit(NEW, verifier=Judge(on_verify=fork))
+        project.commit(NEW, loader=loader)
     except RuntimeError:
         if os.getpid() == parent:
             raise
-        (tmp_path / "child").write_bytes(project.content("a.py") or b"")
+        (tmp_path / "child").write_text(" ".join(loader.calls))
+        (tmp_path / "seen").write_bytes(project.content("a.py") or b"")
         os._exit(0)
-    assert (tmp_path / "child").read_bytes() == NEW["a.py"], "it neither took back nor committed"
+    assert (tmp_path / "child").read_text() == "load roll_back"
+    assert (tmp_path / "seen").read_bytes() == A, "it wrote nothing"
+    assert loader.calls == ["load", "written"]
     assert project.content("a.py") == NEW["a.py"]
     assert project.transactions.recover() == ()
 
@@ -165,32 +167,15 @@ def test_children_that_outlive_a_killed_holder_do_not_hold_for_him(project: Proj
 
     holder = os.fork()
     if not holder:
-        project.commit(NEW, verifier=Judge(on_verify=fork))
+        project.commit(NEW, meanwhile=fork)
         os._exit(1)
     sleeper = int(os.read(reading, 100))
     os.waitpid(holder, 0)
     try:
         assert [notice.code for notice in project.transactions.recover()] == ["recovered"]
-        assert project.content("a.py") == A
-        Project(project.root, wait=0.05).commit(NEW)
+        assert project.content("a.py") == NEW["a.py"]
+        Project(project.root, wait=0.05).commit({"a.py": A})
     finally:
         os.kill(sleeper, signal.SIGKILL)
         os.close(reading)
         os.close(writing)
-
-
-def test_a_lock_is_orphaned_when_its_holder_is_dead(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    assert not is_orphaned(path)
-    child = os.fork()
-    if not child:
-        os._exit(0)
-    os.waitpid(child, 0)
-    with project_lock(path, wait=0, pid=child):
-        assert is_orphaned(path)
-    with project_lock(path, wait=0, pid=os.getpid()):
-        assert not is_orphaned(path)
-    path.write_text("nobody")
-    assert not is_orphaned(path)
-    path.write_text("9" * 30)
-    assert not is_orphaned(path)

@@ -124,7 +124,7 @@ def test_the_command_line_does_not_wait_for_a_journal_that_is_a_fifo(model: Path
 def test_a_crashed_change_is_taken_back_once_the_way_is_free(tmp_path: Path, kind: str) -> None:
     project = Project(tmp_path / "p")
     project.write("a.py", b"A = 1\n")
-    crashed(project, {"a.py": b"A = 2\n"})
+    crashed(project, {"a.py": b"A = 2\n", "b.py": b"B = 2\n"})
     place = project.folders.lock
     place.unlink()
     KINDS[kind](place)

@@ -18,7 +18,7 @@ from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import NAME
 from bae_source.state.lock import project_lock
 from bae_source.transaction.disk.port import RealDisk
-from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture
+from tests.transaction.support import PATH, FaultyDisk, Project, ids, picture
 
 OLD = {"a.py": b"A = 1\n", "pkg/b.py": b"B = 1\n", "gone/only.py": b"G = 1\n"}
 NEW = {"a.py": b"A = 2\n", "pkg/b.py": b"B = 2\n", "gone/only.py": None, "new/deep/c.py": b"C = 1\n"}
@@ -67,7 +67,7 @@ def in_child(action: Callable[[], object]) -> None:
 
 def crashed(project: Project, new: Any = NEW) -> None:
     """Make a change whose process dies when everything is written and nothing is committed."""
-    in_child(lambda: project.commit(new, verifier=Judge(on_verify=die)))
+    in_child(lambda: project.commit(new, meanwhile=die))
 
 
 def crashed_later(project: Project, *, recorded: bool) -> None:
@@ -137,7 +137,7 @@ def test_the_next_change_recovers_first_and_says_so(project: Project) -> None:
 
 
 def test_a_change_that_is_planned_on_the_old_state_goes_through_and_tells_of_the_recovery(project: Project) -> None:
-    crashed(project, {"pkg/b.py": b"B = 2\n"})
+    crashed(project, {"pkg/b.py": b"B = 2\n", "c.py": b"C = 2\n"})
     done = project.commit({"a.py": b"A = 3\n"})
     assert [notice.code for notice in done.warnings] == ["recovered", "history_unavailable"]
     assert (project.content("a.py"), project.content("pkg/b.py")) == (b"A = 3\n", b"B = 1\n")
@@ -225,22 +225,20 @@ def test_what_was_replaced_from_beside_itself_is_known_for_ours(project: Project
                 raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
             super().exchange(source, target, source_folder, target_folder)
 
-    before = picture(project.root)
-    for judges, told in ((True, "was interrupted, and was taken back: a."), (False, "and it stands: a.")):
-        dying = Judge(on_verify=die, judges=judges)
-        in_child(lambda dying=dying: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}, verifier=dying))
+    for new, told in (({"a.py": b"A = 2\n"}, "and it stands: a."), (NEW, "was interrupted, and was taken back: ")):
+        before = picture(project.root)
+        in_child(lambda new=new: Project(project.root, disk=Disk()).commit(new, meanwhile=die))
         assert project.content("a.py") == b"A = 2\n"
         (notice,) = project.transactions.recover()
         assert told in notice.message
         assert staged(project) == []
-        assert (picture(project.root) == before) == judges
+        assert (picture(project.root) == before) == (new == NEW)
 
 
-def test_nothing_is_done_while_a_living_process_is_at_work(project: Project) -> None:
+def test_a_living_process_at_work_is_waited_for_a_moment_and_nothing_is_done_to_its_change(project: Project) -> None:
     crashed(project)
     with project_lock(project.folders.lock, wait=0, pid=os.getpid()):
-        (notice,) = project.transactions.recover()
-        assert (notice.code, f"Process {os.getpid()} " in notice.message) == ("change_under_way", True)
+        assert project.transactions.recover() == ()
         assert project.content("a.py") == b"A = 2\n"
     (notice,) = project.transactions.recover()
     assert notice.code == "recovered"
@@ -258,6 +256,14 @@ def test_compiled_code_of_what_was_taken_back_is_forgotten(project: Project) -> 
     other = project.write("pkg/__pycache__/bb.cpython-311.pyc", b"of another")
     project.transactions.recover()
     assert (compiled.exists(), other.exists()) == (False, True)
+
+
+def test_compiled_code_of_the_source_before_a_change_that_was_made_is_forgotten(project: Project) -> None:
+    crashed_later(project, recorded=False)
+    compiled = project.write("pkg/__pycache__/b.cpython-311.pyc", b"of the old source")
+    (notice,) = project.transactions.recover()
+    assert "and it stands" in notice.message
+    assert (compiled.exists(), project.content("pkg/b.py")) == (False, NEW["pkg/b.py"])
 
 
 def test_compiled_code_that_python_takes_for_nothing_that_is_there_stays(project: Project) -> None:
@@ -315,8 +321,7 @@ def test_a_journal_of_another_version_is_told_left_and_refuses_changes(project: 
     assert path.read_bytes() == b"bae_source journal 99\n"
 
 
-@pytest.mark.parametrize("judges", [False, True])
-def test_who_dies_while_he_writes_the_journal_leaves_nothing_unfinished(project: Project, judges: bool) -> None:
+def test_who_dies_while_he_writes_the_journal_leaves_nothing_unfinished(project: Project) -> None:
     class Disk(RealDisk):
         """The process dies when it has written the head of a record and some of what follows."""
 
@@ -327,8 +332,7 @@ def test_who_dies_while_he_writes_the_journal_leaves_nothing_unfinished(project:
 
     project.commit({"other.py": b""})
     before = picture(project.root)
-    judge = Judge(judges=judges)
-    in_child(lambda: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}, verifier=judge))
+    in_child(lambda: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}))
     assert not project.folders.is_idle()
     assert project.transactions.recover() == ()
     assert project.folders.is_idle()

@@ -1,4 +1,4 @@
-"""One file that nobody judges is made by its replacement, which a death or a power cut at any point leaves whole."""
+"""One file is made by its replacement, which a death or a power cut at any point leaves whole."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bae_source.doctor.of_state import unfinished
 from bae_source.errors import Refused, TransactionError
 from bae_source.state.journal_head import NAME, SECTOR, SINGLE
 from bae_source.transaction.disk.port import RealDisk
-from tests.transaction.support import NO_GIT, PATH, Judge, Project, ids, picture
+from tests.transaction.support import NO_GIT, PATH, Loads, Project, ids, picture
 from tests.transaction.test_recovery import OLD, die, filled, in_child, staged
 
 CHANGES: dict[str, dict[str, bytes | None]] = {
@@ -80,9 +80,9 @@ class Acting(RealDisk):
 def make(
     project: Project, new: dict[str, bytes | None], disk: RealDisk | None = None, *, path: str = PATH, **more: Any
 ) -> Project:
-    """Make a change that nobody judges, by a process of its own disk, and return its project."""
+    """Make a change by a process of its own disk, and return its project."""
     making = Project(project.root, path=path, disk=disk)
-    making.commit(new, verifier=Judge(judges=False, **more))
+    making.commit(new, **more)
     return making
 
 
@@ -106,10 +106,10 @@ def cut(project: Project, new: dict[str, bytes | None], disk: RealDisk | None = 
     """Make the change, and let a power cut take what its journal said once it was begun."""
     heads: list[bytes] = []
 
-    def verify() -> None:
+    def look() -> None:
         heads.append((project.folders.base / NAME).read_bytes())
 
-    make(project, new, disk, path=path, on_verify=verify)
+    make(project, new, disk, path=path, meanwhile=look)
     (project.folders.base / NAME).write_bytes(heads[0])
     assert state(project) == SINGLE
 
@@ -123,30 +123,27 @@ def told(project: Project) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changed", "judges", "syncs"),
+    ("changed", "syncs"),
     [
-        ({"a.py": b"A = 2\n"}, False, ["fsync", "sync_content", "fsync"]),
-        ({"a.py": b"A = 2\n"}, True, ["fsync", "sync_content", "fsync", "sync_content"]),
+        ({"a.py": b"A = 2\n"}, ["fsync", "sync_content", "fsync"]),
         (
             {"a.py": b"2\n", "pkg/b.py": b"2\n"},
-            False,
             ["fsync", "fsync", "sync_content", "fsync", "fsync", "sync_content"],
         ),
     ],
 )
 def test_the_mark_is_made_durable_unless_the_only_file_says_it(
-    project: Project, changed: dict[str, bytes | None], judges: bool, syncs: list[str]
+    project: Project, changed: dict[str, bytes | None], syncs: list[str]
 ) -> None:
     project.commit({"other.py": b""})
     disk = Acting()
-    Project(project.root, disk=disk).commit(changed, verifier=Judge(judges=judges))
+    Project(project.root, disk=disk).commit(changed)
     assert [name for name in disk.calls if "sync" in name] == syncs
     assert contents(project, changed) == changed
 
 
-@pytest.mark.parametrize("judges", [False, True])
 def test_while_the_disk_is_at_the_journal_new_content_is_written_in_our_own_folder(
-    project: Project, judges: bool
+    project: Project,
 ) -> None:
     def look() -> None:
         held = {f".bae-source/staging/{path.name}" for path in staged(project)}
@@ -155,7 +152,7 @@ def test_while_the_disk_is_at_the_journal_new_content_is_written_in_our_own_fold
     project.commit({"other.py": b""})
     before, seen = picture(project.root), list[tuple[object, int]]()
     disk = Acting("sync_content", before=look)
-    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "new/c.py": b""}, verifier=Judge(judges=judges))
+    Project(project.root, disk=disk).commit({"a.py": b"A = 2\n", "new/c.py": b""})
     assert seen == [(before, 2)]
     durable = disk.calls.index("sync_content")
     assert disk.calls[:durable].count("fsync") == 2
@@ -175,65 +172,9 @@ def test_every_new_file_is_on_its_way_to_the_disk_before_the_first_is_waited_for
     )
 
 
-@pytest.mark.parametrize("change", ["edited", "created"])
-def test_one_file_that_was_judged_is_made_durable_while_its_mark_is(project: Project, change: str) -> None:
-    project.commit({"other.py": b""})
-    disk = Acting()
-    Project(project.root, disk=disk).commit(
-        CHANGES[change], verifier=Judge(on_verify=lambda: disk.calls.append("verify"))
-    )
-    behind = disk.calls[disk.calls.index("verify") :]
-    marked = [name for name in behind if name in ("write_at", "write_out", "fsync", "sync_content")]
-    assert marked[:2] == ["write_at", "write_out"]
-    assert marked[2 : marked.index("sync_content")] == ["fsync"] * (1 if change == "edited" else 3)
-
-
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_judged_file_that_a_power_cut_took_though_not_its_mark_was_not_changed(
-    project: Project, new: dict[str, bytes | None], whole: bool
-) -> None:
-    class Disk(RealDisk):
-        """The process dies when it has given the disk new content, journal and mark."""
-
-        given = 0
-
-        def write_out(self, file: int) -> None:
-            self.given += 1
-            if self.given == marked:
-                die()
-
-    (path,) = new
-    before = picture(project.root)
-    marked = 2 if new[path] is None else 3
-    in_child(lambda: Project(project.root, disk=Disk()).commit(new, verifier=Judge()))
-    assert (state(project), project.content(path)) == (b"judged", new[path])
-    target, held, written = project.root / path, project.folders.staging / "op_0000-0", project.root / "written"
-    if new[path] is not None:
-        target.rename(written)
-    if held.exists():
-        held.rename(target)
-    if written.exists():
-        written.rename(held)
-    if not whole:  # the one folder is as before, and the other is not
-        held.unlink(missing_ok=True)
-    assert "was taken back" in told(project)
-    assert picture(project.root) == before
-    assert project.history.entries() == ()
-
-
-def test_a_folder_that_is_taken_away_while_its_file_is_judged_is_told(project: Project) -> None:
-    def take() -> None:
-        (project.root / "pkg").rename(project.root / "moved")
-
-    done = project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_verify=take))
-    assert [notice.code for notice in done.warnings] == ["overwritten"]
-    assert project.content("moved/b.py") == b"B = 2\n"
-
-
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "it failed"), KeyboardInterrupt()], ids=repr)
-@pytest.mark.parametrize("judges", [False, True])
 def test_that_a_change_is_taken_back_is_durable_before_it_is_begun_since_the_disk_may_have_its_mark(
-    project: Project, new: dict[str, bytes | None], error: BaseException, judges: bool
+    project: Project, new: dict[str, bytes | None], error: BaseException
 ) -> None:
     class Failing(Acting):
         def sync_content(self, file: int) -> None:
@@ -245,7 +186,7 @@ def test_that_a_change_is_taken_back_is_durable_before_it_is_begun_since_the_dis
     before, disk = picture(project.root), Failing()
     failing = Project(project.root, disk=disk)
     with pytest.raises((TransactionError, KeyboardInterrupt)):
-        failing.commit({**new, "pkg/b.py": b"2\n"}, verifier=Judge(judges=judges))
+        failing.commit({**new, "pkg/b.py": b"2\n"})
     assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
     _, mark, *_ = (number for number, name in enumerate(disk.calls) if name == "sync_content")
     after = [name for name in disk.calls[mark + 1 :] if name != "close"]
@@ -254,7 +195,6 @@ def test_that_a_change_is_taken_back_is_durable_before_it_is_begun_since_the_dis
     assert project.transactions.recover() == ()
 
 
-@pytest.mark.parametrize("judges", [False, True])
 @pytest.mark.parametrize(
     ("error", "expected"), [(OSError(errno.EIO, "it failed"), Refused), (KeyboardInterrupt(), KeyboardInterrupt)]
 )
@@ -262,7 +202,6 @@ def test_what_goes_wrong_while_the_disk_is_at_the_journal_leaves_everything_as_b
     project: Project,
     new: dict[str, bytes | None],
     monkeypatch: pytest.MonkeyPatch,
-    judges: bool,
     error: BaseException,
     expected: type[BaseException],
 ) -> None:
@@ -273,16 +212,15 @@ def test_what_goes_wrong_while_the_disk_is_at_the_journal_leaves_everything_as_b
     before = picture(project.root)
     monkeypatch.setattr("bae_source.transaction.disk.staging.Staging.device", device)
     with pytest.raises(expected):
-        project.commit(new, verifier=Judge(judges=judges))
+        project.commit(new)
     assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
     assert project.transactions.recover() == ()
 
 
-@pytest.mark.parametrize("judges", [False, True])
 @pytest.mark.parametrize("call", ["write", "fsync", "sync_content"])
 @pytest.mark.parametrize("error", [OSError(errno.EIO, "it failed"), KeyboardInterrupt()], ids=repr)
 def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
-    project: Project, call: str, error: BaseException, judges: bool
+    project: Project, call: str, error: BaseException
 ) -> None:
     def fail() -> None:
         raise error
@@ -290,7 +228,7 @@ def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
     project.commit({"other.py": b""})
     before, failing = picture(project.root), Project(project.root, disk=Acting(call, before=fail))
     with pytest.raises((Refused, TransactionError, KeyboardInterrupt)) as caught:
-        failing.commit({"a.py": b"2\n", "pkg/b.py": b"2\n"}, verifier=Judge(judges=judges))
+        failing.commit({"a.py": b"2\n", "pkg/b.py": b"2\n"})
     if isinstance(error, OSError):
         assert isinstance(caught.value, Refused if call == "sync_content" else TransactionError)
         assert "nothing was changed" in caught.value.message
@@ -298,35 +236,25 @@ def test_what_was_staged_when_the_journal_could_not_be_begun_is_removed(
     assert project.transactions.recover() == ()
 
 
-@pytest.mark.parametrize(
-    ("verifier", "opened"),
-    [
-        (Judge(judges=False), [*_CHECKED, "staging", "new", "old", "old"]),
-        (Judge(), [*_CHECKED, "staging", "new", "old", *_CHECKED, "old"]),
-        (Judge(on_prepare=list), [*_CHECKED, "staging", "new", "root", "pkg", "old", *_CHECKED, "old"]),
-    ],
-)
-def test_folders_are_opened_once_and_again_after_each_time_that_something_is_waited_for(
-    project: Project, verifier: Judge, opened: list[str]
-) -> None:
+def test_folders_are_opened_once_and_again_after_code_of_the_project_ran(project: Project) -> None:
     project.commit({"other.py": b""})
-    disk = Acting()
-    Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"}, verifier=verifier)
+    disk, opened = Acting(), [*_CHECKED, "staging", "new", "root", "pkg", "old", "old"]
+    Project(project.root, disk=disk).commit({"pkg/b.py": b"B = 2\n"})
     assert disk.calls.count("open") == len(["journal", *opened])
     assert disk.calls.count("lstat") == len(["b.py"]), "and a folder that can be opened need not be looked at"
     assert disk.calls.count("close") == len(opened), "and the journal is closed by whoever locked it"
 
 
-def test_a_folder_that_is_moved_while_the_change_is_judged_is_looked_for_anew(project: Project) -> None:
+def test_a_folder_that_is_moved_while_the_change_is_loaded_is_looked_for_anew(project: Project) -> None:
     def swap() -> None:
         (project.root / "pkg").rename(project.root / "moved")
         project.write("pkg/b.py", OLD["pkg/b.py"])
 
-    project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_prepare=swap))
+    project.commit({"pkg/b.py": b"B = 2\n"}, loader=Loads(on_load=swap))
     assert (project.content("pkg/b.py"), project.content("moved/b.py")) == (b"B = 2\n", OLD["pkg/b.py"])
 
 
-def test_a_staging_folder_that_is_moved_while_the_change_is_judged_is_the_same_folder_still(project: Project) -> None:
+def test_a_staging_folder_that_is_moved_while_the_change_is_made_is_the_same_folder_still(project: Project) -> None:
     staging, moved, elsewhere = project.folders.staging, project.root / "moved", project.root / "elsewhere"
 
     def swap() -> None:
@@ -335,18 +263,16 @@ def test_a_staging_folder_that_is_moved_while_the_change_is_judged_is_the_same_f
 
     elsewhere.mkdir()
     (elsewhere / "op_0000-0").write_bytes(b"theirs")
-    done = project.commit({"pkg/b.py": b"B = 2\n"}, verifier=Judge(on_verify=swap))
+    done = project.commit({"pkg/b.py": b"B = 2\n"}, meanwhile=swap)
     assert (done.warnings, project.content("pkg/b.py"), state(project)) == ((), b"B = 2\n", b"idle")
     assert ([*moved.iterdir()], (elsewhere / "op_0000-0").read_bytes()) == ([], b"theirs")
 
 
 @pytest.mark.parametrize("change", ["edited", "deleted"])
-def test_a_change_whose_staging_folder_is_removed_while_it_is_judged_is_taken_back(
-    project: Project, change: str
-) -> None:
+def test_a_change_whose_staging_folder_is_removed_before_its_mark_is_taken_back(project: Project, change: str) -> None:
     before = picture(project.root)
     with pytest.raises(Refused) as caught:
-        project.commit(CHANGES[change], verifier=Judge(on_verify=lambda: shutil.rmtree(project.folders.staging)))
+        project.commit(CHANGES[change], meanwhile=lambda: shutil.rmtree(project.folders.staging))
     assert caught.value.code == "stale"
     assert (picture(project.root), state(project), staged(project)) == (before, b"idle", [])
     assert project.transactions.recover() == ()
@@ -359,7 +285,7 @@ def test_a_deleted_file_is_put_back_though_its_folder_was_removed_behind_it(proj
 
     was = picture(project.root)
     with pytest.raises(KeyboardInterrupt):
-        make(project, CHANGES["deleted"], on_verify=interrupt)
+        make(project, CHANGES["deleted"], meanwhile=interrupt)
     assert picture(project.root) == was
 
 
@@ -490,11 +416,10 @@ def test_who_saves_just_before_the_crash_gets_it_back(
     assert project.content(path) == b"T = 9\n"
 
 
-@pytest.mark.parametrize("judges", [False, True])
 @pytest.mark.parametrize("mode", [0o644, 0o600])
 @pytest.mark.parametrize("saved", [b"", b"A = "])
 def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put_back(
-    project: Project, saved: bytes, mode: int, judges: bool
+    project: Project, saved: bytes, mode: int
 ) -> None:
     (project.root / "a.py").chmod(mode)
 
@@ -504,7 +429,7 @@ def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put
         draft.rename(project.root / "a.py")
 
     disk = Acting(*MAKING, before=save, after=die)
-    in_child(lambda: Project(project.root, disk=disk).commit(CHANGES["edited"], verifier=Judge(judges=judges)))
+    in_child(lambda: Project(project.root, disk=disk).commit(CHANGES["edited"]))
     assert project.content("a.py") == b"A = 2\n"
     assert "was changed by somebody else meanwhile" in told(project)
     assert project.content("a.py") == saved
@@ -532,13 +457,12 @@ def test_who_writes_the_same_while_our_draft_is_not_whole_is_left(project: Proje
 
 
 @pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
-@pytest.mark.parametrize("judges", [False, True])
 def test_who_saves_just_before_the_crash_and_again_after_it_is_told_where_the_first_is(
-    project: Project, new: dict[str, bytes | None], judges: bool
+    project: Project, new: dict[str, bytes | None]
 ) -> None:
     (path,) = new
     disk = Acting(*MAKING, before=lambda: project.write("draft", b"T = 9\n").rename(project.root / path), after=die)
-    in_child(lambda: Project(project.root, disk=disk).commit(new, verifier=Judge(judges=judges)))
+    in_child(lambda: Project(project.root, disk=disk).commit(new))
     project.write("draft", b"T = 10\n").rename(project.root / path)
     place = Path(told(project).removesuffix(".").rpartition(" ")[2])
     assert (place.parent, place.read_bytes()) == (project.folders.kept, b"T = 9\n")
@@ -591,7 +515,7 @@ def test_who_writes_the_same_before_us_is_left_and_not_recorded(project: Project
 def test_whatever_fails_behind_the_replacement_takes_it_back(project: Project, new: dict[str, bytes | None]) -> None:
     was = picture(project.root)
     with pytest.raises(KeyboardInterrupt):
-        make(project, new, on_verify=_interrupt)
+        make(project, new, meanwhile=_interrupt)
     assert picture(project.root) == was
     assert (state(project), staged(project)) == (b"idle", [])
 
@@ -601,7 +525,7 @@ def test_a_lock_that_is_removed_behind_the_replacement_takes_it_back(
 ) -> None:
     was = picture(project.root)
     with pytest.raises(TransactionError, match="lock of the project was removed"):
-        make(project, new, on_verify=project.folders.lock.unlink)
+        make(project, new, meanwhile=project.folders.lock.unlink)
     assert picture(project.root) == was
 
 
@@ -641,7 +565,7 @@ def test_an_editor_that_has_the_old_file_open_loses_nothing_until_the_mark(proje
             editor.flush()
 
         with pytest.raises(Refused) as caught:
-            make(project, CHANGES["edited"], on_verify=type_on)
+            make(project, CHANGES["edited"], meanwhile=type_on)
     assert caught.value.code == "stale"
     assert project.content("a.py") == b"T = 9\n"
 
@@ -653,7 +577,7 @@ def test_nothing_is_taken_back_before_the_journal_says_so_durably(project: Proje
 
     disk = Acting()
     with pytest.raises(KeyboardInterrupt):
-        make(project, CHANGES["edited"], disk, on_verify=interrupt)
+        make(project, CHANGES["edited"], disk, meanwhile=interrupt)
     behind = disk.calls[disk.calls.index("interrupted") :]
     assert [name for name in behind if name in ("write_at", "sync_content", "exchange")][:3] == [
         "write_at", "sync_content", "exchange",
@@ -662,7 +586,7 @@ def test_nothing_is_taken_back_before_the_journal_says_so_durably(project: Proje
 
 def test_who_dies_while_he_takes_back_has_it_taken_back(project: Project, new: dict[str, bytes | None]) -> None:
     was = picture(project.root)
-    in_child(lambda: make(project, new, _Mortal(), on_verify=_interrupt))
+    in_child(lambda: make(project, new, _Mortal(), meanwhile=_interrupt))
     assert (contents(project, new), state(project)) == (new, b"open")
     assert "was interrupted, and was taken back" in told(project)
     assert picture(project.root) == was
@@ -693,16 +617,6 @@ class _Mortal(RealDisk):
 
 def _interrupt() -> None:
     raise KeyboardInterrupt
-
-
-def test_who_looks_on_is_told_that_it_may_be_taken_back(project: Project) -> None:
-    notices: list[str] = []
-
-    def look() -> None:
-        notices.extend(notice.code for notice in Project(project.root).transactions.recover())
-
-    make(project, CHANGES["edited"], on_verify=look)
-    assert notices == ["change_under_way"]
 
 
 def test_the_doctor_says_of_it_that_its_file_will_tell(project: Project) -> None:

@@ -12,7 +12,7 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import ChangeSet, Edit, FileChange, between, changeset, digest
 from bae_source.transaction.disk.port import RealDisk
-from tests.transaction.support import Judge, Project, picture
+from tests.transaction.support import Project, picture
 from tests.transaction.test_writer import filled, names
 
 
@@ -148,7 +148,7 @@ def test_a_folder_that_is_renamed_by_case_alone_is_taken_back(tmp_path: Path) ->
     project = with_folder(tmp_path / "p")
     before = picture(project.root)
     with pytest.raises(TransactionError):
-        project.make(renamed("Sub", "sub"), verifier=Judge(on_verify=_refuse))
+        project.make(renamed("Sub", "sub"), meanwhile=_refuse)
     assert picture(project.root) == before
 
 
@@ -196,7 +196,7 @@ def test_a_disk_that_ignores_case_moves_to_another_case_and_back(tmp_path: Path,
     move = between({"pkg/a.py": b"A = 1\r\n"}, {"pkg/a.py": None, "pkg/A.py": b"A = 1\r\n"}, {"pkg/A.py": "pkg/a.py"})
     if fails:
         with pytest.raises(TransactionError):
-            project.make(move, verifier=Judge(on_verify=_refuse))
+            project.make(move, meanwhile=_refuse)
         assert picture(project.root) == before
     else:
         project.make(move)

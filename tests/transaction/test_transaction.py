@@ -6,7 +6,7 @@ import errno
 import shutil
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -19,9 +19,11 @@ from bae_source.errors import HistoryError, Refused, TransactionError
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.history import HistoryUnavailable
 from bae_source.model.changeset import Edit, FileChange, between, changeset, digest
+from bae_source.model.outcome import Notice
+from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.state.lock import project_lock
 from bae_source.transaction.commit import transaction
-from tests.transaction.support import PATH, FaultyDisk, Judge, Project, ids, picture, plan
+from tests.transaction.support import PATH, FaultyDisk, Loads, Project, ids, picture, plan
 
 A, B = b"A = 1\n", b"B = 1\n"
 NEW = {"a.py": b"A = 2\n", "b.py": b"B = 2\n"}
@@ -39,51 +41,44 @@ def filled(root: Path, **more: Any) -> Project:
     return project
 
 
-def raising(error: BaseException) -> Judge:
-    def verify() -> None:
+def raising(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
         raise error
 
-    return Judge(on_verify=verify)
+    return fail
 
 
-def test_the_verifier_sees_the_old_state_then_the_new_one(project: Project) -> None:
-    seen: list[bytes | None] = []
-    judge = Judge(
-        on_prepare=lambda: seen.append(project.content("a.py")), on_verify=lambda: seen.append(project.content("a.py"))
-    )
-    done = project.commit(NEW, verifier=judge)
-    assert seen == [A, NEW["a.py"]]
-    assert judge.calls == ["prepare", "verify"]
-    assert (judge.before, judge.after) == ({"a.py": A, "b.py": B}, NEW)
+def test_nothing_is_written_before_it_is_loaded_and_the_loader_hears_of_it_once_it_is_made(project: Project) -> None:
+    seen: list[tuple[bytes | None, bytes]] = []
+    before = picture(project.root)
+
+    def load() -> tuple[Notice, ...]:
+        here = {path: it for path, it in picture(project.root).items() if not path.startswith(".bae-source")}
+        assert here == before
+        return (Notice("loaded", "a was loaded."),)
+
+    def written() -> tuple[Notice, ...]:
+        seen.append((project.content("a.py"), (project.folders.base / NAME).read_bytes()[:SECTOR].split(b"\n")[1]))
+        return (Notice("stale_bytecode", "Of a."),)
+
+    loader = Loads(on_load=load, on_written=written)
+    done = project.commit(NEW, loader=loader)
+    assert seen == [(NEW["a.py"], b"committed")]
+    assert loader.calls == ["load", "written"]
+    assert [notice.code for notice in done.warnings] == ["loaded", "stale_bytecode", "history_unavailable"]
     assert done.operation_id == "op_0000"
-
-
-@pytest.mark.parametrize("how", ["written over", "removed", "replaced"])
-def test_what_verification_makes_of_a_file_is_said(project: Project, how: str) -> None:
-    def verify() -> None:
-        path = project.root / "a.py"
-        if how != "written over":
-            path.unlink()
-        if how != "removed":
-            path.write_bytes(b"A = 'formatted'\n")
-
-    done = project.commit(NEW, verifier=Judge(on_verify=verify))
-    [notice] = [each for each in done.warnings if each.code == "overwritten"]
-    assert notice.message.startswith("a does not hold what was written any more")
-    assert project.content("a.py") == (None if how == "removed" else b"A = 'formatted'\n")
-    assert project.content("b.py") == NEW["b.py"]
 
 
 def test_a_plan_on_bytes_that_are_no_longer_there_is_stale(project: Project) -> None:
     changes = between({"a.py": A, "b.py": B}, NEW)
     project.write("b.py", b"B = 'theirs'\n")
     before = picture(project.root)
-    judge = Judge()
+    loader = Loads()
     with pytest.raises(Refused, match="b changed on disk") as caught:
-        project.make(changes, verifier=judge)
+        project.make(changes, loader=loader)
     assert caught.value.code == "stale"
     assert caught.value.details["paths"] == ["b.py"]
-    assert judge.calls == []
+    assert loader.calls == []
     assert picture(project.root) == before
 
 
@@ -96,9 +91,8 @@ def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple
     assert caught.value.code == "stale"
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
+@pytest.fixture(
+    params=[
         TransactionError("reload_failed", "a does not import", unchanged=True),
         KeyboardInterrupt(),
         SystemExit(3),
@@ -107,36 +101,56 @@ def test_a_file_that_came_or_went_since_is_stale(project: Project, change: tuple
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_whatever_verification_raises_takes_everything_back_and_goes_on(project: Project, error: BaseException) -> None:
+def error(request: pytest.FixtureRequest) -> BaseException:
+    return request.param  # type: ignore[no-any-return]
+
+
+def test_whatever_loading_raises_nothing_is_written(project: Project, error: BaseException) -> None:
+    project.commit({"other.py": b""})
     before = picture(project.root)
-    judge = raising(error)
+    journal = (project.folders.base / NAME).read_bytes()
+    loader = Loads(on_load=raising(error))
     with pytest.raises(type(error)) as caught:
-        project.commit({**NEW, "c/d.py": b"D\n"}, verifier=judge)
+        project.commit({**NEW, "c/d.py": b"D\n"}, loader=loader)
     assert caught.value is error
-    assert judge.calls == ["prepare", "verify", "roll_back"]
+    assert loader.calls == ["load", "roll_back"]
+    assert picture(project.root) == before
+    assert (project.folders.base / NAME).read_bytes() == journal
+
+
+def test_whatever_is_raised_before_the_mark_takes_everything_back_and_goes_on(
+    project: Project, error: BaseException
+) -> None:
+    project.commit({"other.py": b""})
+    before, seen = picture(project.root), list[object]()
+    loader = Loads(on_roll_back=lambda: seen.append(picture(project.root)))
+    with pytest.raises(type(error)) as caught:
+        project.commit({**NEW, "c/d.py": b"D\n"}, loader=loader, meanwhile=raising(error))
+    assert caught.value is error
+    assert loader.calls == ["load", "roll_back"]
+    assert seen == [before], "files are back before modules are"
     assert picture(project.root) == before
 
 
-def test_an_error_of_prepare_writes_nothing_and_rolls_nothing_back(project: Project) -> None:
+def test_a_journal_that_cannot_be_written_puts_back_what_was_loaded(tmp_path: Path) -> None:
+    filled(tmp_path / "p").commit({"other.py": b""})
+    disk = FaultyDisk(1, errno.ENOSPC, only=frozenset({"write_at"}))
+    project, loader = Project(tmp_path / "p", disk=disk), Loads()
     before = picture(project.root)
-
-    def refuse() -> None:
-        raise TransactionError("verify_failed", "no")
-
-    judge = Judge(on_prepare=refuse)
-    with pytest.raises(TransactionError):
-        project.commit(NEW, verifier=judge)
-    assert judge.calls == ["prepare"]
+    with pytest.raises(Refused, match="its own state"):
+        project.commit(NEW, loader=loader)
+    assert disk.fired
+    assert loader.calls == ["load", "roll_back"]
     assert picture(project.root) == before
 
 
 def test_newer_bytes_of_somebody_else_are_never_overwritten_by_a_rollback(project: Project) -> None:
-    def verify() -> None:
+    def interfere() -> None:
         project.write("b.py", b"B = 'theirs'\n")
         raise TransactionError("reload_failed", "a does not import", unchanged=True)
 
     with pytest.raises(TransactionError) as caught:
-        project.commit(NEW, verifier=Judge(on_verify=verify))
+        project.commit(NEW, meanwhile=interfere)
     assert caught.value.code == "reload_failed"
     assert caught.value.message == "a does not import."
     (hint,) = caught.value.hints
@@ -161,23 +175,41 @@ def test_ctrl_c_pressed_again_during_the_rollback_does_not_stop_it(
 
     monkeypatch.setattr(disk, "rename", impatient)
     with pytest.raises(KeyboardInterrupt):
-        project.commit(NEW, verifier=raising(KeyboardInterrupt()))
+        project.commit(NEW, meanwhile=raising(KeyboardInterrupt()))
     assert picture(project.root) == before
 
 
-def test_a_verifier_whose_rollback_fails_does_not_hide_the_first_error(project: Project) -> None:
+@pytest.mark.parametrize("when", ["loading", "journaling", "writing"])
+def test_a_loader_whose_rollback_fails_does_not_hide_the_first_error(
+    project: Project, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    project.commit({"other.py": b""})
     before = picture(project.root)
-    judge = raising(TransactionError("reload_failed", "a does not import."))
-
-    def fail() -> None:
-        raise RuntimeError
-
-    judge.roll_back = fail  # type: ignore[method-assign]
+    fail = raising(TransactionError("reload_failed", "a does not import."))
+    loader = Loads(on_load=fail if when == "loading" else list, on_roll_back=raising(RuntimeError()))
+    if when == "journaling":
+        monkeypatch.setattr(project.disk, "write_out", lambda _: fail())
     with pytest.raises(TransactionError) as caught:
-        project.commit(NEW, verifier=judge)
+        project.commit(NEW, loader=loader, meanwhile=fail if when == "writing" else None)
     assert caught.value.code == "reload_failed"
     assert "could not be taken back (RuntimeError); restart it" in caught.value.hints[-1]
     assert picture(project.root) == before
+    assert project.transactions.recover() == ()
+
+
+@pytest.mark.parametrize("error", [RuntimeError(), KeyboardInterrupt(), OSError(errno.EIO, "it failed")], ids=repr)
+def test_a_loader_that_fails_once_the_change_is_made_neither_undoes_nor_hides_it(
+    tmp_path: Path, error: BaseException
+) -> None:
+    project = filled(tmp_path / "p", path=PATH)
+    loader = Loads(on_written=raising(error))
+    done = project.commit(NEW, loader=loader)
+    assert set(loader.calls) == {"load", "written"}
+    assert [notice.code for notice in done.warnings] == ["interrupted"]
+    assert "and it stands" in done.warnings[0].message
+    assert project.content("a.py") == NEW["a.py"]
+    assert project.transactions.recover() == (), "nothing is left to do"
+    assert ids(project.history.entries()) == ["op_0000"]
 
 
 def test_busy_is_refused_with_the_holder_and_nothing_is_read(tmp_path: Path) -> None:
@@ -271,7 +303,7 @@ def test_the_record_holds_who_why_what_and_both_contents(tmp_path: Path) -> None
     project = filled(tmp_path / "p", path=PATH)
     changes = between({"a.py": A}, {"a.py": b"A = 2\n"})
     project.transactions.commit(
-        plan(changes, "edit a.A"), verifier=Judge(), who="agent <7>", why="because", request={"verb": "edit", "n": 1}
+        plan(changes, "edit a.A"), loader=Loads(), who="agent <7>", why="because", request={"verb": "edit", "n": 1}
     )
     entry = project.history.whole(project.history.entry("op_0000"))
     assert (entry.who, entry.why, entry.summary, entry.request) == (
@@ -306,9 +338,9 @@ def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Pat
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("judges", [False, True])
-def test_whenever_ctrl_c_comes_from_the_mark_on_it_is_either_taken_back_or_made_and_said(
-    project: Project, judges: bool
+@pytest.mark.parametrize("behind", ["load", "mark"])
+def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_and_said(
+    project: Project, behind: str
 ) -> None:
     class Recorded:
         """A history that takes what it gets, so that nothing more waits for it each time."""
@@ -319,14 +351,15 @@ def test_whenever_ctrl_c_comes_from_the_mark_on_it_is_either_taken_back_or_made_
     project.transactions._history = Recorded()  # type: ignore[assignment]
     for number in count():
         new = {"a.py": b"A = %d\n" % (number + 10)}
-        was = project.content("a.py")
-        with profiled(number, behind="mark") as interrupts:
+        was, here = project.content("a.py"), list[str]()
+        loader = Loads(on_load=lambda here=here: here.append("the new one"), on_roll_back=here.clear)
+        with profiled(number, behind=behind) as interrupts:
             try:
-                done = project.commit(new, verifier=Judge(judges=judges))
+                done = project.commit(new, loader=loader)
             except KeyboardInterrupt:
-                assert project.content("a.py") == was
+                assert (project.content("a.py"), here) == (was, [])
                 continue
-        assert project.content("a.py") == new["a.py"]
+        assert (project.content("a.py"), here) == (new["a.py"], ["the new one"])
         if not interrupts:
             break
         assert {notice.code for notice in done.warnings} <= {"recovered", "interrupted"}
@@ -379,7 +412,7 @@ def test_state_that_cannot_be_written_is_refused_before_anything_happens(project
 
 def test_an_interrupted_commit_leaves_nothing_to_the_next(project: Project) -> None:
     with pytest.raises(KeyboardInterrupt):
-        project.commit(NEW, verifier=raising(KeyboardInterrupt()))
+        project.commit(NEW, meanwhile=raising(KeyboardInterrupt()))
     project.commit(NEW)
     assert list(project.folders.staging.iterdir()) == []
 

@@ -13,7 +13,7 @@ import pytest
 
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.transaction.disk.port import RealDisk
-from tests.transaction.support import FaultyDisk, Judge, Project, picture
+from tests.transaction.support import FaultyDisk, Loads, Project, picture
 
 NEW = {
     "pkg/a.py": b"A = 2\r\n",
@@ -291,7 +291,7 @@ def test_a_rollback_that_fails_never_says_that_nothing_was_changed(tmp_path: Pat
     disk = FaultyDisk(1_000_000, errno.EIO, forever=True, only=RENAMES)
     project = filled(tmp_path / "p", disk=disk)
     with pytest.raises(TransactionError) as caught:
-        project.commit({"pkg/a.py": b"A = 2\n"}, verifier=Judge(on_verify=refuse))
+        project.commit({"pkg/a.py": b"A = 2\n"}, meanwhile=refuse)
     assert caught.value.message == "The change failed (A check failed), and pkg.a could not be taken back."
     assert project.content("pkg/a.py") == b"A = 2\n"
 
@@ -311,9 +311,9 @@ def test_a_rollback_that_fails_names_each_file_and_where_its_old_bytes_are(tmp_p
 
 
 def test_a_file_changed_while_others_are_written_is_left_and_the_rest_taken_back(project: Project) -> None:
-    judge = Judge(on_prepare=lambda: project.write("pkg/b.py", b"B = 'theirs'\n"))
+    loader = Loads(on_load=lambda: project.write("pkg/b.py", b"B = 'theirs'\n") and ())
     with pytest.raises(Refused) as caught:
-        project.commit({"pkg/a.py": b"A = 2\n", "pkg/b.py": b"B = 2\n"}, verifier=judge)
+        project.commit({"pkg/a.py": b"A = 2\n", "pkg/b.py": b"B = 2\n"}, loader=loader)
     assert caught.value.code == "stale"
     assert project.content("pkg/a.py") == b"A = 1\r\n"
     assert project.content("pkg/b.py") == b"B = 'theirs'\n"
@@ -336,14 +336,13 @@ def test_another_device_is_staged_beside_the_target_under_our_name(tmp_path: Pat
     seen: list[list[str]] = []
     project = filled(tmp_path / "p", disk=Disk())
     project.folders.staging = shared / f"bae-source-test-{os.getpid()}"
-    judge = Judge(on_verify=lambda: seen.append(names(project.root / "pkg")))
     try:
-        project.commit({"pkg/a.py": b"A = 2\n"}, verifier=judge)
+        project.commit({"pkg/a.py": b"A = 2\n"}, meanwhile=lambda: seen.append(names(project.root / "pkg")))
     finally:
         project.folders.staging.rmdir()
     assert project.content("pkg/a.py") == b"A = 2\n"
     before, held = ["a.py", "b.py"], [".bae-source-op_0000-0", "a.py", "b.py"]
-    assert seen == [before, held, held], "as the journal is made durable, while it is judged, as the mark is"
+    assert seen == [before, held], "as the journal is made durable, and when the target is replaced"
     assert names(project.root / "pkg") == ["a.py", "b.py"]
 
 

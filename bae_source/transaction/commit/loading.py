@@ -28,18 +28,3 @@ class Loader(Protocol):
 
     def roll_back(self) -> None:
         """Put this process back as it was before `load`; may be called twice, and without it."""
-
-
-class Nothing:
-    """A loader where no process has anything of the project."""
-
-    def load(self) -> tuple[Notice, ...]:
-        """Load nothing."""
-        return ()
-
-    def written(self) -> tuple[Notice, ...]:
-        """Do nothing."""
-        return ()
-
-    def roll_back(self) -> None:
-        """Do nothing."""

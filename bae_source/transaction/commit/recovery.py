@@ -121,11 +121,8 @@ class Recovery:
             if state is not State.IDLE:
                 self._journal.close(durable=False)  # its record was never finished, so nothing had been touched
             return Recovered()
-        if state is State.COMMITTED:
-            return self._finish(record)
-        is_told = state is not State.OPEN  # by the only file
-        stands = is_told and self._restorer(record).stands()
-        if not stands and not (is_told and self._history.has_lately(record.entry.id)):
+        stands = state is State.COMMITTED or (state is State.SINGLE and self._restorer(record).stands())
+        if not stands and not (state is State.SINGLE and self._history.has_lately(record.entry.id)):
             return self._take_back(record)
         self._forget_compiled(record)  # which its process would have done
         return self._finish(record, recorded=not stands)

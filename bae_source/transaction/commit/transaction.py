@@ -74,8 +74,8 @@ class Run:
     Attributes:
         walk: the folders that it reaches.
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
-        before, after: what the files hold, by path; known once it was prepared.
-        is_committed: whether the change stands, whatever comes; before that, who began to write takes back.
+        before, after: what the files hold, by path; known once it was checked.
+        is_committed: whether the change stands, whatever comes.
     """
 
     def __init__(
@@ -102,23 +102,27 @@ class Run:
         """Read every target, and make sure that it is what the plan was made on."""
         contents = check(self._plan.changes, self.walk, self._disk, self._speak)
         self.left = folders_left(contents, self.walk, self._disk)
-        return contents
-
-    def load(self, contents: Sequence[Content]) -> tuple[Notice, ...]:
-        """Have this process load the planned text; if that fails, it has what it had."""
         self.before, self.after = contents_of(contents)
         # what holds the same bytes before and after does not show by itself whether it was replaced
         self._single = len(contents) == 1 and contents[0].before != contents[0].after
+        return contents
+
+    def make(self, record: Record) -> tuple[Notice, ...]:
+        """Load, write and commit; or leave this process and the project as they were, and raise."""
         try:
             found = self._loader.load()
             if not self._holding.is_ours():
                 raise RuntimeError("a process that was forked while a change is loaded has no part in it")
-        except BaseException:
-            self._put_back()
-            raise
-        return found
+            self.walk.forget()  # code of the project ran, which takes a while
+            self._begin(record)
+            self._write()
+        except BaseException as error:
+            if self.is_committed:
+                raise
+            raise self._put_back(error) from error.__cause__
+        return (*found, *failures.disowned(self._writer.disowned), *self._written())
 
-    def begin(self, record: Record) -> None:
+    def _begin(self, record: Record) -> None:
         """Write the journal, and new content in our own folder; when this returns, both are durable.
 
         A death is seen in the journal from the beginning. New content goes to the disk first: it takes longer.
@@ -137,15 +141,14 @@ class Run:
         except BaseException as error:
             _unfailing(self._writer.drop)
             _unfailing(lambda: self._journal.close(durable=False))
-            trouble = self._put_back()
             if isinstance(error, OSError):
                 raise failures.no_state(error) from error
             if isinstance(error, WriteFailed):
-                raise failures.explained(error, Restored(), trouble) from error
+                raise failures.explained(error, Restored(), ()) from error
             raise
 
-    def write(self) -> tuple[Notice, ...]:
-        """Write and commit; or take everything back and raise."""
+    def _write(self) -> None:
+        """Write and commit; or take every file back and raise."""
         try:
             self._writer.replace()
             self._writer.keep()
@@ -155,7 +158,13 @@ class Run:
             if self.is_committed or not self._holding.is_ours():
                 raise
             raise self._take_back(error) from error
-        return (*failures.disowned(self._writer.disowned), *_undisturbed(self._loader.written))
+
+    def _written(self) -> tuple[Notice, ...]:
+        """Say to the loader that the change is made, which nothing that comes of that can alter."""
+        try:
+            return _undisturbed(self._loader.written)
+        except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
+            return failures.interrupted(error)
 
     def finish(self) -> None:
         """Remove what the transaction needed; what cannot be removed, the next one does."""
@@ -177,28 +186,28 @@ class Run:
             raise WriteFailed("The journal", error) from error
 
     def _take_back(self, error: BaseException) -> BaseException:
-        """Undo everything, and return the error to raise; it says what state the project is in."""
+        """Take every file back, and return the error to raise; it says what state the project is in."""
         self.walk.forget()
         _unfailing(self._journal.reopen)
         restorer = Restorer(self._record, self.walk, self._staging, self._disk)
         restored = _undisturbed(lambda: restorer.restore(self._writer.touched))
-        trouble = self._put_back()
         if restored.failed:
             return failures.stuck(failures.failed(error), restored, str(self._folders.base / NAME))
         try:
             kept = _undisturbed(restorer.abandon)
         except OSError as failure:
-            return failures.explained(error, restored, (*trouble, failures.not_kept(failure)))
+            return failures.explained(error, restored, (failures.not_kept(failure),))
         _unfailing(lambda: self._journal.close(durable=True))
-        return failures.explained(error, restored, (*trouble, *map(failures.saved, kept)))
+        return failures.explained(error, restored, tuple(map(failures.saved, kept)))
 
-    def _put_back(self) -> tuple[str, ...]:
-        """Take back what was loaded; its own failure must not hide the first one."""
+    def _put_back(self, error: BaseException) -> BaseException:
+        """Take back what was loaded, and return the error to raise, which a failure of that must not hide."""
         try:
             _undisturbed(self._loader.roll_back)
-        except BaseException as error:  # noqa: BLE001 - the first error is raised, with this one as a note on it
-            return (f"What is loaded in this process could not be taken back ({type(error).__name__}); restart it.",)
-        return ()
+        except BaseException as failure:  # noqa: BLE001 - the first error is raised, with this one as a note on it
+            what = "What is loaded in this process could not be taken back"
+            return failures.explained(error, Restored(), (f"{what} ({type(failure).__name__}); restart it.",))
+        return error
 
 
 class Committed(Struct, frozen=True, kw_only=True):
@@ -345,11 +354,9 @@ class Transactions:
                 run = Run(self._root, self._folders, self._disk, plan, loader, self._holding)
                 with run.walk.keeping():
                     contents = run.check()
-                    told += run.load(contents)
                     entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
                     made = entry.id
-                    run.begin(Record(entry=entry, contents=contents, made=to_make(contents)))
-                    told += run.write()
+                    told += run.make(Record(entry=entry, contents=contents, made=to_make(contents)))
                     told += self._finish(run, entry)
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
         except BaseException as error:
