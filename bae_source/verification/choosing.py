@@ -136,26 +136,15 @@ def _judges(setting: Setting, workspace: Workspace, plan: Plan, context: Context
     after = workspace.after(plan.changes)
     for name in dict.fromkeys(context.verify):
         if name == "tests":
-            yield _tests(setting, workspace, after, plan)
+            from bae_source.verification.tests_judge import TestsJudge
+
+            yield TestsJudge(workspace, after, plan)
         elif name == "types":
             yield _types(setting, workspace, after, plan)
         elif name.startswith(COMMAND):
             from bae_source.verification.command import Command
 
             yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
-
-
-def _tests(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:
-    from bae_source.verification.affected import affected_tests
-    from bae_source.verification.tests_run import TestsRun, WantedTest
-
-    affected = affected_tests(before, after, plan)
-    wanted = []
-    for test in affected.tests:
-        module = after.census.module(test.path)
-        address = ".".join((module.name if module else test.path, *test.names))
-        wanted.append(WantedTest(path=test.path, names=test.names, address=address))
-    return TestsRun(setting, wanted, None if affected.complete else affected.others)
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:

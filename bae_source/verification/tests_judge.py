@@ -24,7 +24,7 @@ from bae_source.model.text import counted, listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.verification.chosen_tests import ChosenTests, chosen_tests
-from bae_source.verification.judge import Place
+from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
 
@@ -35,18 +35,6 @@ _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
 
 
-class Escaped(Exception):
-    """Tests in a shadow loaded modules of the project's own tree, so that they judged other code.
-
-    Parameters:
-        paths: the files, project-relative.
-    """
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(tuple(paths))
-        self.paths = tuple(paths)
-
-
 class TestsJudge:
     """Judges one change by tests.
 
@@ -54,14 +42,16 @@ class TestsJudge:
         before: the project as the change was planned on it.
         after: the project as it will be.
         plan: the change.
-        project: the project's root.
-        cache: a folder of ours for compiled files; None for none.
         whole: seconds that the whole suite took when it was last run.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
+
+    Attributes:
+        name: what it verifies.
     """
 
     __test__ = False  # pytest: this is none
+    name = "tests"
 
     def __init__(
         self,
@@ -69,16 +59,12 @@ class TestsJudge:
         after: Workspace,
         plan: Plan,
         *,
-        project: Path,
-        cache: Path | None = None,
         whole: float | None = None,
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._workspaces = before, after
         self._plan = plan
-        self._project = project
-        self._cache = cache
         self._whole = whole
         self._by_unittest = by_unittest
         self._progress = progress
@@ -88,7 +74,7 @@ class TestsJudge:
 
         Raises:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests; nothing was written.
-            Escaped: they ran on other code.
+            NotInCopy: in a copy they run on other code, or fail where they pass in the project.
         """
         chosen = chosen_tests(*self._workspaces, self._plan, whole=self._whole)
         if chosen.tests == ():
@@ -111,13 +97,25 @@ class TestsJudge:
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
+        self._check_copy(place, failed)
         return _judged(ran, failed)
+
+    def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
+        """See that what fails in a copy without the change fails in the project, too."""
+        tree = place.tree()
+        wanted = [WantedTest(path=each.path, id=each.id) for each in failed if "::" in each.id]
+        if tree is None or not wanted:
+            return
+        ran = _whole(self._runner(tree).run(wanted, keep_going=True))
+        passed = [each.address for each in ran.results if each.outcome == "passed"]
+        if passed:
+            raise NotInCopy(
+                f"{listed(passed, _MOST_SHOWN)} {'passes' if len(passed) == 1 else 'pass'} in the project alone"
+            )
 
     def _runner(self, setting: Setting, progress: Progress | None = None) -> Runner:
         return Runner(
             setting,
-            project=self._project,
-            cache=self._cache,
             modules=self._modules,
             by_unittest=self._by_unittest,
             progress=progress,
@@ -168,7 +166,7 @@ def _whole(ran: Run) -> Run:
     if ran.ended == "interrupted":
         raise KeyboardInterrupt
     if ran.escaped:
-        raise Escaped(ran.escaped)
+        raise NotInCopy(f"its tests load {listed(ran.escaped, 3)} of the project itself")
     return ran
 
 

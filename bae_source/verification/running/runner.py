@@ -1,6 +1,6 @@
 """Runs tests of a project in children, with its own interpreter and its own settings of pytest.
 
-    runner = Runner(setting, project=root, cache=folder)
+    runner = Runner(setting)
     runner.run(None)                                     all, as plain `pytest` would
     runner.run([WantedTest(path="tests/test_a.py")])     some; no other file is imported
 
@@ -39,9 +39,7 @@ class Runner:
     """Runs tests.
 
     Parameters:
-        setting: how the project's code is run, and where: in its tree, or in its shadow.
-        project: the project's root, where `setting.root` is a shadow of it.
-        cache: a folder of ours for compiled files that outlive a run; None for none.
+        setting: how the project's code is run, and where: in its tree, or in a copy of it.
         modules: those whose addresses their paths do not tell.
         by_unittest: whether unittest is to run the tests where there is no pytest.
         progress: called for each test that ends.
@@ -51,21 +49,20 @@ class Runner:
         self,
         setting: Setting,
         *,
-        project: Path | None = None,
-        cache: Path | None = None,
         modules: Iterable[ModuleFile] = (),
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._setting = setting
         self._root = Path(os.path.realpath(setting.root))
-        self._project = Path(os.path.realpath(project)) if project and setting.is_shadow else self._root
-        self._cache = cache
+        self._project = Path(os.path.realpath(setting.tree or setting.root))
+        self._cache = setting.caches and setting.caches / "tests"
         self._by_unittest = by_unittest
         self._progress = progress
         modules = tuple(modules)
         roots = [*setting.source_roots, *(module.source_root for module in modules)]
-        self._addresses = Addresses(setting.root, roots, {module.path: module.name for module in modules})
+        known = {module.path: module.name for module in modules}
+        self._addresses = Addresses(setting.root, roots, known, tree=setting.tree)
 
     def run(
         self,
