@@ -82,7 +82,7 @@ class Kept:
             path = str(file_path)
             if self._is_installed(path) and not self._is_own(path):
                 there = beside(file_path)
-                if _is_fresh(path, str(there / (file_path.name[:-3] + tail))):
+                if _is_fresh(loader, path, str(there / (file_path.name[:-3] + tail))):
                     return there
             return type(file_path)(self._place(path, loader.get_data(path)))
 
@@ -126,13 +126,12 @@ class Kept:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _is_fresh(source: str, compiled: str) -> bool:
+def _is_fresh(loader: Any, source: str, compiled: str) -> bool:
     """Say whether a file that pytest compiled is of a source as it is, by the head that pytest writes."""
     try:
-        with open(compiled, "rb") as stream:  # noqa: PTH123
-            head = stream.read(16)
-        status = os.stat(source)  # noqa: PTH116
+        head = loader.get_data(compiled)[:16]
+        status = loader.path_stats(source)
     except OSError:
         return False
-    stamps = (int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF)
-    return head[8:16] == b"".join(each.to_bytes(4, "little") for each in stamps)
+    stamps = (int(status["mtime"]) & 0xFFFFFFFF, status["size"] & 0xFFFFFFFF)
+    return bool(head[8:16] == b"".join(each.to_bytes(4, "little") for each in stamps))
