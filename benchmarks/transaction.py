@@ -2,8 +2,7 @@
 
 - *bare*: for each file a temporary file beside it, written and made durable, renamed onto it, and the folder made
   durable; nothing is compared, nothing can be taken back;
-- *transaction*: the same changes by `Transactions.commit`, with a verifier that accepts everything and no history; of
-  one file also with one that judges, which has the commit mark made durable before it is done;
+- *transaction*: the same changes by `Transactions.commit`, with nothing to load and no history;
 - *history*: the same once more with our history on.
 
 The two take turns, and each pair gives one ratio (or difference); the median counts.
@@ -35,38 +34,13 @@ from bae_source.model.plan import Plan
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 from bae_source.transaction.commit.transaction import Transactions
+from benchmarks.crash.scenario import Nothing
 
-CASES = ((1, False, 2.0), (1, True, 2.0), (10, False, None), (100, False, 1.3))
-"""How many files, whether the verifier judges them, and the limit."""
+CASES = ((1, 2.0), (10, None), (100, 1.3))
+"""How many files, and the limit."""
 HISTORY_LIMIT = 25.0
 PROJECTS = (20, 5000)
 _CONTENT = b"value = 1\n" * 500
-
-
-class Accepting:
-    """A verifier that accepts everything.
-
-    Parameters:
-        judged: whether it says that it judges, so that one file needs a durable commit mark as several do.
-    """
-
-    def __init__(self, *, judged: bool = False) -> None:
-        self._judged = judged
-
-    def prepare(self, *_: object) -> bool:
-        """Look at nothing."""
-        return False
-
-    def judges(self) -> bool:
-        """Say whether it does."""
-        return self._judged
-
-    def verify(self) -> tuple[()]:
-        """Accept."""
-        return ()
-
-    def roll_back(self) -> None:
-        """Take back nothing."""
 
 
 class NoHistory:
@@ -89,22 +63,21 @@ def main() -> int:
 
 def _writes(folder: Path, repeats: int) -> bool:
     met = True
-    for files, judged, limit in CASES:
-        root = folder / f"writes{files}{judged}"
+    for files, limit in CASES:
+        root = folder / f"writes{files}"
         paths = lay_out(root, files)
         transactions = made(root, NoHistory())
         pairs = []
         for turn in range(max(8, repeats // files)):
             new = dict.fromkeys(paths, _CONTENT + b"# %d\n" % turn)
             old = {path: (root / path).read_bytes() for path in paths}
-            ours = milliseconds(partial(commit, transactions, planned(old, new), judged=judged))
+            ours = milliseconds(partial(commit, transactions, planned(old, new)))
             pairs.append((ours, milliseconds(partial(bare, root, new))))
         ratio = statistics.median(ours / theirs for ours, theirs in pairs)
         verdict = "" if limit is None else f", limit {limit}: {'met' if ratio <= limit else 'MISSED'}"
         met = met and (limit is None or ratio <= limit)
         ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
-        which = f"{files:4} files{', judged' if judged else '':8}"
-        print(f"{which}: transaction {ours:7.2f} ms, bare {theirs:7.2f} ms, ratio {ratio:.2f}{verdict}")
+        print(f"{files:4} files: transaction {ours:7.2f} ms, bare {theirs:7.2f} ms, ratio {ratio:.2f}{verdict}")
     return met
 
 
@@ -159,9 +132,9 @@ def planned(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Plan:
     return Plan(changes=between(old, new), changed=(), modules=(), summary="measure")
 
 
-def commit(transactions: Transactions, plan: Plan, *, judged: bool = False) -> None:
+def commit(transactions: Transactions, plan: Plan) -> None:
     """Make a change."""
-    transactions.commit(plan, verifier=Accepting(judged=judged), who="benchmark", why="", request={})
+    transactions.commit(plan, loader=Nothing(), who="benchmark", why="", request={})
 
 
 def bare(root: Path, new: Mapping[str, bytes]) -> None:

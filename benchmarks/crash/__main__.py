@@ -82,13 +82,12 @@ def _calls(seed: int, arena: Arena) -> str:
     made, chance = scenario(seed, _FILES[seed % len(_FILES)]), random.Random(seed)
     name = f"scenario {seed}"
     trials = 0
-    for judges in _ways(made):
-        trials += calls.kill_changes(arena, made, name, judges=judges)
-        trials += calls.kill_changes(arena, made, name, rolls_back=True, judges=judges)
-        trials += calls.kill_recoveries(arena, made, name, chance, 0.7, judges=judges)
-        trials += calls.fail_changes(arena, made, name, judges=judges)
-        trials += calls.fail_changes(arena, made, name, rolls_back=True, judges=judges)
-        trials += calls.fail_recoveries(arena, made, name, chance, 0.5, judges=judges)
+    trials += calls.kill_changes(arena, made, name)
+    trials += calls.kill_changes(arena, made, name, rolls_back=True)
+    trials += calls.kill_recoveries(arena, made, name, chance, 0.7)
+    trials += calls.fail_changes(arena, made, name)
+    trials += calls.fail_changes(arena, made, name, rolls_back=True)
+    trials += calls.fail_recoveries(arena, made, name, chance, 0.5)
     return f"{trials} trials with {made.size} files"
 
 
@@ -108,16 +107,9 @@ def _modes(seed: int, arena: Arena) -> str:
 
 def _power(seed: int, arena: Arena) -> str:
     made, chance = scenario(seed, _FILES[seed % len(_FILES)]), random.Random(seed)
-    trials = 0
-    for judges in _ways(made):
-        trials += power.cut_everywhere(arena, made, f"scenario {seed}", chance, judges=judges)
-        trials += power.cut_everywhere(arena, made, f"scenario {seed}", chance, rolls_back=True, judges=judges)
+    trials = power.cut_everywhere(arena, made, f"scenario {seed}", chance)
+    trials += power.cut_everywhere(arena, made, f"scenario {seed}", chance, rolls_back=True)
     return f"{trials} trials with {made.size} files"
-
-
-def _ways(made: Scenario) -> tuple[bool, ...]:
-    """Return whether verification judges the change: one file is written in another way where it does not."""
-    return (True, False) if made.size == 1 else (True,)
 
 
 def _drawn(verdicts: Counter[str]) -> str:

@@ -2,8 +2,6 @@
 
 What is between two calls that change nothing need not be tried: to be killed there is to be killed before the next that
 does. Calls that fail are tried one by one, the looking ones as well.
-
-Of all of them `judges` says whether verification judges the change; where nobody does, one file is written otherwise.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ _MANY = 1 << 30
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
 
 
-def refused() -> None:
-    """Say no to a change that has been written."""
-    raise TransactionError("verify_failed", "no")
+def failed() -> None:
+    """Have a change fail that has been written."""
+    raise TransactionError("write_failed", "it was to fail")
 
 
 def kill_changes(
@@ -34,45 +32,42 @@ def kill_changes(
     name: str,
     *,
     rolls_back: bool = False,
-    judges: bool = True,
     share: float = 1.0,
     seed: int = 0,
 ) -> int:
     """Kill the change before each of its calls, and in the middle of each write; return how many trials it took.
 
     Parameters:
-        rolls_back: whether verification refuses the change, so that the rollback is killed as well.
+        rolls_back: whether the change fails once it is written, so that the rollback is killed as well.
         share: how many of the calls to try.
     """
     trials, chance = 0, random.Random(seed)
-    on_verify = refused if rolls_back else _nothing
-    for number in range(1, _count(arena, made, on_verify, judges=judges) + 1):
+    meanwhile = failed if rolls_back else None
+    for number in range(1, _count(arena, made, meanwhile) + 1):
         for kind in (CountingDisk, TearingDisk):
             if chance.random() > share:
                 continue
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, kind(number, killed), on_verify, judges=judges))
+            in_child(partial(commit, root, made, kind(number, killed), meanwhile))
             arena.recover()
-            allowed = ("before",) if rolls_back and judges else ("before", "after")
+            allowed = ("before",) if rolls_back and not made.is_single else ("before", "after")
             arena.judge(made, f"{name}: killed at call {number} ({kind.__name__})", allowed=allowed)
     return trials
 
 
-def kill_recoveries(
-    arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0, *, judges: bool = True
-) -> int:
+def kill_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0) -> int:
     """Kill the change at each call, then the recovery at each of its own; return how many trials it took.
 
     Parameters:
         share: how many of the calls to try, of the change and for each of them of the recovery.
     """
     trials = 0
-    for number in _sample(chance, share, _count(arena, made, _nothing, judges=judges)):
+    for number in _sample(chance, share, _count(arena, made, None)):
         for again in _sample(chance, share):
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, CountingDisk(number, killed), judges=judges))
+            in_child(partial(commit, root, made, CountingDisk(number, killed)))
             died = in_child(transactions(root, CountingDisk(again, killed)).recover)
             arena.recover()
             arena.judge(made, f"{name}: killed at call {number}, its recovery at call {again}")
@@ -87,7 +82,6 @@ def fail_changes(
     name: str,
     *,
     rolls_back: bool = False,
-    judges: bool = True,
     share: float = 1.0,
     seed: int = 0,
 ) -> int:
@@ -97,8 +91,8 @@ def fail_changes(
     it. What could not be cleaned up, the next recovery must clean up.
     """
     trials, chance = 0, random.Random(seed)
-    on_verify = refused if rolls_back else _nothing
-    for number in range(1, _count(arena, made, on_verify, CALLS, judges=judges) + 1):
+    meanwhile = failed if rolls_back else None
+    for number in range(1, _count(arena, made, meanwhile, CALLS) + 1):
         for error in ERRORS:
             for forever in (False, True):
                 if chance.random() > share:
@@ -107,7 +101,7 @@ def fail_changes(
                 root = arena.reset(made)
                 disk = CountingDisk(number, partial(_fail, error), only=CALLS, forever=forever)
                 about = f"{name}: call {number} failed with {errno.errorcode[error]}{' for ever' * forever}"
-                stuck = _attempt(partial(commit, root, made, disk, on_verify, judges=judges))
+                stuck = _attempt(partial(commit, root, made, disk, meanwhile))
                 if stuck is None:
                     arena.check(made, about)
                 arena.recover()
@@ -115,16 +109,14 @@ def fail_changes(
     return trials
 
 
-def fail_recoveries(
-    arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0, *, judges: bool = True
-) -> int:
+def fail_recoveries(arena: Arena, made: Scenario, name: str, chance: random.Random, share: float = 1.0) -> int:
     """Kill the change at each call, and let each call of the recovery fail; return how many trials it took."""
     trials = 0
-    for number in _sample(chance, share, _count(arena, made, _nothing, judges=judges)):
+    for number in _sample(chance, share, _count(arena, made, None)):
         for again in _sample(chance, share):
             trials += 1
             root = arena.reset(made)
-            in_child(partial(commit, root, made, CountingDisk(number, killed), judges=judges))
+            in_child(partial(commit, root, made, CountingDisk(number, killed)))
             error = chance.choice(ERRORS)
             disk = CountingDisk(again, partial(_fail, error), only=CALLS, forever=chance.random() < 0.5)
             transactions(root, disk).recover()
@@ -138,15 +130,13 @@ def fail_recoveries(
 def _count(
     arena: Arena,
     made: Scenario,
-    on_verify: Callable[[], object],
+    meanwhile: Callable[[], object] | None,
     only: frozenset[str] = CHANGING,
-    *,
-    judges: bool,
 ) -> int:
     """Return how many calls the change takes."""
     disk = CountingDisk(only=only)
     root = arena.reset(made)
-    _attempt(partial(commit, root, made, disk, on_verify, judges=judges))
+    _attempt(partial(commit, root, made, disk, meanwhile))
     arena.judge(made, "undisturbed")
     return len(disk.calls)
 
@@ -167,7 +157,3 @@ def _attempt(action: Callable[[], object]) -> ResourceError | None:
 
 def _fail(error: int) -> None:
     raise OSError(error, os.strerror(error))
-
-
-def _nothing() -> None:
-    """Accept."""

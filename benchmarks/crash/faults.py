@@ -1,18 +1,22 @@
-"""A disk whose k-th call kills the process or fails, and how to have that happen in a process of its own."""
+"""A disk whose k-th call kills the process or fails, or that stops between write and commit; a process of its own."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from bae_source.transaction.disk.port import RealDisk
+from bae_source.transaction.disk.port import Disk, RealDisk
 
 CALLS = frozenset(name for name in vars(RealDisk) if not name.startswith("_"))
 _LOOKING = frozenset({"fstat", "lstat", "readlink", "access", "read", "read_at", "names", "attributes", "close"})
 CHANGING = CALLS - _LOOKING
 """The calls that may change something; to be killed before any other is to be killed before the next of these."""
+_REPLACING = ("exchange", "rename_new", "rename")
 
 
 class CountingDisk(RealDisk):
@@ -76,6 +80,39 @@ class TearingDisk(CountingDisk):
         if len(self.calls) + 1 == self.at + 1 and len(content) > 1:
             return content[: len(content) // 2]
         return content
+
+
+@contextmanager
+def replaced(disk: Disk, action: Callable[[], object]) -> Iterator[None]:
+    """Do something once, at the first wait for a folder after a target was replaced: then all of them are."""
+    fsync, *_ = own = [object.__getattribute__(disk, name) for name in ("fsync", *_REPLACING)]
+    replacing = dict(zip(_REPLACING, own[1:], strict=True))
+    given = {name: vars(disk)[name] for name in ("fsync", *_REPLACING) if name in vars(disk)}
+    waits = False
+
+    def replace(name: str, *arguments: Any) -> None:
+        nonlocal waits
+        replacing[name](*arguments)
+        waits = True
+
+    def wait(file: int) -> None:
+        nonlocal waits
+        if waits and stat.S_ISDIR(os.fstat(file).st_mode):
+            put_back()
+            action()
+        fsync(file)
+
+    def put_back() -> None:
+        for name in ("fsync", *_REPLACING):
+            vars(disk).pop(name, None)
+        vars(disk).update(given)
+
+    for name, do in {"fsync": wait, **{name: partial(replace, name) for name in replacing}}.items():
+        setattr(disk, name, do)
+    try:
+        yield
+    finally:
+        put_back()
 
 
 def killed() -> None:

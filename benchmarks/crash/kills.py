@@ -48,7 +48,7 @@ def kill_commits(arena: Arena, kills: int, seed: int) -> int:
         for _ in range(min(20, kills - done)):
             done += 1
             root = arena.reset(made)
-            action = partial(commit, root, made, RealDisk(), judges=chance.random() < 0.5)
+            action = partial(commit, root, made, RealDisk())
             early += _killed(action, chance.uniform(0, usual * _EXTRA))
             _recover(arena, chance)
             arena.judge(made, f"commit of {made.size} files")

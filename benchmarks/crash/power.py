@@ -23,7 +23,7 @@ from msgspec import Struct
 from bae_source.errors import TransactionError
 from bae_source.transaction.disk.port import RealDisk
 from benchmarks.crash.arena import Arena
-from benchmarks.crash.calls import refused
+from benchmarks.crash.calls import failed
 from benchmarks.crash.scenario import Scenario, bind, commit, lay_out, transactions
 
 STATE = ".bae-source"
@@ -266,8 +266,6 @@ class Storage:
 
 
 _GONE = "gone"
-_MADE = (b"committed", b"judged")
-"""What the journal says of a change that is made."""
 
 
 def cut_everywhere(
@@ -277,19 +275,17 @@ def cut_everywhere(
     chance: random.Random,
     *,
     rolls_back: bool = False,
-    judges: bool = True,
     share: float = 1.0,
 ) -> int:
     """Cut the power after each call of a change, in several ways, and recover; return how many trials it took.
 
     Parameters:
-        rolls_back: whether verification refuses the change, so that its rollback is cut short as well.
-        judges: whether it says that it judges at all.
+        rolls_back: whether the change fails once it is written, so that its rollback is cut short as well.
         share: how many of the calls to try.
     """
-    events = _recorded(arena, made, refused if rolls_back else _nothing, judges=judges)
+    events = _recorded(arena, made, failed if rolls_back else None)
     end = ("before" if rolls_back else "after",)
-    decided = 0 if rolls_back and judges else _decided(events, *([b"open"] if rolls_back else _MADE))
+    decided = 0 if rolls_back and not made.is_single else _decided(events, b"open" if rolls_back else b"committed")
     storage, trials = Storage(_as_found(made.before)), 0
     for number, event in enumerate(events, 1):
         storage.play(event)
@@ -319,22 +315,22 @@ def _recover(arena: Arena, found: Found, chance: random.Random) -> None:
     _lay_out(arena.root, storage.after_cut(chance, names=False))
 
 
-def _recorded(arena: Arena, made: Scenario, on_verify: Callable[[], object], *, judges: bool) -> list[Event]:
+def _recorded(arena: Arena, made: Scenario, meanwhile: Callable[[], object] | None) -> list[Event]:
     root = arena.taken()
     lay_out(root, made.before)
     bind(root)
     (root / STATE / "staging").mkdir(exist_ok=True)
     disk = TracingDisk(root)
     with suppress(TransactionError):
-        commit(root, made, disk, on_verify, judges=judges)
+        commit(root, made, disk, meanwhile)
     return disk.events
 
 
-def _decided(events: list[Event], *states: bytes) -> int:
+def _decided(events: list[Event], state: bytes) -> int:
     """Return the number of the call after which there is one end: the journal's state is durable, or needs not be."""
     journal = [(n, event) for n, event in enumerate(events, 1) if event.path == f"{STATE}/journal"]
     heads = ((n, event.content.split(b"\n")[1:2]) for n, event in journal if event.kind == "write")
-    written = max(n for n, state in heads if state and state[0] in states)
+    written = max(n for n, found in heads if found == [state])
     return min((n for n, event in journal if event.kind == "sync" and n > written), default=written)
 
 
@@ -396,7 +392,3 @@ def _lay_out(root: Path, found: Found) -> None:
         if first[found.files[path]] != path:
             (root / path).hardlink_to(root / first[found.files[path]])
     bind(root)
-
-
-def _nothing() -> None:
-    """Accept."""

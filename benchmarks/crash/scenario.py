@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.state.binding import ID, Binding, UserState
 from bae_source.state.folders import LOCAL, StateFolders
 from bae_source.transaction.commit.transaction import Transactions
-from bae_source.transaction.disk.port import Disk
+from bae_source.transaction.disk.port import Disk, RealDisk
+from benchmarks.crash.faults import replaced
 
 Files = dict[str, bytes]
 
@@ -56,6 +58,11 @@ class Scenario(Struct, frozen=True, kw_only=True):
     def size(self) -> int:
         """How many files the change is about."""
         return len(self.touched)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one file, which stands once it is replaced (see `journal`)."""
+        return self.size == 1 and self.before != self.after
 
 
 def scenario(seed: int, files: int | None = None) -> Scenario:
@@ -147,32 +154,19 @@ class Unrecorded:
         return False
 
 
-class Accepting:
-    """A verifier that accepts what it is told to, and otherwise says no.
+class Nothing:
+    """A loader where no process has anything of the project."""
 
-    Parameters:
-        judges: whether it says that it judges at all; if not, what it raises is an interruption.
-    """
+    def load(self) -> tuple[Notice, ...]:
+        """Load nothing."""
+        return ()
 
-    def __init__(self, on_verify: Callable[[], object] = lambda: None, *, judges: bool = True) -> None:
-        self._on_verify = on_verify
-        self._judges = judges
-
-    def prepare(self, *_: object) -> bool:
-        """Look at nothing."""
-        return False
-
-    def judges(self) -> bool:
-        """Say what it was told to."""
-        return self._judges
-
-    def verify(self) -> tuple[Notice, ...]:
-        """Do what was wanted, which may raise."""
-        self._on_verify()
+    def written(self) -> tuple[Notice, ...]:
+        """Do nothing."""
         return ()
 
     def roll_back(self) -> None:
-        """Take back nothing."""
+        """Do nothing."""
 
 
 def transactions(root: Path, disk: Disk | None = None, wait: float = 10.0) -> Transactions:
@@ -192,13 +186,16 @@ def commit(
     root: Path,
     made: Scenario,
     disk: Disk | None = None,
-    on_verify: Callable[[], object] = lambda: None,
-    *,
-    judges: bool = True,
+    meanwhile: Callable[[], object] | None = None,
 ) -> None:
-    """Make the change."""
-    verifier = Accepting(on_verify, judges=judges)
-    transactions(root, disk).commit(plan(made), verifier=verifier, who="crash", why="", request={"do": "apply"})
+    """Make the change.
+
+    Parameters:
+        meanwhile: is done when every file has been replaced, and the change is not committed yet.
+    """
+    disk = disk or RealDisk()
+    with nullcontext() if meanwhile is None else replaced(disk, meanwhile):
+        transactions(root, disk).commit(plan(made), loader=Nothing(), who="crash", why="", request={"do": "apply"})
 
 
 def _content(chance: random.Random) -> bytes:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,11 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.transaction import Committed, Transactions
 from bae_source.transaction.disk.port import Disk, RealDisk
+from benchmarks.crash.faults import replaced
 from tests.state_folders import state_folders
 
 NO_GIT = ""
 PATH = os.environ["PATH"]
-_REPLACING = ("exchange", "rename_new", "rename")
 
 
 class Loads:
@@ -119,39 +118,6 @@ class Project:
                 kind=kind,
                 of=of,
             )
-
-
-@contextmanager
-def replaced(disk: Disk, action: Callable[[], object]) -> Iterator[None]:
-    """Do something once, at the first wait for a folder after a target was replaced: then all of them are."""
-    fsync, *_ = own = [object.__getattribute__(disk, name) for name in ("fsync", *_REPLACING)]
-    replacing = dict(zip(_REPLACING, own[1:], strict=True))
-    given = {name: vars(disk)[name] for name in ("fsync", *_REPLACING) if name in vars(disk)}
-    waits = False
-
-    def replace(name: str, *arguments: Any) -> None:
-        nonlocal waits
-        replacing[name](*arguments)
-        waits = True
-
-    def wait(file: int) -> None:
-        nonlocal waits
-        if waits and stat.S_ISDIR(os.fstat(file).st_mode):
-            put_back()
-            action()
-        fsync(file)
-
-    def put_back() -> None:
-        for name in ("fsync", *_REPLACING):
-            vars(disk).pop(name, None)
-        vars(disk).update(given)
-
-    for name, do in {"fsync": wait, **{name: partial(replace, name) for name in replacing}}.items():
-        setattr(disk, name, do)
-    try:
-        yield
-    finally:
-        put_back()
 
 
 def plan(changes: ChangeSet, summary: str = "edit") -> Plan:
