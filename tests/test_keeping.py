@@ -480,3 +480,23 @@ def test_a_transaction_that_comes_to_nothing_ends(root: Path) -> None:
     door, handle = planned(root)
     assert door.call("transaction_commit", {"transaction": handle}).status == "unchanged"
     assert "came to nothing" in door.call("transaction_preview", {"transaction": handle}).text
+
+
+def test_a_draft_keeps_what_a_dry_run_of_its_commit_verified(root: Path) -> None:
+    handle = refused(root)
+    words = ["commit", handle, "--unsure", "leave", "--json", "--verify", "command grep -q post core.py"]
+    dry = run(*words, "--dry-run", folder=root).json
+    assert [(each["name"], each["result"]) for each in dry["checks"]] == [(words[-1], "passed")]
+    assert code_of(root) == CORE
+    made = run("commit", handle, "--unsure", "leave", "--json", folder=root).json
+    assert [(each["name"], each["result"]) for each in made["checks"]] == [("import", "passed"), (words[-1], "passed")]
+    assert len({each["digest"] for each in made["checks"]}) == 1
+    assert made["text"].endswith(f"Verified: {words[-1]}.")
+
+
+def test_what_a_dry_run_verified_is_not_told_of_another_text(root: Path) -> None:
+    handle = refused(root)
+    run("commit", handle, "--unsure", "leave", "--verify", "command true", "--dry-run", folder=root)
+    (root / "core.py").write_text(CORE + "\n\ndef more(): ...\n")
+    made = run("commit", handle, "--unsure", "leave", "--json", folder=root).json
+    assert (made["status"], [each["name"] for each in made["checks"]]) == ("applied", ["import"])

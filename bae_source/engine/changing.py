@@ -11,7 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -26,7 +26,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
-from bae_source.model.outcome import FOUND, Changed, Check, Notice, Outcome, verdict
+from bae_source.model.outcome import FOUND, Changed, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
@@ -267,7 +267,7 @@ class Changing:
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        return _checked(outcome, context, (*checks, *checks_in(made.found)))
+        return with_checks(outcome, (*checks, *checks_in(made.found)), silent=not context.verify)
 
     def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
         from bae_source.engine.making import Making  # running code, which a plain dry run needs not
@@ -319,7 +319,7 @@ class Changing:
             found = self._making(plan, workspace, context, {}).judge()
             outcome = replace(outcome, warnings=(*outcome.warnings, *notices_in(found)))
             checks = (*checks, *checks_in(found))
-        return _checked(outcome, context, checks)
+        return with_checks(outcome, checks, silent=not context.verify)
 
     def outcome(
         self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied", "unchanged"]
@@ -437,14 +437,6 @@ def _text(plan: Plan, status: str) -> str:
     from bae_source.project.references.search.answering import listed_places  # for refactorings alone
 
     return "\n\n".join([verdict, *listed_places(plan.report.left)])
-
-
-def _checked(outcome: Outcome, context: Context, checks: Sequence[Check]) -> Outcome:
-    """Return an outcome with what was verified; its text says so where the caller asked for it."""
-    if not checks:
-        return outcome
-    text = f"{outcome.text} {verdict(checks)}" if context.verify else outcome.text
-    return replace(outcome, checks=tuple(checks), text=text)
 
 
 def _is_slow(context: Context) -> bool:

@@ -30,7 +30,7 @@ from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import DRAFT, DRAFT_HANDLE, DRAFT_LIFETIME, REPORT, Outcome
+from bae_source.model.outcome import DRAFT, DRAFT_HANDLE, DRAFT_LIFETIME, REPORT, Check, Outcome, with_checks
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.request import Effect, Request
 from bae_source.state.folders import StateFolders
@@ -53,6 +53,7 @@ class Kept(Struct, frozen=True, kw_only=True):
         digest: of what they came to, as the caller was shown it.
         refused: whether they were refused because of unsure places; else it is an open transaction.
         ended: how it ended; "" while it can be used.
+        checks: what a dry run of its commit verified.
     """
 
     requests: tuple[dict[str, Any], ...] = ()
@@ -60,6 +61,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     digest: str = ""
     refused: bool = False
     ended: str = ""
+    checks: tuple[Check, ...] = ()
 
 
 class Drafts:
@@ -245,6 +247,10 @@ class Keeping:
                 self._end(handle, f"it was committed as {now}")
         if outcome.status == "unchanged":
             self._end(handle, "it came to nothing, so nothing was written")
+        if not context.dry_run:
+            return with_checks(outcome, _still_true(kept.checks, outcome))
+        if outcome.checks:
+            self._stored(replace(self._store.get(handle), checks=outcome.checks), handle)
         return outcome
 
     def abandon(self, handle: str) -> Outcome:
@@ -355,6 +361,13 @@ class Keeping:
             return error
         report = {} if plan.report is None else plan.report.as_data()
         return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
+
+
+def _still_true(checks: Sequence[Check], outcome: Outcome) -> list[Check]:
+    """Return the checks of a dry run that are of the text which was written, and were not made again."""
+    names = {each.name for each in outcome.checks}
+    digests = {each.digest for each in outcome.checks if each.digest}
+    return [each for each in checks if each.name not in names and each.digest in digests]
 
 
 def _joined(kept: Kept, requests: Sequence[dict[str, Any]]) -> Operation:

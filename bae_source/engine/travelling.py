@@ -43,9 +43,8 @@ from bae_source.history.travel.undoing import plan as plan_travel
 from bae_source.history.travel.upkeep import Forget, Prune
 from bae_source.model.address import is_selector
 from bae_source.model.call import Call
-from bae_source.model.changeset import ChangeSet, digest
+from bae_source.model.changeset import ChangeSet, Obstacle, digest
 from bae_source.model.context import Context
-from bae_source.model.obstacle import Obstacle
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import as_mapping

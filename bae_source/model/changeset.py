@@ -173,3 +173,17 @@ def _common(first: bytes, second: bytes) -> int:
         else:
             high = middle - 1
     return low
+
+
+class Obstacle(Struct, frozen=True, kw_only=True):
+    """Obstacles that keep a change of one file from being taken back, where the file has changed since.
+
+    Parameters:
+        changed: addresses of the change's own symbols that are no longer what it left, or of their file.
+        used: names that would go, each with the address of what uses it and has changed since.
+        reason: another reason, as a clause; "" for none.
+    """
+
+    changed: tuple[str, ...] = ()
+    used: tuple[tuple[str, str], ...] = ()
+    reason: str = ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 
@@ -170,6 +170,18 @@ def verdict(checks: Iterable[Check]) -> str:
     return " ".join(
         f"{_VERDICTS[result]}: {', '.join(by_result[result])}." for result in _VERDICTS if result in by_result
     )
+
+
+def with_checks(outcome: Outcome, checks: Sequence[Check], *, silent: bool = False) -> Outcome:
+    """Return an outcome with more checks.
+
+    Parameters:
+        silent: whether its text does not tell of them, since the caller asked for none.
+    """
+    if not checks:
+        return outcome
+    text = outcome.text if silent else f"{outcome.text} {verdict(checks)}"
+    return structs.replace(outcome, checks=(*outcome.checks, *checks), text=text)
 
 
 _VERDICTS = {"failed": "Failed", "passed": "Verified", "failed_before": "Failed before, too", "not_run": "Not verified"}

@@ -25,8 +25,7 @@ from bae_source.history.travel.commands import Redo, Undo
 from bae_source.history.travel.preview import Conflict, preview, versions
 from bae_source.history.travel.timeline import Timeline
 from bae_source.model.call import Call
-from bae_source.model.changeset import ChangeSet, FileChange, between, digest
-from bae_source.model.obstacle import Obstacle
+from bae_source.model.changeset import ChangeSet, FileChange, Obstacle, between, digest
 from bae_source.model.text import listed
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from bae_source.errors import ResourceError, SourceError
-from bae_source.model.changeset import ChangeSet, Contents
-from bae_source.model.obstacle import Obstacle
+from bae_source.model.changeset import ChangeSet, Contents, Obstacle
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace

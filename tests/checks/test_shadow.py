@@ -1,0 +1,232 @@
+"""A copy of a project holds what the project holds, with a plan or without it, and the project is never written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bae_source.verification import shadow
+from bae_source.verification.shadow import NoShadow, Shadow, shadow_of
+from tests.state_folders import state_folders
+
+FILES = {
+    "pyproject.toml": "[project]\nname = 'app'\n",
+    "app/__init__.py": "",
+    "app/core.py": "X = 1\n",
+    "app/words.txt": "one\n",
+    "app/_built.so": "\x7fELF",
+    "build.py": "",
+    "app.egg-info/PKG-INFO": "Name: app\n",
+    ".hidden": "x\n",
+}
+LEFT_OUT = (
+    ".git/HEAD",
+    ".venv/pyvenv.cfg",
+    ".venv/lib/x.py",
+    "env/pyvenv.cfg",
+    "env/bin/python",
+    "build/lib/app.py",
+    "dist/app.whl",
+    "app/__pycache__/core.pyc",
+    ".mypy_cache/x",
+    "cache/CACHEDIR.TAG",
+    "node_modules/x.js",
+)
+KEPT = ("build_tools/build/x.py", "app/dist/y.py")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "my app"
+    for path, text in {**FILES, **dict.fromkeys((*LEFT_OUT, *KEPT), "")}.items():
+        put(root / path, text)
+    old = time.time() - 100
+    for file in root.rglob("*"):
+        os.utime(file, (old, old))
+    return root
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path) -> Iterator[Shadow]:
+    was = content_of(root)
+    (tmp_path / "slot").mkdir()
+    yield Shadow(root, tmp_path / "slot")
+    assert content_of(root) == was or root.name == "changed"
+
+
+def put(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def content_of(root: Path) -> dict[str, bytes]:
+    files = (file for file in root.rglob("*") if file.is_file())
+    return {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
+
+
+def held(copy: Shadow) -> dict[str, bytes]:
+    return {path: content for path, content in content_of(copy.root).items() if not path.startswith(".git/")}
+
+
+def expected(**changed: str | None) -> dict[str, bytes]:
+    files = {**FILES, **dict.fromkeys(KEPT, ""), **changed}
+    return {path: text.encode() for path, text in files.items() if text is not None}
+
+
+def test_a_copy_has_the_projects_files_but_for_environments_caches_and_build_output(copy: Shadow) -> None:
+    copy.bring_up({})
+    assert held(copy) == expected()
+    assert copy.root.name == "my app"
+
+
+def test_a_copy_has_the_planned_text_and_then_the_projects_own_again(copy: Shadow) -> None:
+    plan = {"app/core.py": b"X = 2\n", "app/words.txt": None, "app/sub/new.py": b""}
+    for _ in range(2):
+        copy.bring_up(plan)
+        assert held(copy) == {**expected(**{"app/words.txt": None}), "app/core.py": b"X = 2\n", "app/sub/new.py": b""}
+    copy.bring_up({})
+    assert held(copy) == expected()
+    assert not (copy.root / "app/sub").exists()
+
+
+def test_a_folder_may_become_a_file_and_a_file_a_folder(copy: Shadow) -> None:
+    copy.bring_up(
+        {"app/core.py": None, "app/core.py/x.py": b"", "build_tools/build/x.py": None, "build_tools/build": b""}
+    )
+    assert (copy.root / "app/core.py/x.py").is_file()
+    assert (copy.root / "build_tools/build").is_file()
+    copy.bring_up({})
+    assert held(copy) == expected()
+
+
+def test_what_changed_in_the_project_or_in_the_copy_is_made_anew(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "slot").mkdir()
+    copy = Shadow(root, tmp_path / "slot")
+    copy.bring_up({})
+    put(root / "app/core.py", "X = 3\n")
+    put(root / "app/more.py", "")
+    (root / ".hidden").unlink()
+    put(copy.root / "app/words.txt", "two\n")
+    put(copy.root / "rubbish/x.py", "")
+    (copy.root / "app/__init__.py").unlink()
+    copy = Shadow(root, tmp_path / "slot")  # as another process has it
+    copy.bring_up({})
+    assert held(copy) == expected(**{"app/core.py": "X = 3\n", "app/more.py": "", ".hidden": None})
+
+
+def test_an_edit_of_the_same_size_and_time_is_seen(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "slot").mkdir()
+    copy = Shadow(root, tmp_path / "slot")
+    for number in range(5):
+        put(root / "app/core.py", f"X = {number}\n")
+        os.utime(root / "app/core.py", (1_700_000_000, 1_700_000_000))
+        copy.bring_up({})
+        assert (copy.root / "app/core.py").read_text() == f"X = {number}\n"
+
+
+def test_only_what_changed_is_written(root: Path, copy: Shadow) -> None:
+    copy.bring_up({})
+    numbers: list[tuple[int, int]] = []
+    again = Shadow(root, copy.root.parent, lambda number, of: numbers.append((number, of)))
+    time.sleep(2.1)  # the files' times of change are young
+    again.bring_up({})
+    before = {file: file.stat().st_ino for file in copy.root.rglob("*")}
+    numbers.clear()
+    again.bring_up({"app/core.py": b"X = 2\n"})
+    assert numbers == [(0, 1)]
+    after = {file: file.stat().st_ino for file in copy.root.rglob("*")}
+    assert [file.name for file in after if after[file] != before[file]] in (["core.py"], [])
+
+
+def test_compiled_files_stay_beside_the_sources_and_go_with_the_text_they_are_of(copy: Shadow) -> None:
+    code = "import app.core; print(app.core.X, app.core.__spec__.cached)"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+    def run() -> str:
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=copy.root, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.split()[0]
+
+    for number in (2, 3, 1):
+        copy.bring_up({"app/core.py": f"X = {number}\n".encode()} if number > 1 else {})
+        compiled = list((copy.root / "app/__pycache__").glob("core.*"))
+        assert compiled == []
+        assert run() == str(number)
+        assert list((copy.root / "app/__pycache__").glob("__init__.*"))
+
+
+def test_links_stay_inside_and_modes_are_kept(root: Path, copy: Shadow, tmp_path: Path) -> None:
+    put(tmp_path / "outside.txt", "secret")
+    links = {
+        "near": "app/words.txt",
+        "folder": "app",
+        "far": "../outside.txt",
+        "out": str(tmp_path),
+        "absolute": str(root / "app"),
+        "dead": "nothing",
+    }
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    put(root / "run", "#!/bin/sh\n")
+    (root / "run").chmod(0o755)
+    os.mkfifo(root / "pipe")
+    copy.bring_up({"run": b"#!/bin/sh\nexit 1\n"})
+    assert {path.name for path in copy.root.iterdir() if path.is_symlink()} == {"near", "folder", "absolute"}
+    for name in ("near", "folder", "absolute"):
+        assert copy.root in (copy.root / name).resolve().parents
+    assert not (copy.root / "pipe").exists()
+    assert stat.S_IMODE((copy.root / "run").stat().st_mode) == 0o755
+    copy.bring_up({})
+    assert (copy.root / "run").read_text() == "#!/bin/sh\n"
+    for path in [*links, "run", "pipe"]:
+        (root / path).unlink()
+
+
+def test_git_finds_no_repository_above_a_copy(root: Path, tmp_path: Path) -> None:
+    shutil.rmtree(root / ".git")
+    subprocess.run(["git", "init", "-q", root], check=True)
+    with shadow_of(state_folders(root)) as copy:
+        copy.bring_up({})
+        command = ["git", "rev-parse", "--show-toplevel"]
+        top = subprocess.run(command, cwd=copy.root / "app", capture_output=True, text=True, check=True).stdout
+        assert Path(top.strip()).samefile(copy.root)
+        status = subprocess.run(["git", "status", "--short"], cwd=root, capture_output=True, text=True, check=True)
+        assert "shadow" not in status.stdout
+
+
+def test_two_processes_have_a_copy_each_and_the_next_one_takes_that_which_is_free(root: Path) -> None:
+    shutil.rmtree(root / ".git")
+    folders = state_folders(root)
+    with shadow_of(folders) as first, shadow_of(folders) as second:
+        assert first.root != second.root
+        first.bring_up({"app/core.py": b"1"})
+        second.bring_up({"app/core.py": b"2"})
+        assert (first.root / "app/core.py").read_bytes() == b"1"
+    with shadow_of(folders) as third:
+        assert third.root == first.root
+        third.bring_up({})
+        assert held(third) == expected()
+
+
+def test_where_there_can_be_no_copy_the_reason_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.rmtree(root / ".git")
+    monkeypatch.setattr(shadow, "_MOST_SLOTS", 1)
+    folders = state_folders(root)
+    with shadow_of(folders), pytest.raises(NoShadow, match="1 other processes verify"), shadow_of(folders):
+        pass
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with shadow_of(folders) as copy, pytest.raises(NoShadow, match="no space left on device"):
+        copy.bring_up({})
