@@ -40,6 +40,7 @@ class Reading:
         counts: by outcome, as pytest counts.
         collected: how many tests the first child was to run.
         status: pytest's own, of the last child; None where it never came to tell.
+        has_ended_some: whether tests came to an end in the last child.
     """
 
     def __init__(self, addresses: Addresses, progress: Progress | None = None) -> None:
@@ -51,7 +52,7 @@ class Reading:
         self.escaped: tuple[str, ...] = ()
         self.status: int | None = None
         self.running: tuple[str, str] | None = None
-        self.missing = self.ready = False
+        self.missing = self.ready = self.has_ended_some = False
         self._addresses = addresses
         self._progress = progress
         self._begun = b""
@@ -59,7 +60,7 @@ class Reading:
 
     def begin(self) -> None:
         """Expect the lines of another child."""
-        self._begun, self.running, self.status, self.ready = b"", None, None, False
+        self._begun, self.running, self.status, self.ready, self.has_ended_some = b"", None, None, False, False
 
     def take(self, piece: bytes) -> None:
         """Take a piece of what a child tells."""
@@ -110,7 +111,7 @@ class Reading:
         if self.running is None or self.running[0] != line["ended"]:
             return
         _, address = self.running
-        self.running = None
+        self.running, self.has_ended_some = None, True
         categories = [each for each in line["categories"] if each in _COUNTED]
         if line["error"] and not categories:
             categories = ["failed"]  # what a plugin calls by a word of its own

@@ -31,7 +31,8 @@ from bae_source.verification.running.reading import Progress, Reading
 PROBE = Path(__file__).parents[2] / "reloading/child/suite/probe.py"
 _MOST_CHILDREN = 5
 _SHOWN = 10
-_NO_TESTS = 5
+_INTERNAL_ERROR, _NO_TESTS = 3, 5
+"""Statuses of pytest."""
 _MOST_COMPILED = 20_000
 
 
@@ -167,6 +168,8 @@ class Runner:
             return "no_python", self._tail(finished).splitlines()[-1]
         if reading.break_off(finished, limit):
             return ("stopped", "the time is up") if is_last else None
+        if reading.status in (None, _INTERNAL_ERROR) and reading.has_ended_some and not finished.timed_out:
+            return None  # those that are left are run by another child
         if reading.status is None:
             said = "the time is up" if finished.timed_out else f"{self._tail(finished)} (status {finished.status})"
             return ("stopped" if finished.timed_out else "died"), said

@@ -175,7 +175,9 @@ class Selected:
         self._stop_if_late(item)
         self._running[item.nodeid] = {"categories": [], "seconds": 0.0, "output": "", "error": None}
         self._say(begun=item.nodeid, case=_case_of(item))
-        yield
+        outcome: Any = yield
+        if outcome.excinfo is not None:
+            return  # the run ends with this test: it interrupted it, or took from pytest what it needs
         ended = self._running.pop(item.nodeid)
         short = _MAX_OUTPUT if ended["error"] else _MAX_OUTPUT_OF_PASSED
         ended["output"] = ended["output"][-short:]

@@ -9,6 +9,7 @@ import inspect
 import io
 import linecache
 import os
+import re
 import sys
 import time
 import unittest
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _FOLDERS = ("", "tests", "test")
+_FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 _MAX_TEXT = 2000
 _MAX_OUTPUT = 4000
 _MAX_FRAMES = 12
@@ -29,9 +31,8 @@ def run(request: dict[str, Any], answers: Any) -> int:
     tests = [test for test in found if test not in problems]
     for test in problems:
         file = _file_of_problem(test, root)
-        text = str(getattr(test, "_exception", "")).strip()
         if request["wanted"] is None or file in request["wanted"]:
-            error = {"message": text[-_MAX_TEXT:], "frames": []}
+            error = _error_in(str(getattr(test, "_exception", "")))
             answers.say(problem=os.path.relpath(file, root), case=[file, [], ""], error=error, categories=["error"])
     places = {id(test): _place(test) for test in tests}
     ids = {key: "::".join([os.path.relpath(path, root), *names]) for key, (path, names) in places.items()}
@@ -84,6 +85,14 @@ def _file_of_problem(test: Any, root: str) -> str:
         if os.path.isfile(path):  # noqa: PTH113
             return os.path.realpath(path)
     return os.path.join(root, name)  # noqa: PTH118
+
+
+def _error_in(text: str) -> dict[str, Any]:
+    """Return the exception of a traceback that unittest keeps as text."""
+    frames = [[file, int(line), name, ""] for file, line, name in _FRAME.findall(text)]
+    here = os.path.dirname(unittest.__file__)  # noqa: PTH120
+    own = [frame for frame in frames if not frame[0].startswith((here, "<frozen"))]
+    return {"message": (text.strip().splitlines() or [""])[-1][:_MAX_TEXT], "frames": own[-_MAX_FRAMES:]}
 
 
 def _is_wanted(wanted: Any, path: str, names: list[str], own: str) -> bool:
