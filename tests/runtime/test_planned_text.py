@@ -5,17 +5,25 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import marshal
+import os
+import py_compile
 import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from bae_source.errors import TransactionError
-from tests.runtime.support import Trial
+from bae_source.model.outcome import Notice
+from bae_source.reloading.child.addresses import Addresses
+from bae_source.reloading.child.import_check import check_imports
+from tests.runtime.support import Trial, codes
 
 Files = Mapping[str, str | None]
 
@@ -248,3 +256,141 @@ def mutants(root: Path, paths: list[str], count: int) -> Iterator[Files]:
     for path, first, last in chance.sample(candidates, count):
         lines = (root / path).read_text().splitlines(keepends=True)
         yield {path: "".join([*lines[: first - 1], *lines[last:]])}
+
+
+def test_a_module_that_failed_under_another_file_is_not_blamed(trial: Trial) -> None:
+    trial.write("app/a.py", "import not_installed\n")
+    change: Files = {"app/a.py": None, "app/a/__init__.py": "import not_installed\n#\n"}
+    assert codes(trial.check(change)) == ["import_failed_before"]
+    with pytest.raises(TransactionError, match="ZeroDivisionError"):
+        trial.check({"app/a.py": None, "app/a/__init__.py": "import not_installed\n", "app/b.py": "1/0\n"})
+
+
+def test_a_failure_shows_planned_lines_and_the_planned_place(trial: Trial) -> None:
+    trial.write("app/a.py", "old = 1\nolder = 2\n")
+    with pytest.raises(TransactionError) as caught:
+        trial.check({"app/a.py": "new = 1\n\n\ndef f():\n    return missing  # ä\n\n\nf()\n"})
+    assert caught.value.details["traceback"].splitlines() == [
+        "Traceback (most recent call last):",
+        "  app.a:8, in <module>",
+        "    f()",
+        "  app.a:5, in f",
+        "    return missing  # ä",
+        "NameError: name 'missing' is not defined",
+    ]
+
+
+def test_messages_of_any_characters_come_through(trial: Trial) -> None:
+    with pytest.raises(TransactionError) as caught:
+        trial.check({"app/a.py": r"raise ValueError('quote \" slash \\ line \n null \0 ä 𝄞 \x7f')" + "\n"})
+    assert caught.value.details["problem"] == 'ValueError: quote " slash \\ line \n null \0 ä 𝄞 \x7f'
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_another_folder_may_hold_the_planned_text(trial: Trial, tmp_path: Path, mended: bool) -> None:
+    """As a shadow does: what a module was is tried where the project lies, data files too."""
+    trial.write("app/a.py", "import os\nassert open(os.path.dirname(__file__) + '/data.txt').read() == 'one'\n")
+    trial.write("app/data.txt", "two" if mended else "one")
+    shadow = tmp_path / "shadow"
+    shutil.copytree(trial.root, shadow)
+    (shadow / "app/data.txt").write_text("three")
+    (shadow / "app/b.py").write_text("x = 1\n")
+    setting = structs.replace(trial.setting, root=shadow)
+    modules = [trial.module("app/a.py"), trial.module("app/b.py")]
+    addresses = Addresses(trial.root, [""], {})
+
+    def check() -> tuple[Notice, ...]:
+        return check_imports(modules, {}, setting, addresses, overlay=modules, project=trial.setting)
+
+    if mended:
+        assert codes(check()) == ["import_failed_before"]
+        return
+    with pytest.raises(TransactionError) as caught:
+        check()
+    assert caught.value.details["place"] == "app.a:2"
+    assert str(tmp_path) not in str(caught.value.details)
+
+
+NAMES = ["json", "linecache", "probe", "failure"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_of_the_project_may_be_called_like_one_that_we_use(trial: Trial, name: str) -> None:
+    trial.write(f"{name}.py", "x = 1\n")
+    assert trial.check({f"{name}.py": "x = 2\n", "app/a.py": f"import {name}\nassert {name}.x == 2\n"}) == ()
+    with pytest.raises(TransactionError, match=f"AssertionError, at {name}:1"):
+        trial.check({f"{name}.py": "assert False\n"})
+
+
+STALE = "import app.dep\nassert app.dep.y == {}\n"
+
+
+def compiled(trial: Trial, *, source: float, compiled_at: float) -> Path:
+    """Compile a module, and write another text of the same size with the same time of modification."""
+    file = trial.write("app/dep.py", "y = 1\n")
+    os.utime(file, (source, source))
+    made = Path(py_compile.compile(str(file), doraise=True))
+    os.utime(made, (compiled_at, compiled_at))
+    return made
+
+
+def test_a_compiled_file_is_taken_where_it_is_surely_of_its_source(trial: Trial) -> None:
+    made = compiled(trial, source=time.time() - 100, compiled_at=time.time() + 5)
+    content = made.read_bytes()
+    made.write_bytes(content.replace(marshal.dumps(1), marshal.dumps(7)))
+    os.utime(made, (time.time() + 5,) * 2)
+    assert made.read_bytes() != content
+    assert trial.check({"app/a.py": STALE.format(7)}) == ()
+
+
+@pytest.mark.parametrize(("source", "at"), [(0, 0), (0, -1), (-100, 0)], ids=["same second", "earlier", "set back"])
+def test_a_compiled_file_that_may_be_of_another_text_is_not_taken(trial: Trial, source: int, at: int) -> None:
+    now = int(time.time()) + 0.5
+    compiled(trial, source=now + source, compiled_at=now + at)
+    file = trial.write("app/dep.py", "y = 2\n")
+    os.utime(file, (now + source, now + source))
+    listing = snapshot(trial.root)
+    assert trial.check({"app/a.py": STALE.format(2)}) == ()
+    assert snapshot(trial.root) == listing
+
+
+def test_what_goes_is_not_served_from_a_compiled_file_beside_it(trial: Trial) -> None:
+    file = trial.write("app/gone.py", "x = 1\n")
+    py_compile.compile(str(file), cfile=str(file) + "c", doraise=True)
+    trial.write("app/user.py", "import app.gone\n")
+    with pytest.raises(TransactionError, match=r"No module named 'app\.gone'"):
+        trial.check({"app/gone.py": None}, "app/user.py")
+
+
+KINDS = """
+import os, pathlib, shutil
+class Mine:
+    stat, listdir, open = os.stat, os.listdir, open
+here = os.path.dirname(__file__)
+assert 'new.py' in Mine().listdir(here)
+assert Mine().open(here + '/new.py').read() == 'x = 1'
+assert os.path.samestat(Mine().stat(here), os.stat(os.fsencode(here)))
+descriptor = os.open(here, os.O_RDONLY)
+assert os.stat in os.supports_dir_fd and os.stat('a.py', dir_fd=descriptor).st_size
+assert os.listdir(descriptor) and list(os.scandir(descriptor)) and os.stat(descriptor)
+os.chdir(here)
+assert 'new.py' in os.listdir() and 'gone.py' not in os.listdir('.') and os.path.isfile('new.py')
+assert not os.path.exists('gone.py') and not pathlib.Path('gone.py').exists()
+assert pathlib.Path('new.py').stat().st_size == 5 and pathlib.Path('deep/er').is_dir()
+with os.scandir() as entries:
+    new = {each.name: each for each in entries}
+assert new['new.py'].is_file() and not new['new.py'].is_symlink() and os.fspath(new['deep']) and new['deep'].is_dir()
+for name in ('gone.py', 'deep/no.py', 'nowhere.py'):
+    try:
+        open(name)
+    except FileNotFoundError as error:
+        assert error.filename == name
+    else:
+        raise RuntimeError(name)
+"""
+
+
+def test_functions_of_the_system_keep_their_ways(trial: Trial) -> None:
+    trial.write("app/a.py", "x = 1\n")
+    trial.write("app/gone.py", "")
+    assert trial.check({"app/a.py": KINDS, "app/new.py": "x = 1", "app/gone.py": None, "app/deep/er/x.py": ""}) == ()
