@@ -1,4 +1,4 @@
-"""A change beside those of others: one that is under way and may be taken back, and one that a crash left."""
+"""A change beside those of others: one that is being written and may be taken back, and one that a crash left."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from bae_source.state import lock
 from tests.adapters.support import call
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
+REPOSITORY = Path(__file__).parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
@@ -47,15 +49,16 @@ def command(root: Path, *words: str) -> list[str]:
 
 @contextmanager
 def neighbour(root: Path, *words: str, status: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Let another process make a change which is written, and being verified until the block or its process ends.
+    """Let another process make a change which is written, and not committed until the block or its process ends.
 
     Parameters:
-        status: what the command that verifies it ends with; the change stands if it is 0.
+        status: the change stands if it is 0; otherwise its disk fails, and it is taken back.
     """
     mark = root.parent / "mark"
-    waiting = f"command sh -c 'touch {mark}; while [ -e {mark} ]; do sleep 0.02; done; exit {status}'"
-    asked = command(root, *words, "--reload", "off", "--verify", waiting)
-    process = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    asked = [sys.executable, "-m", "tests.stopping", str(mark), str(status), *words, "--root", str(root)]
+    process = subprocess.Popen(
+        [*asked, "--reload", "off"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, cwd=REPOSITORY
+    )
     while not mark.exists():
         assert process.poll() is None
         time.sleep(0.01)
@@ -66,15 +69,24 @@ def neighbour(root: Path, *words: str, status: int) -> Iterator[subprocess.Popen
         process.communicate(timeout=60)
 
 
+def both(root: Path) -> tuple[str, ...]:
+    """Return the words of a change of `m.g` and `b.B`: that one file stands once it is replaced."""
+    edits = [{"do": "edit", "target": "m.g", "old": "return 1", "new": "return 2"}]
+    edits.append({"do": "edit", "target": "b.B", "old": "1", "new": "2"})
+    changes = root.parent / "changes.json"
+    changes.write_text(json.dumps({"message": "both", "requests": edits}))
+    return "apply", str(changes)
+
+
 def killed(root: Path) -> None:
-    """Let a process die while its change of `m.g` is verified."""
-    with neighbour(root, "edit", "m.g", "--old", "return 1", "--new", "return 2", status=0) as process:
+    """Let a process die when its change of `m.g` and `b.B` is written and not committed."""
+    with neighbour(root, *both(root), status=0) as process:
         process.kill()
         process.wait()
     assert b"return 2" in users(root)["m.py"]
 
 
-# --- what a crash left ---------------------------------------------------------------------------------------------
+# --- what a crash left ------------------------------------------------------------------------------------------
 
 
 REFUSED = [
@@ -96,7 +108,7 @@ def test_what_was_taken_back_after_a_crash_is_told_with_an_error_too(
     assert done.returncode in (3, 7)
     assert users(root) == before
     said = json.loads(done.stdout)["warnings"][0]["message"] if form and words[0] != "ast" else done.stderr.decode()
-    assert "was interrupted, and was taken back: m." in said
+    assert "was interrupted, and was taken back: b, m." in said
     assert b"taken back" not in subprocess.run(command(root, *words), capture_output=True, check=False).stderr
 
 
@@ -105,7 +117,7 @@ def test_what_was_taken_back_is_told_with_an_error_from_python_and_by_functions(
     with pytest.raises(LookupFailed) as caught:
         Source(root).read("m.nope")
     [notice] = told_with(caught.value)
-    assert (notice.code, "was taken back: m." in notice.message) == ("recovered", True)
+    assert (notice.code, "was taken back: b, m." in notice.message) == ("recovered", True)
     assert pickle.loads(pickle.dumps(caught.value)) == caught.value
     killed(root)
     answer = dispatch("read", {"target": "m.nope"}, root=root)
@@ -135,8 +147,10 @@ def test_the_error_of_a_transaction_tells_what_was_taken_back_after_a_crash(root
     tx.abandon()
 
 
-# --- what is under way and may be taken back -------------------------------------------------------------------------
+# --- what is being written and may be taken back ----------------------------------------------------------------------
 
+A_WHILE = 0.4
+"""Seconds, more than whoever reads waits; so what is planned then is planned beside the change."""
 TO_TWO = ("--old", "return 1", "--new", "return 2")
 CODE = "def g():\n    return 2\n"
 
@@ -146,13 +160,15 @@ Beside = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
-    """Gives a command while another process makes a change, which is done, or dies, once the command waits for it."""
-    attempt, ends = lock._attempt, list[Callable[[], object]]()
+    """Gives a command while another process writes, which ends, or dies, once the command has waited for a while."""
+    attempt, waiting, ends = lock._attempt, list[float](), list[Callable[[], object]]()
 
     def attempting(place: str) -> lock.Lock | None:
         held = attempt(place)
         if held is None and ends:
-            ends.pop()()
+            waiting.append(time.monotonic())
+            if waiting[-1] - waiting[0] > A_WHILE:
+                ends.pop()()
         return held
 
     def ask(
@@ -212,35 +228,32 @@ def test_what_is_made_on_top_of_a_change_that_is_taken_back_is_planned_on_what_i
     assert users(root)["m.py"] == SOURCE.encode()
 
 
-def test_the_error_of_a_dry_run_tells_that_what_it_is_about_may_be_taken_back(root: Path) -> None:
-    with neighbour(root, "delete", "m.g", status=1), pytest.raises(LookupFailed) as caught:
-        Source(root).edit("m.g", old="1", new="2", dry_run=True)
-    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
-    assert users(root)["m.py"] == SOURCE.encode()
+@pytest.mark.parametrize("status", [0, 1])
+def test_who_reads_while_a_process_writes_waits_for_it_and_answers_of_what_came_of_it(root: Path, status: int) -> None:
+    with neighbour(root, "edit", "m.g", *TO_TWO, status=status):
+        ending = threading.Timer(0.05, (root.parent / "mark").unlink)
+        ending.start()
+        answer = Source(root).read("m.g")
+        ending.join()
+    assert (answer.outcome.warnings, "return 2" in answer) == ((), status == 0)
 
 
-def test_a_transaction_tells_that_what_it_reads_may_be_taken_back_and_waits_for_nobody(root: Path) -> None:
-    tx = Source(root).transaction()
-    with neighbour(root, "edit", "m.g", *TO_TWO, status=1):
-        read = tx.read("m.g")
+def test_who_reads_beside_a_process_that_hangs_while_it_writes_answers_after_a_moment(root: Path) -> None:
+    source = Source(root)
+    with neighbour(root, "delete", "m.g", status=1):
+        begun = time.monotonic()
         with pytest.raises(LookupFailed) as caught:
-            tx.edit("m.g", old="return 1", new="return 3")
-    assert ("return 2" in read, [notice.code for notice in read.outcome.warnings]) == (True, ["change_under_way"])
-    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
-    again = tx.read("m.g")
-    assert ("return 1" in again, again.outcome.warnings) == (True, ())
-    tx.abandon()
+            source.edit("m.g", old="1", new="2", dry_run=True)
+        answer = source.read("m.f")
+        assert time.monotonic() - begun < 5
+    assert (told_with(caught.value), answer.outcome.warnings) == ((), ())
     assert users(root)["m.py"] == SOURCE.encode()
 
 
-def test_a_transaction_tells_to_its_end_that_it_was_planned_beside_a_change(root: Path) -> None:
+def test_a_transaction_that_was_planned_beside_a_change_is_made_on_what_came_of_that(root: Path) -> None:
     tx = Source(root).transaction()
     with neighbour(root, "edit", "m.g", *TO_TWO, status=1):
-        planned = tx.edit("m.f", old="return 1", new="return 3")
-    preview, read = tx.preview(), tx.read("m.g")
-    for outcome in (planned, preview, read.outcome):
-        assert [notice.code for notice in outcome.warnings] == ["change_under_way"]
-    assert "return 2" in read
+        tx.edit("m.f", old="return 1", new="return 3")
     tx.commit()
     assert users(root)["m.py"] == SOURCE.replace("return 1", "return 3", 1).encode()
 
@@ -250,13 +263,18 @@ def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
         Source(root).edit("m.g..", old="1", new="2")
 
 
-def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(beside: Beside) -> None:
+def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path, beside: Beside) -> None:
     words = ("edit", "m.g", "--code", CODE)
-    status, out, err = beside(words, ("edit", "m.g", *TO_TWO), status=0, dies=True)
-    assert (status, "op_" in out, "was taken back: m." in err) == (0, True, True)
+    status, out, err = beside(words, both(root), status=0, dies=True)
+    assert (status, "op_" in out, "was taken back: b, m." in err) == (0, True, True)
+    status, out, err = beside(
+        ("edit", "m.f", "--code", "def f():\n    return 2\n"), ("delete", "m.g"), status=0, dies=True
+    )
+    assert (status, "op_" in out, "and it stands: m." in err) == (0, True, True)
+    assert b"def g" not in users(root)["m.py"]
 
 
-# --- undo beside a change that is under way --------------------------------------------------------------------------
+# --- undo beside a change that is being written -----------------------------------------------------------------------
 
 
 def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside: Beside) -> None:
@@ -300,19 +318,23 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path
     ):
         source.undo(dry_run=True)
     assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))
-    assert [notice.code for notice in told_with(caught.value)] == ["change_under_way"]
+    assert told_with(caught.value) == ()
     assert b"return 1 + 0" in users(root)["m.py"]
     assert source.undo(reload="off").status == "applied"
 
 
-def test_who_reads_while_a_neighbour_begins_a_change_is_told_of_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source(root)
-    with ExitStack() as stack:
-        begun = _meanwhile(source, monkeypatch, lambda: stack.enter_context(_failing(root)))
-        answer = source.read("m.g")
-    assert begun == [True]
-    assert [notice.code for notice in answer.outcome.warnings] == ["change_under_way"]
-    assert users(root)["m.py"] == SOURCE.encode()
+def test_who_reads_while_a_neighbour_begins_a_change_answers_of_what_came_of_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, seen = Source(root), list[Workspace]()
+
+    def come_and_go() -> None:
+        with _failing(root):
+            assert b"return 2" in (seen[0].content("m.py") or b"")
+
+    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    answer = source.read("m.g")
+    assert (begun, "return 1" in answer, answer.outcome.warnings) == ([True], True, ())
 
 
 def test_a_change_begun_and_taken_back_while_one_plans_leaves_no_trace(
