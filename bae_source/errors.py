@@ -5,7 +5,7 @@
     |- LookupFailed       exit 3  the project has no such thing, or several
     |- SourceError        exit 4  the code is at fault, on disk or as given
     |- Refused            exit 5  it would do harm; nothing was written
-    |- TransactionError   exit 6  writing began; the message names the state
+    |- TransactionError   exit 6  judging or writing failed; the message names the state
     `- HistoryError       exit 7  the history cannot do it
 
 An error's message is one sentence that says what is wrong, put together here and nowhere else: of its subject, its
@@ -140,7 +140,7 @@ class Refused(ResourceError):
 
 
 class TransactionError(ResourceError):
-    """Writing had begun; the message names the step and the state of the project."""
+    """A change does not hold, or could not be written; the message names the step and the state of the project."""
 
     exit_code = 6
     codes = frozenset(
