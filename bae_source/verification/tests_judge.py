@@ -90,14 +90,14 @@ class TestsJudge:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
         if not failed:
             return _judged(ran, ())
-        already = self._already(place, chosen, failed)
+        alone = already = self._already(place, chosen, failed)
         blamed = [each for each in failed if each.id not in already]
         if blamed and place.tree() is not None and self._depends_on_order(place, blamed):
-            already |= self._failing_in(place.present(), chosen)
+            already = alone | self._failing_in(place.present(), chosen)
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
-        self._check_copy(place, failed)
+        self._check_copy(place, [each for each in failed if each.id in alone])
         return _judged(ran, failed)
 
     def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
@@ -106,7 +106,7 @@ class TestsJudge:
         wanted = [WantedTest(path=each.path, id=each.id) for each in failed if "::" in each.id]
         if tree is None or not wanted:
             return
-        ran = _whole(self._runner(tree).run(wanted, keep_going=True))
+        ran = self._sound(self._runner(tree).run(wanted, keep_going=True))
         passed = [each.address for each in ran.results if each.outcome == "passed"]
         if passed:
             raise NotInCopy(
@@ -128,7 +128,7 @@ class TestsJudge:
     def _run(self, setting: Setting, chosen: ChosenTests) -> Run:
         """Run the chosen tests, in one go."""
         runner = self._runner(setting, self._progress)
-        return _whole(runner.run(chosen.tests, first=chosen.first, rest=_REST, keep_going=True))
+        return self._sound(runner.run(chosen.tests, first=chosen.first, rest=_REST, keep_going=True))
 
     def _already(self, place: Place, chosen: ChosenTests, failed: Sequence[TestResult]) -> set[str]:
         """Return the ids of what fails, or cannot be collected, without the change, too."""
@@ -143,7 +143,7 @@ class TestsJudge:
             wanted = [each for each in wanted if (Path(setting.root) / each.path).is_file()]
         if not wanted:
             return set()
-        ran = _whole(self._runner(setting).run(wanted, keep_going=True))
+        ran = self._sound(self._runner(setting).run(wanted, keep_going=True))
         if ran.ended in (*_BROKEN, *_NO_PYTHON):
             return {each.id for each in failed}
         red = {each.id for each in ran.red}
@@ -154,20 +154,21 @@ class TestsJudge:
         if any("::" not in each.id for each in blamed):
             return False
         wanted = [WantedTest(path=each.path, id=each.id) for each in blamed]
-        ran = _whole(self._runner(place.planned()).run(wanted, keep_going=True))
+        ran = self._sound(self._runner(place.planned()).run(wanted, keep_going=True))
         return ran.ended == "complete" and not ran.red
+
+    def _sound(self, ran: Run) -> Run:
+        """Return a run that nobody interrupted and that ran the right code."""
+        if ran.ended == "interrupted":
+            raise KeyboardInterrupt
+        if ran.escaped:
+            modules = (self._workspaces[1].census.module(path) for path in ran.escaped)
+            names = [module.name for module in modules if module is not None]
+            raise NotInCopy(f"its tests load {listed(names, 3) or 'modules'} of the project itself")
+        return ran
 
     def _failing_in(self, setting: Setting, chosen: ChosenTests) -> set[str]:
         return {each.id for each in self._run(setting, chosen).red}
-
-
-def _whole(ran: Run) -> Run:
-    """Return a run that nobody interrupted and that ran the right code."""
-    if ran.ended == "interrupted":
-        raise KeyboardInterrupt
-    if ran.escaped:
-        raise NotInCopy(f"its tests load {listed(ran.escaped, 3)} of the project itself")
-    return ran
 
 
 def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ...]:

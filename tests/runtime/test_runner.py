@@ -66,9 +66,10 @@ def suite(trial: Trial, without_plugins: str) -> Trial:
 
 
 def run(suite: Trial, *wanted: str, seconds: float = 60.0, **options: Any) -> Run:
-    given = {name: options.pop(name) for name in ("cache", "progress", "by_unittest") if name in options}
+    given = {name: options.pop(name) for name in ("progress", "by_unittest") if name in options}
     tests = [want(each) for each in wanted] if wanted else None
-    return Runner(setting_of(suite, seconds=seconds), **given).run(tests, **options)
+    setting = replace(setting_of(suite, seconds=seconds), caches=options.pop("caches", None))
+    return Runner(setting, **given).run(tests, **options)
 
 
 def want(text: str) -> WantedTest:
@@ -367,16 +368,16 @@ def test_an_edit_of_the_same_size_in_the_same_second_is_seen_and_nothing_is_comp
     for path in paths:
         os.utime(suite.root / path, (1_700_000_000, 1_700_000_000))
     was = files(suite.root)
-    assert outcomes(run(suite, cache=cache)) == {"test_a": "passed"}
+    assert outcomes(run(suite, caches=cache)) == {"test_a": "passed"}
     compiled = _stamps(cache)
-    assert outcomes(run(suite, cache=cache)) == {"test_a": "passed"}
+    assert outcomes(run(suite, caches=cache)) == {"test_a": "passed"}
     assert _stamps(cache) == compiled
     assert any("pytest" in path for path in compiled)
     assert files(suite.root) == was
     assert not list(suite.root.rglob("__pycache__"))
     suite.write("app/core.py", (suite.root / "app/core.py").read_text().replace("1 / (", "2 / ("))
     os.utime(suite.root / "app/core.py", (1_700_000_000, 1_700_000_000))
-    assert outcomes(run(suite, cache=cache)) == {"test_a": "failed"}
+    assert outcomes(run(suite, caches=cache)) == {"test_a": "failed"}
 
 
 def _stamps(cache: Path) -> dict[str, int]:
@@ -392,8 +393,7 @@ def shadowed(suite: Trial, tmp_path: Path) -> tuple[Trial, Runner]:
         each.write("lib/its.py", f"WHERE = {each is shadow}\n")
     shadow.write("tests/test_a.py", "import its\ndef test_a(): assert its.WHERE\n")
     suite.environment["PYTHONPATH"] += f"{os.pathsep}{suite.root / 'lib'}"
-    setting = replace(setting_of(suite), root=shadow.root, is_shadow=True)
-    return shadow, Runner(setting, project=suite.root)
+    return shadow, Runner(replace(setting_of(suite), root=shadow.root, tree=suite.root))
 
 
 def test_in_a_shadow_its_own_modules_are_loaded_in_children_as_well(shadowed: tuple[Trial, Runner]) -> None:
