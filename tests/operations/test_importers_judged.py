@@ -13,6 +13,7 @@ import pytest
 from bae_source import Source
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Outcome
+from tests.mutants import copy_package, mutants
 from tests.operations.trees import laid, picture
 
 Files = Mapping[str, str]
@@ -314,6 +315,27 @@ def test_a_change_is_refused_if_a_module_fails_by_it(
         name.removesuffix(".__init__") for name in broken
     }
     assert picture(project) == before
+
+
+@pytest.mark.parametrize("package", ["click", "attr"])
+def test_mutants_of_real_packages_are_refused_if_a_module_fails_by_them(tmp_path: Path, package: str) -> None:
+    """Definitions go by a `write` of their module; its importers are searched for."""
+    source = laid(tmp_path, {"pyproject.toml": PROJECT["pyproject.toml"]})
+    copy_package(package, tmp_path)
+    failed = failing(tmp_path)
+    for [(path, new)] in [list(each.items()) for each in mutants(tmp_path, 2)]:
+        file, name = tmp_path / path, path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        old = file.read_text()
+        file.write_text(new)
+        broken = failing(tmp_path) - failed
+        file.write_text(old)
+        if broken:
+            with pytest.raises(TransactionError):
+                source.write(name, new, overwrite=True, verify=["import"])
+        else:
+            assert source.write(name, new, overwrite=True, verify=["import"]).operation_id, path
+            source.undo(reload="off")
+        assert file.read_text() == old
 
 
 def make(source: Source, change: Callable[[Source], Outcome]) -> None:

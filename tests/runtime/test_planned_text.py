@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import importlib.util
 import json
 import marshal
 import os
 import py_compile
-import random
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,6 +20,7 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import check_imports
+from tests.mutants import copy_package, mutants
 from tests.runtime.support import Trial, codes
 
 Files = Mapping[str, str | None]
@@ -230,32 +228,13 @@ def snapshot(root: Path) -> dict[str, bytes | None]:
 def test_planned_mutants_of_real_packages_import_as_written_ones_do(trial: Trial, tmp_path: Path, package: str) -> None:
     """Top-level definitions go, one at a time; every module of the package is imported."""
     shutil.rmtree(trial.root)
-    spec = importlib.util.find_spec(package)
-    assert spec is not None
-    assert spec.origin is not None
-    shutil.copytree(Path(spec.origin).parent, trial.root / package, ignore=shutil.ignore_patterns("__pycache__"))
-    paths = sorted(str(each.relative_to(trial.root)) for each in trial.root.rglob("*.py"))
-    paths = [path for path in paths if not path.endswith("__main__.py")]
+    copy_package(package, trial.root)
+    paths = [str(each.relative_to(trial.root)) for each in trial.root.rglob("*.py") if each.name != "__main__.py"]
     before = written(trial, {}, paths, tmp_path / "before")
-    for number, new in enumerate(mutants(trial.root, paths, 3)):
+    for number, new in enumerate(mutants(trial.root, 2)):
         ordered = [*new, *(path for path in paths if path not in new)]
         after = written(trial, new, ordered, tmp_path / str(number))
         assert blamed(trial, new, ordered)[0] == sorted(after.keys() - before.keys()), new
-
-
-def mutants(root: Path, paths: list[str], count: int) -> Iterator[Files]:
-    """Yield changes that take away a definition each, always the same ones."""
-    chance = random.Random(7)
-    candidates = []
-    for path in paths:
-        text = (root / path).read_text()
-        for node in ast.parse(text).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Assign)):
-                first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
-                candidates.append((path, first, node.end_lineno or first))
-    for path, first, last in chance.sample(candidates, count):
-        lines = (root / path).read_text().splitlines(keepends=True)
-        yield {path: "".join([*lines[: first - 1], *lines[last:]])}
 
 
 def test_a_module_that_failed_under_another_file_is_not_blamed(trial: Trial) -> None:
