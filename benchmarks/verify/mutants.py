@@ -24,6 +24,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source import Source
+from benchmarks.read.processes import TooSlow
 from benchmarks.verify.projects import Change, Project
 from benchmarks.verify.runs import Answer, ask, edit, passes
 
@@ -56,7 +57,7 @@ class End(Enum):
     REFUSED = "refused"
     NAMED = "accepted, naming tests that were not run"
     ACCEPTED = "accepted"
-    FAULT = "another error"
+    FAULT = "another error, or no end"
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -65,14 +66,12 @@ class Verdict(Struct, frozen=True, kw_only=True):
     Parameters:
         killed: whether the whole suite fails with it.
         end: what our verification does.
-        seconds: how long that takes.
         message: what it says.
     """
 
     mutant: Mutant
     killed: bool
     end: End
-    seconds: float
     message: str
 
     @property
@@ -114,10 +113,13 @@ def judged(project: Project, copy: Project, chosen: Sequence[Mutant], *, plain: 
     assert passes(copy, limit=limit), "the suite must pass without mutants"
     for mutant in chosen:
         killed = not _survives(project, copy, mutant, limit)
-        answer = edit(project, mutant.change, "--verify", "tests")
+        try:
+            answer = edit(project, mutant.change, "--verify", "tests")
+        except TooSlow as error:
+            yield Verdict(mutant=mutant, killed=killed, end=End.FAULT, message=str(error))
+            continue
         end = _end(project, mutant, answer)
-        message = answer.warning("tests_left_out") or answer.message
-        yield Verdict(mutant=mutant, killed=killed, end=end, seconds=answer.seconds, message=message)
+        yield Verdict(mutant=mutant, killed=killed, end=end, message=answer.warning("tests_left_out") or answer.message)
 
 
 def _files(project: Project) -> list[str]:

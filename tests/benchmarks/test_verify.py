@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.read.greps import repository
+from benchmarks.read.processes import TooSlow
 from benchmarks.verify import measures
 from benchmarks.verify.locking import lock_of, watching
 from benchmarks.verify.measures import Row
 from benchmarks.verify.mutants import RAISE, End, Verdict, judged, mutants
 from benchmarks.verify.projects import Change, Project, _deselect, another
 from benchmarks.verify.recipes import RECIPES
-from benchmarks.verify.runs import ask, suite
+from benchmarks.verify.runs import Answer, ask, suite
 
 CORE = '''"""Sums."""
 
@@ -132,6 +133,19 @@ def test_a_killed_mutant_that_is_let_in_is_missed(
     assert missed == {"pack.core.add", "pack.core.A.size"}
     assert row.value == 2
     assert not row.met
+
+
+def test_a_mutant_that_our_verification_never_ends_on_is_missed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hanging(*_: object) -> Answer:
+        raise TooSlow("killed after 900 s")
+
+    monkeypatch.setattr("benchmarks.verify.mutants.edit", hanging)
+    copy = another(project, tmp_path / "copy")
+    verdicts = list(judged(project, copy, mutants(project, 1, 1), plain=1.0))
+    assert [(each.end, each.missed) for each in verdicts] == [(End.FAULT, True)]
+    assert "killed after 900 s" in str(verdicts[0])
 
 
 def test_the_longest_stretch_of_a_lock_is_seen_from_outside(project: Project) -> None:
