@@ -6,7 +6,7 @@
 
 Invariants:
 - files, classes and functions are chosen by the project's settings of pytest;
-- a base that another file defines is not looked into, nor are fixtures with parameters, or what plugins generate.
+- a base that another file defines is not looked into, nor is what plugins generate.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
-from bae_source.resources.tests.parameters import Cases, cases_of
+from bae_source.resources.tests.fixtures import Multiplied, last_name, multiplied
+from bae_source.resources.tests.parameters import Cases, cases_of, parameters_of
 from bae_source.resources.tests.settings import PytestSettings
 
 _CASE = ("TestCase", "Case")
@@ -55,49 +56,60 @@ def tests_in(workspace: Workspace, path: str, settings: PytestSettings) -> tuple
     if tree.newer:
         return ()
     body = list(_statements(ast.parse(tree.text).body))
-    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
-    return tuple(_inside(path, body, (), (), settings, classes))
+    return tuple(_File(path, body, settings, multiplied(workspace, path, body)).tests())
 
 
-def _inside(
-    path: str,
-    body: Sequence[ast.stmt],
-    around: tuple[str, ...],
-    decorators: Sequence[ast.expr],
-    settings: PytestSettings,
-    classes: dict[str, ast.ClassDef],
-    *,
-    is_case: bool = False,
-) -> Iterator[CollectedTest]:
-    """Yield the tests of a module or class; of two with one name the last."""
-    last = {node.name: node for node in body if isinstance(node, (*_NODES, ast.ClassDef))}
-    for name, node in last.items():
-        if isinstance(node, ast.ClassDef):
-            yield from _in_class(path, node, around, decorators, settings, classes)
-        elif name.startswith("test") if is_case else settings.is_function(name) and not _is_fixture(node):
-            # pytest applies the decorators of a function before those of its class
-            cases = cases_of([*decorators, *node.decorator_list])
-            yield CollectedTest(path=path, names=(*around, name), cases=cases)
+class _File:
+    """A file of tests.
 
+    Parameters:
+        body: its statements.
+        multiplied: the fixtures that multiply cases.
+    """
 
-def _in_class(
-    path: str,
-    node: ast.ClassDef,
-    around: tuple[str, ...],
-    decorators: Sequence[ast.expr],
-    settings: PytestSettings,
-    classes: dict[str, ast.ClassDef],
-) -> Iterator[CollectedTest]:
-    family = _family(node, classes)
-    is_case = any(_last_name(base).endswith(_CASE) for each in family for base in each.bases)
-    if not is_case and not settings.is_class(node.name):
-        return
-    members = [member for each in reversed(family) for member in _statements(each.body)]
-    if not _is_collected(members, is_case=is_case):
-        return
-    inner = [*decorators, *(each for owner in reversed(family) for each in owner.decorator_list)]
-    inherited = {each.name: each for each in members if isinstance(each, (*_NODES, ast.ClassDef))}
-    yield from _inside(path, list(inherited.values()), (*around, node.name), inner, settings, classes, is_case=is_case)
+    def __init__(self, path: str, body: Sequence[ast.stmt], settings: PytestSettings, multiplied: Multiplied) -> None:
+        self._path = path
+        self._body = body
+        self._settings = settings
+        self._multiplied = multiplied
+        self._classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+        self._marks = [node.value for node in body if isinstance(node, ast.Assign) and _is_named(node, "pytestmark")]
+
+    def tests(self) -> Iterator[CollectedTest]:
+        """Yield its tests."""
+        return self._inside(self._body, (), ())
+
+    def _inside(
+        self, body: Sequence[ast.stmt], around: tuple[str, ...], marks: Sequence[ast.expr], *, is_case: bool = False
+    ) -> Iterator[CollectedTest]:
+        """Yield the tests of a module or class; of two with one name the last."""
+        last = {node.name: node for node in body if isinstance(node, (*_NODES, ast.ClassDef))}
+        for name, node in last.items():
+            if isinstance(node, ast.ClassDef):
+                yield from self._in_class(node, around, marks)
+            elif name.startswith("test") if is_case else self._settings.is_function(name) and not _is_fixture(node):
+                yield CollectedTest(path=self._path, names=(*around, name), cases=self._cases(node, marks))
+
+    def _cases(self, node: ast.FunctionDef | ast.AsyncFunctionDef, marks: Sequence[ast.expr]) -> Cases | None:
+        """Return the cases of a test; pytest applies its own decorators before those of its class."""
+        own = [*marks, *node.decorator_list]
+        if self._multiplied.has(node, [*own, *self._marks], given=parameters_of(own)):
+            return Cases(number=None)
+        return cases_of(own)
+
+    def _in_class(
+        self, node: ast.ClassDef, around: tuple[str, ...], marks: Sequence[ast.expr]
+    ) -> Iterator[CollectedTest]:
+        family = _family(node, self._classes)
+        is_case = any(last_name(base).endswith(_CASE) for each in family for base in each.bases)
+        if not is_case and not self._settings.is_class(node.name):
+            return
+        members = [member for each in reversed(family) for member in _statements(each.body)]
+        if not _is_collected(members, is_case=is_case):
+            return
+        inner = [*marks, *(each for owner in reversed(family) for each in owner.decorator_list)]
+        inherited = {each.name: each for each in members if isinstance(each, (*_NODES, ast.ClassDef))}
+        yield from self._inside(list(inherited.values()), (*around, node.name), inner, is_case=is_case)
 
 
 def _family(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[ast.ClassDef]:
@@ -112,7 +124,7 @@ def _family(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[ast.Cl
 def _is_collected(members: Sequence[ast.stmt], *, is_case: bool) -> bool:
     """Say whether pytest takes a class: none with `__test__ = False`, nor one of its own kind with `__init__`."""
     for member in members:
-        if isinstance(member, ast.Assign) and any(_last_name(each) == "__test__" for each in member.targets):
+        if isinstance(member, ast.Assign) and _is_named(member, "__test__"):
             return isinstance(member.value, ast.Constant) and bool(member.value.value)
         if isinstance(member, ast.FunctionDef) and member.name in ("__init__", "__new__") and not is_case:
             return False
@@ -129,15 +141,12 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(
-        _last_name(each.func if isinstance(each, ast.Call) else each).endswith("fixture")
-        for each in node.decorator_list
+        last_name(each.func if isinstance(each, ast.Call) else each).endswith("fixture") for each in node.decorator_list
     )
 
 
-def _last_name(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+def _is_named(node: ast.Assign, name: str) -> bool:
+    return any(last_name(each) == name for each in node.targets)
 
 
 def broken_and_tests(

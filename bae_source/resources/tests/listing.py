@@ -20,8 +20,8 @@ class TestsList(Request, frozen=True, kw_only=True):
 
     Without names each file of tests has a line with how many tests it holds; of names all tests below are listed, with
     the cases of literal parametrisations. The project's settings of pytest count: testpaths, norecursedirs,
-    python_files, python_classes, python_functions. What plugins, hooks and fixtures with parameters make of tests, and
-    what a class inherits from another file, only a run shows.
+    python_files, python_classes, python_functions. What plugins and hooks make of tests, and what a class inherits from
+    another file, only a run shows.
     """
 
     __test__: ClassVar[bool] = False  # pytest: this is none

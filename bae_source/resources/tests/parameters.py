@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from msgspec import Struct
 
 _MOST = 10_000
 """Cases of one test that are listed one by one."""
+_ESCAPED = {code: f"\\x{code:02x}" for code in range(128) if not 32 <= code < 127} | str.maketrans(
+    {"\t": "\\t", "\r": "\\r", "\n": "\\n"}
+)
 _LONGEST = 100
 """Characters of a text that is an id by itself; of longer ones pytest's versions make different ones."""
 
@@ -44,7 +47,7 @@ class Cases(Struct, frozen=True, kw_only=True):
 
 def cases_of(decorators: Sequence[ast.expr]) -> Cases | None:
     """Return the cases of a function with some decorators, those of its class last; None where it has none."""
-    parametrised = [each for each in reversed(decorators) if isinstance(each, ast.Call) and _is_parametrize(each.func)]
+    parametrised = _parametrised(decorators)
     if not parametrised:
         return None
     parts = [_cases(each) for each in parametrised]
@@ -57,6 +60,17 @@ def cases_of(decorators: Sequence[ast.expr]) -> Cases | None:
         return Cases(number=number)
     # pytest multiplies the lower decorator's cases by the upper one's, and each id keeps the lower one's in front
     return Cases(ids=tuple("-".join(each) for each in product(*(part.ids for part in parts))), number=number)
+
+
+def parameters_of(decorators: Sequence[ast.expr]) -> Iterator[str]:
+    """Yield the parameters that decorators give."""
+    for each in _parametrised(decorators):
+        yield from _names(each.args[0] if each.args else None) or ()
+
+
+def _parametrised(decorators: Sequence[ast.expr]) -> list[ast.Call]:
+    """Return the decorators that parametrise, the lowest first."""
+    return [each for each in reversed(decorators) if isinstance(each, ast.Call) and _is_parametrize(each.func)]
 
 
 def _is_parametrize(function: ast.expr) -> bool:
@@ -137,9 +151,9 @@ def _of_value(node: ast.expr) -> str | None:
     if isinstance(value, (str, bytes)) and len(value) > _LONGEST:
         return None
     if isinstance(value, str):
-        return value.encode("unicode_escape").decode("ascii")
+        return value.encode("unicode_escape").decode("ascii").translate(_ESCAPED)
     if isinstance(value, bytes):
-        return value.decode("ascii", "backslashreplace")
+        return value.decode("ascii", "backslashreplace").translate(_ESCAPED)
     if value is None or isinstance(value, (bool, int, float, complex)):
         return str(value)
     return None
