@@ -29,9 +29,10 @@ FLOORS: Mapping[str, set[str]] = {
     "syntax": set(),
     "project": {"syntax", "state"},
     **{area: {"project", "syntax"} for area in _FEATURES},
+    "resources": {"project", "syntax", "state"},
     **{area: {"state"} for area in _WRITERS},
     "transaction": {"state", "history"},
-    "verification": {"syntax", "project"} | _WRITERS,
+    "verification": {"syntax", "project", "resources"} | _WRITERS,
     "doctor": {"project"} | _WRITERS,
     "engine": {"verification", "doctor", "project", "syntax"} | _FEATURES | _WRITERS,
     "adapters": {"engine"},
@@ -48,7 +49,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "refactoring": ("planning", "renaming", "moving", "signature", "rewriting", ""),
     "transaction": ("disk", "commit"),
     "history": ("record", "travel"),
-    "verification": ("staged", ""),
+    "verification": ("staged", "running", ""),
 }
 
 LONGEST_PATH = 29

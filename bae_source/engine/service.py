@@ -99,6 +99,9 @@ class Service:
         process_is_ours: whether nobody else's code or threads have been in this process since it began, so that a
             large project may be read by copies of it.
 
+    Attributes:
+        progress: called for each test that ends, with how many have, of how many, and its address.
+
     Raises:
         RequestError: `invalid_arguments` if `root` is no folder.
     """
@@ -116,7 +119,9 @@ class Service:
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})
+        self.clock = clock
         self.timer = timer
+        self.progress: Callable[[int, int, str], None] | None = None
         self._kept = Kept(
             cache=self._cache,
             clock=clock,
@@ -482,6 +487,18 @@ def _doctor(door: Service, asked: Any, _: Context) -> Outcome:
     return examined(asked, scene)
 
 
+def _tests_run(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import run_tests  # what runs code, as below
+
+    return run_tests(door, asked, context)
+
+
+def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import tests_results
+
+    return tests_results(door, asked, context)
+
+
 COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "travel": _travel,
     "history": _history,
@@ -491,5 +508,7 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "abandon": _abandon,
     "telemetry": _telemetry,
     "doctor": _doctor,
+    "tests_run": _tests_run,
+    "tests_results": _tests_results,
 }
 """Every command, by the name that requests give as their `runner`."""

@@ -37,10 +37,10 @@ from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
+from bae_source.resources.tests.suite import CONFTEST, Suite, Test
 from bae_source.syntax.outline.definitions import MODULE, Kind
 from bae_source.system.graphs import reached
 from bae_source.verification.data_named import changed_data, naming
-from bae_source.verification.suite import CONFTEST, Suite, Test
 
 MOST_TESTS = 200
 MOST_SYMBOLS = 40

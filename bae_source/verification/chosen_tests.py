@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from bae_source.model.plan import Plan
-from bae_source.model.run import WantedTest
 from bae_source.project.workspace import Workspace
+from bae_source.resources.tests.run import WantedTest
+from bae_source.resources.tests.suite import Suite, Test
 from bae_source.system.clock import ticks
 from bae_source.verification.affected import MOST_TESTS, affected_tests
-from bae_source.verification.suite import Suite, Test
 
 _LONGEST = 2.0
 """Seconds that choosing may take at most."""

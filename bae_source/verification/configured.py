@@ -1,4 +1,4 @@
-"""Which type checker a project is set up for, and which files of tests, told by its settings.
+"""Which type checker a project is set up for, told by its settings.
 
 Invariant: settings are read, and nothing is looked for on the disk but files of settings; whether a checker is
 installed is for others to find out.
@@ -22,12 +22,6 @@ _OWN_FILES = {
 }
 _MYPY_FILES = ("mypy.ini", ".mypy.ini", "setup.cfg")
 _TARGETS = ("files", "packages", "modules")
-_PYTEST_FILES = (
-    ("pytest.ini", "pytest"),
-    (".pytest.ini", "pytest"),
-    ("tox.ini", "pytest"),
-    ("setup.cfg", "tool:pytest"),
-)
 
 
 def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
@@ -58,30 +52,6 @@ def mypy_has_targets(files: Files) -> bool:
     tables: list[Any] = [_section(files, name, "mypy") for name in _MYPY_FILES]
     tables.append(table(settings_of(files), "tool").get("mypy"))
     return any(key in found for found in tables if isinstance(found, dict) for key in _TARGETS)
-
-
-def patterns_of_tests(files: Files) -> tuple[str, ...]:
-    """Return what pytest is told, beside its usual patterns, to take for files of tests."""
-    return tuple(_told_to_pytest(files, "python_files"))
-
-
-def names_tests_otherwise(files: Files) -> bool:
-    """Say whether pytest is told to take functions or classes of other names than usual for tests."""
-    return any(_told_to_pytest(files, key) for key in ("python_functions", "python_classes"))
-
-
-def runs_doctests(files: Files) -> bool:
-    """Say whether pytest is told to take the examples in docstrings for tests."""
-    return "--doctest-modules" in _told_to_pytest(files, "addopts")
-
-
-def _told_to_pytest(files: Files, key: str) -> list[str]:
-    """Return the words of a setting of pytest, of all files that may have it."""
-    tables: list[Any] = [_section(files, name, title) for name, title in _PYTEST_FILES]
-    tool = table(settings_of(files), "tool", "pytest")
-    told = [each.get(key) for each in (*tables, tool, table(tool, "ini_options"))]
-    words = [each.split() if isinstance(each, str) else each for each in told]
-    return [word for each in words if isinstance(each, list) for word in each if isinstance(word, str)]
 
 
 def _section(files: Files, name: str, title: str) -> dict[str, str]:

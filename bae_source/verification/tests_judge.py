@@ -19,10 +19,10 @@ from pathlib import Path
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile, Plan
-from bae_source.model.run import Run, TestResult, WantedTest
 from bae_source.model.text import counted, listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
+from bae_source.resources.tests.run import Run, TestResult, WantedTest
 from bae_source.verification.chosen_tests import ChosenTests, chosen_tests
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.reading import Progress

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from bae_source.verification import affected, suite
+from bae_source.resources.tests import suite
+from bae_source.verification import affected
 from bae_source.verification.affected import Affected, affected_tests
 from tests.checks.support import Texts, planned
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from bae_source.model.run import Run, TestResult, WantedTest
+from bae_source.resources.tests.run import Run, TestResult, WantedTest
 from bae_source.verification.running.runner import PROBE, Runner
 from tests.runtime.judging import files, setting_of
 from tests.runtime.support import Trial

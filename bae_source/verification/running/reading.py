@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from bae_source.model.run import TestResult, worst
 from bae_source.reloading.child.addresses import Addresses
+from bae_source.resources.tests.run import TestResult, worst
 from bae_source.system.child import Finished
 
 Progress = Callable[[int, int, str], None]

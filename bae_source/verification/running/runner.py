@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from bae_source.model.plan import ModuleFile
-from bae_source.model.run import Ended, Run, WantedTest
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import Setting
+from bae_source.resources.tests.run import Ended, Run, WantedTest
 from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
 from bae_source.verification.running.reading import Progress, Reading

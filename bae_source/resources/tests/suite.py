@@ -23,9 +23,9 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
+from bae_source.resources.tests.settings import names_tests_otherwise, patterns_of_tests, runs_doctests
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.summary import Entry
-from bae_source.verification.configured import names_tests_otherwise, patterns_of_tests, runs_doctests
 
 _PATTERNS = ("test_*.py", "*_test.py", "tests.py", "test.py")
 _FRAME = frozenset(

@@ -1,0 +1,238 @@
+"""Runs tests on request, keeps how they went, and answers about it: what `resources/tests` cannot do by itself.
+
+Invariant: which tests there are is told from files; only what is to be run is imported, and only by children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
+
+from bae_source.errors import LookupFailed, RequestError
+from bae_source.model.call import Call
+from bae_source.model.changeset import ChangeSet
+from bae_source.model.context import Context
+from bae_source.model.outcome import FOUND, Check, Notice, Outcome, Result
+from bae_source.model.plan import Plan
+from bae_source.project.files.settings import own_settings
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.workspace import Workspace
+from bae_source.resources.tests.collected import broken_and_tests, files_of_tests
+from bae_source.resources.tests.kept import Runs, red_of
+from bae_source.resources.tests.named import address_of, named_tests
+from bae_source.resources.tests.results import TestsResults, shown_results
+from bae_source.resources.tests.run import Run, WantedTest
+from bae_source.resources.tests.running import TestsRun
+from bae_source.resources.tests.settings import pytest_settings
+from bae_source.resources.tests.verdict import verdict_of
+from bae_source.verification.affected import affected_tests
+from bae_source.verification.choosing import setting_of
+from bae_source.verification.running.runner import Runner
+
+if TYPE_CHECKING:
+    from bae_source.engine.changing import Changing
+    from bae_source.state.folders import StateFolders
+    from bae_source.verification.running.reading import Progress
+
+_SECONDS = 300.0
+_SHOWN = 10
+_INTERRUPTED = 130
+_HOW: tuple[str, ...] = ("names", "failed", "affected_by", "last_change")
+
+
+class Bench(Protocol):
+    """What of the engine tests are run with."""
+
+    root: Path
+    environment: dict[str, str]
+    clock: Callable[[], int]
+    progress: Progress | None
+
+    @property
+    def changing(self) -> Changing:
+        """Planner and maker of changes, whose history knows the last one."""
+
+    @property
+    def folders(self) -> StateFolders:
+        """Folders of our own state."""
+
+    def workspace(self) -> Workspace:
+        """Return a fresh snapshot of the project."""
+
+
+def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
+    """Run the tests that are asked for, and keep how they went.
+
+    Raises:
+        RequestError: `invalid_arguments` where they are asked for in two ways at once, or a name is none of tests.
+        LookupFailed: nothing was run or changed yet that is referred to.
+    """
+    _check(asked, context)
+    workspace = bench.workspace()
+    runs = Runs(bench.folders)
+    wanted, notices = _wanted(bench, workspace, runs, asked)
+    if wanted == ():
+        return Outcome(status="answer", text="No test reaches it, so none was run.", warnings=tuple(notices))
+    if context.dry_run:
+        return _planned(workspace, wanted, notices)
+    setting = setting_of(bench.root, bench.environment, workspace)
+    seconds = asked.seconds or _seconds(workspace)
+    runner = Runner(
+        replace(setting, time_limit=seconds),
+        cache=_cache(bench),
+        modules=[
+            module
+            for path in files_of_tests(workspace, pytest_settings(workspace.files))
+            if (module := workspace.census.module(path)) is not None
+        ],
+        by_unittest=_are_of_unittest(workspace),
+        progress=bench.progress,
+    )
+    ran = runner.run(wanted, seconds=seconds, keep_going=wanted is not None)
+    kept = runs.add(ran, at=bench.clock(), is_whole=wanted is None)
+    return _outcome(ran, kept, notices)
+
+
+def _check(asked: TestsRun, context: Context) -> None:
+    ways = [name for name in _HOW if getattr(asked, name)]
+    if len(ways) > 1:
+        raise RequestError(
+            "invalid_arguments",
+            f"tests_run takes one of {', '.join(_HOW)}, and was given {' and '.join(ways)}.",
+            hints=["Leave all but one of them out."],
+        )
+    if context.verify:
+        raise RequestError(
+            "invalid_arguments", "tests_run changes nothing that could be verified.", hints=["Leave verify out."]
+        )
+
+
+def _wanted(
+    bench: Bench, workspace: Workspace, runs: Runs, asked: TestsRun
+) -> tuple[tuple[WantedTest, ...] | None, list[Notice]]:
+    """Return the tests that are to be run, None for all."""
+    files = files_of_tests(workspace, pytest_settings(workspace.files))
+    if asked.names:
+        return named_tests(workspace, asked.names, files), []
+    if asked.failed:
+        red = red_of(runs.kept())
+        if not red:
+            text = "No test failed when it was last run, or no run is kept."
+            raise LookupFailed("symbol_not_found", text, hints=[Call("tests run", then="runs all.")])
+        return tuple(_again(key) for key in red), []
+    if asked.affected_by:
+        return _affected(workspace, asked.affected_by)
+    if asked.last_change:
+        entries = list(bench.changing.history.entries(1))
+        if not entries:
+            text = "Nothing was changed here yet that the history holds."
+            raise LookupFailed("symbol_not_found", text, hints=[Call("tests run", then="runs all.")])
+        there = [each for each in entries[0].changed if _is_there(workspace, each)]
+        return _affected(workspace, there)
+    return None, []
+
+
+def _again(key: str) -> WantedTest:
+    """Return the test of a node id; a file that could not be collected is run as a whole."""
+    path, separator, _ = key.partition("::")
+    return WantedTest(path=path, id=key if separator else "")
+
+
+def _is_there(workspace: Workspace, address: str) -> bool:
+    try:
+        resolve(workspace, address)
+    except LookupFailed:
+        return False
+    return True
+
+
+def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[WantedTest, ...], list[Notice]]:
+    """Return the tests that reach some symbols, and what to say where not all were looked at."""
+    resolved = [resolve(workspace, each) for each in symbols]
+    plan = Plan(
+        changes=ChangeSet(),
+        changed=tuple(str(each.address) for each in resolved),
+        modules=tuple({each.module.path: each.module for each in resolved}.values()),
+        summary="",
+    )
+    found = affected_tests(workspace, workspace, plan)
+    text = "complete: false; there is more that may reach it than was followed, so more tests may be concerned."
+    notices = [] if found.complete else [Notice("tests_left_out", text)]
+    return tuple(WantedTest(path=test.path, names=test.names) for test in found.tests), notices
+
+
+def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices: Sequence[Notice]) -> Outcome:
+    """Say what would be run."""
+    names = [each.id or address_of(workspace, each.path, each.names) + (each.case or "") for each in wanted or ()]
+    text = "Would run these tests:" if names else "Would run all tests."
+    return Outcome(status="planned", text="\n".join([text, *sorted(names)]), warnings=tuple(notices))
+
+
+def _seconds(workspace: Workspace) -> float:
+    seconds = own_settings(workspace.files).get("verify-seconds")
+    usable = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0
+    return float(seconds) if usable and seconds is not None else _SECONDS
+
+
+def _cache(bench: Bench) -> Path | None:
+    """Return the folder of compiled files; None where none can be had."""
+    try:
+        return bench.folders.make(bench.folders.local / "tests" / "compiled")
+    except OSError:
+        return None
+
+
+def _are_of_unittest(workspace: Workspace) -> bool:
+    """Say whether all tests are methods of unittest's cases, and no file asks for pytest."""
+    settings = pytest_settings(workspace.files)
+    files = files_of_tests(workspace, settings)
+    if any(b"pytest" in (workspace.content(path) or b"") for path in files):
+        return False
+    found, _ = broken_and_tests(workspace, files, settings)
+    return bool(found) and all(len(test.names) > 1 for test in found)
+
+
+def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
+    """Return what a run comes to, the verdict first."""
+    red = ran.red
+    lines = [f"  {each.address}{_at(each.place)}: {each.message.partition(chr(10))[0]}" for each in red[:_SHOWN]]
+    lines += [f"  and {len(red) - _SHOWN:,} more"] if len(red) > _SHOWN else []
+    passes = ran.ended == "complete" and not red
+    result: Result = "passed" if passes else "failed" if red or ran.results else "not_run"
+    verdict = verdict_of(ran)
+    told = [*notices]
+    if not kept:
+        told.append(
+            Notice("not_kept", "The run is not kept, since our state cannot be written; tests results has none of it.")
+        )
+    return Outcome(
+        status="answer",
+        text="\n".join([verdict, *lines, *([f"Kept as {kept}."] if kept else [])]),
+        checks=(Check(name="tests", result=result, counts=ran.counts, seconds=ran.seconds, detail=verdict),),
+        warnings=tuple(told),
+        complete=ran.ended == "complete",
+        next_actions=_next(ran) if kept else (),
+        exit_code=0 if passes else _INTERRUPTED if ran.ended == "interrupted" else FOUND,
+    )
+
+
+def _at(place: str) -> str:
+    return f" (at {place})" if place else ""
+
+
+def _next(ran: Run) -> tuple[str, ...]:
+    if not ran.red:
+        return ()
+    found = "failed" if any(each.outcome == "failed" for each in ran.red) else "error"
+    return (
+        Call("tests results", outcome=found, then="shows why."),
+        Call("tests run", failed=True, then="runs them again."),
+    )
+
+
+def tests_results(bench: Bench, asked: TestsResults, _: Context) -> Outcome:
+    """Answer about kept runs."""
+    return shown_results(asked, Runs(bench.folders))

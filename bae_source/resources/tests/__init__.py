@@ -1,0 +1,1 @@
+"""A project's tests: which there are, and how their last runs went."""

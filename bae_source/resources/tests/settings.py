@@ -1,0 +1,179 @@
+"""The settings of pytest, as far as they say which files, classes and functions are tests.
+
+    pytest.ini   pyproject.toml   tox.ini   setup.cfg      the first that speaks of pytest counts, as it does for pytest
+
+Invariant: settings are read, and nothing is run; a hook or plugin that decides otherwise is not known.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from msgspec import Struct
+
+from bae_source.project.files.port import Files
+from bae_source.project.files.settings import sections, settings_of, table, toml_of
+
+_SECTIONS = (
+    ("pytest.ini", "pytest"),
+    (".pytest.ini", "pytest"),
+    ("tox.ini", "pytest"),
+    ("setup.cfg", "tool:pytest"),
+)
+_FILES = ("test_*.py", "*_test.py")
+_NOT_ENTERED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
+_SELECTING = ("-k", "-m", "--deselect", "--lf", "--last-failed", "--sw", "--stepwise")
+_WITH_VALUE = ("-k", "-m", "-n", "-p", "-c", "-o", "-W", "-r")
+
+
+class PytestSettings(Struct, frozen=True, kw_only=True):
+    """What pytest collects in a project.
+
+    Parameters:
+        files: patterns of names of files.
+        classes, functions: beginnings of names, or patterns of them.
+        paths: patterns of places that are looked into, project-relative; none for all.
+        not_entered: patterns of folders that are not looked into.
+        ignored: paths that are left out.
+        selects: the options by which pytest leaves out some of what it collects.
+    """
+
+    files: tuple[str, ...] = _FILES
+    classes: tuple[str, ...] = ("Test",)
+    functions: tuple[str, ...] = ("test",)
+    paths: tuple[str, ...] = ()
+    not_entered: tuple[str, ...] = _NOT_ENTERED
+    ignored: tuple[str, ...] = ()
+    selects: tuple[str, ...] = ()
+
+    def holds_tests(self, path: str) -> bool:
+        """Say whether pytest collects a file of the project."""
+        folder, _, name = path.rpartition("/")
+        if not any(fnmatchcase(name, pattern) for pattern in self.files) or self._is_ignored(path):
+            return False
+        inside = self._below(path) if self.paths else folder
+        if inside is None:
+            return False
+        return not any(fnmatchcase(part, each) for part in inside.split("/") if part for each in self._by_name)
+
+    @property
+    def _by_name(self) -> tuple[str, ...]:
+        return tuple(pattern for pattern in self.not_entered if "/" not in pattern)
+
+    def _is_ignored(self, path: str) -> bool:
+        given = (*self.ignored, *(pattern for pattern in self.not_entered if "/" in pattern))
+        return any(fnmatchcase(path, each) or fnmatchcase(path, f"{each.rstrip('/')}/*") for each in given)
+
+    def _below(self, path: str) -> str | None:
+        """Return the folders of a file below the place that is looked into; None where it lies in none."""
+        parts = path.split("/")
+        for place in self.paths:
+            bare = place.removeprefix("./").rstrip("/")
+            if bare in ("", "."):
+                return "/".join(parts[:-1])
+            for length in range(1, len(parts) + 1):
+                if fnmatchcase("/".join(parts[:length]), bare) and bare.count("/") == length - 1:
+                    return "/".join(parts[length:-1])
+        return None
+
+    def is_class(self, name: str) -> bool:
+        """Say whether pytest takes a class of such a name for one of tests, whatever its bases."""
+        return _fits(name, self.classes)
+
+    def is_function(self, name: str) -> bool:
+        """Say whether pytest takes a function of such a name for a test."""
+        return _fits(name, self.functions)
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(name.startswith(each) or ("*" in each and fnmatchcase(name, each)) for each in patterns)
+
+
+def pytest_settings(files: Files) -> PytestSettings:
+    """Return the settings of a project.
+
+    Raises:
+        SourceError: `syntax_invalid` if a file of settings does not parse.
+    """
+    given = _table(files)
+    options = _words(given.get("addopts"), shlex.split)
+    values = {key: tuple(_words(given.get(key), str.split)) for key in given}
+    places, ignored, selects = _options(options)
+    return PytestSettings(
+        files=values.get("python_files") or _FILES,
+        classes=values.get("python_classes") or ("Test",),
+        functions=values.get("python_functions") or ("test",),
+        paths=places or values.get("testpaths", ()),
+        not_entered=values.get("norecursedirs") or _NOT_ENTERED,
+        ignored=ignored,
+        selects=selects,
+    )
+
+
+def _options(options: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return of `addopts` the places to look into, the paths to ignore, and what selects tests."""
+    places: list[str] = []
+    ignored: list[str] = []
+    selects: list[str] = []
+    words = iter(options)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in ("--ignore", "--ignore-glob"):
+            ignored.append((value if equals else next(words, "")).removeprefix("./"))
+        elif name in _SELECTING or word[:2] in ("-k", "-m"):
+            takes = not equals and word in ("-k", "-m", "--deselect")
+            selects.append(f"{word} {next(words, '')}" if takes else word)
+        elif word in _WITH_VALUE:
+            next(words, "")
+        elif not word.startswith("-") and ("/" in word or word.endswith(".py")):
+            places.append(word.partition("::")[0])
+    return tuple(places), tuple(ignored), tuple(selects)
+
+
+def _table(files: Files) -> Mapping[str, Any]:
+    """Return the settings of the first file that has some."""
+    for name in ("pytest.toml", ".pytest.toml"):
+        if found := table(toml_of(files, name), "pytest"):
+            return found
+    for name, title in _SECTIONS[:2]:
+        if (own := sections(files, name).get(title)) is not None:
+            return own
+    tool = table(settings_of(files), "tool", "pytest")
+    if tool:
+        return table(tool, "ini_options") or tool
+    for name, title in _SECTIONS[2:]:
+        if (own := sections(files, name).get(title)) is not None:
+            return own
+    return {}
+
+
+def _words(value: Any, split: Any) -> list[str]:
+    if isinstance(value, str):
+        return list(split(value))
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def patterns_of_tests(files: Files) -> tuple[str, ...]:
+    """Return what pytest is given, beside its usual patterns, to take for files of tests."""
+    return tuple(_given_to_pytest(files, "python_files"))
+
+
+def names_tests_otherwise(files: Files) -> bool:
+    """Say whether pytest takes functions or classes of other names than usual for tests."""
+    return any(_given_to_pytest(files, key) for key in ("python_functions", "python_classes"))
+
+
+def runs_doctests(files: Files) -> bool:
+    """Say whether pytest takes the examples in docstrings for tests."""
+    return "--doctest-modules" in _given_to_pytest(files, "addopts")
+
+
+def _given_to_pytest(files: Files, key: str) -> list[str]:
+    """Return the words of a setting of pytest, of all files that may have it."""
+    tables: list[Any] = [sections(files, name).get(title, {}) for name, title in _SECTIONS]
+    tool = table(settings_of(files), "tool", "pytest")
+    given = [each.get(key) for each in (*tables, tool, table(tool, "ini_options"))]
+    return [word for each in given for word in _words(each, str.split)]
