@@ -447,6 +447,38 @@ def test_a_symbol_that_was_changed_while_a_change_was_verified_is_stale(root: Pa
     assert "x + 3" in (root / "app/core.py").read_text()
 
 
+def verifying_other(root: Path, mark: Path) -> subprocess.Popen[bytes]:
+    """Have `app.other`, which imports `app.core`, judged by a command that waits."""
+    words = ["edit", "app.other.other", "--old", "send(1)", "--new", "send(alone())", "--verify", marking(mark)]
+    words += ["--import", "from app.core import alone"]
+    command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    wait_for(mark, process)
+    return process
+
+
+def test_what_a_change_imports_and_others_changed_while_it_was_verified_is_imported_again(root: Path) -> None:
+    mark = root.parent / f"{root.name}.pid"
+    process = verifying_other(root, mark)
+    Source(root).edit("app.core.alone", old="return 1", new="return 2")
+    mark.unlink()
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert b"changed_meanwhile" in out + err
+    assert b"app.core changed while the change was judged; the import check was made again" in out + err
+
+
+def test_a_change_that_does_not_import_with_what_others_wrote_while_it_was_verified_is_refused(root: Path) -> None:
+    mark = root.parent / f"{root.name}.pid"
+    process = verifying_other(root, mark)
+    Source(root).delete("app.core.alone", reload="off")
+    was = users(root)
+    mark.unlink()
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, b"app.other does not import" in err) == (6, True), err
+    assert users(root) == was
+
+
 def test_a_process_that_is_killed_while_it_verifies_leaves_nothing_behind(root: Path) -> None:
     mark = root.parent / f"{root.name}.pid"
     was = users(root)

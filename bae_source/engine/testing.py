@@ -81,8 +81,7 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
     setting = setting_of(bench.root, bench.environment, workspace)
     seconds = asked.seconds or _seconds(workspace)
     runner = Runner(
-        replace(setting, time_limit=seconds),
-        cache=_cache(bench),
+        replace(setting, time_limit=seconds, caches=_cache(bench)),
         modules=[
             module
             for path in files_of_tests(workspace, pytest_settings(workspace.files))

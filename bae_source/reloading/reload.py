@@ -39,7 +39,14 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import Contents, Setting, check_imports, told_before
+from bae_source.reloading.child.import_check import (
+    Contents,
+    Imported,
+    Setting,
+    Stamp,
+    check_imports,
+    told_before,
+)
 from bae_source.reloading.in_process.cascade import importers, loaded_modules
 from bae_source.reloading.in_process.present import cut_off, loaded_from, why_not_loaded_again
 from bae_source.reloading.in_process.this_process import Loaded, ThisProcess, keeps_old_code
@@ -89,6 +96,7 @@ class Reload:
         roots = [*setting.source_roots, *(module.source_root for module in modules)]
         self._addresses = Addresses(setting.root, roots, known)
         self._tried = tried
+        self._read: Mapping[str, Stamp] = {}
         self._here: ThisProcess | None = None
 
     def anew(self) -> Reload:
@@ -107,7 +115,9 @@ class Reload:
 
     def changed_since(self) -> list[str]:
         """Return the modules, not those of the change, whose files changed since a child imported them."""
-        return []
+        own = {str(self._root / path) for path in self._after}
+        changed = (path for path, stamp in self._read.items() if path not in own and _stamp(path) != stamp)
+        return [self._addresses.module(path) or path for path in changed]
 
     def tries(self) -> bool:
         """Say whether a child tries an import."""
@@ -119,7 +129,10 @@ class Reload:
         Raises:
             TransactionError: `reload_failed`, `timed_out`, or `verify_failed` where nothing could be tried.
         """
-        self._tried = self._check_in_child(self._to_try())
+        modules = self._to_try()
+        if modules:
+            imported = self._check_in_child(modules)
+            self._tried, self._read = imported.notices, imported.read
         return self._tried
 
     def load(self) -> tuple[Notice, ...]:
@@ -314,9 +327,7 @@ class Reload:
         path = importer.file.relative_to(self._root).as_posix()
         return ModuleFile(name=importer.name, path=path, package=importer.file.name == "__init__.py")
 
-    def _check_in_child(self, modules: Sequence[ModuleFile]) -> tuple[Notice, ...]:
-        if not modules:
-            return ()
+    def _check_in_child(self, modules: Sequence[ModuleFile]) -> Imported:
         try:
             return check_imports(modules, self._after, self._setting, self._addresses, overlay=self._modules)
         except CannotStart as error:
@@ -324,7 +335,7 @@ class Reload:
         except OSError as error:
             return self._not_started(modules, error.strerror or "an error of the system")
 
-    def _not_started(self, modules: Sequence[ModuleFile], problem: str) -> tuple[Notice, ...]:
+    def _not_started(self, modules: Sequence[ModuleFile], problem: str) -> Imported:
         """Report an interpreter that does not start; where the caller asked for a child, that is a failure."""
         problem = self._addresses.convert(problem).rstrip(".")
         message = f"the project's interpreter ({self._setting.interpreter.origin}) cannot be started: {problem}"
@@ -337,7 +348,17 @@ class Reload:
                 details={"interpreter": self._setting.interpreter.path},
             )
         names = ", ".join(module.name for module in modules)
-        return (Notice("not_import_checked", f"{names}: not import-checked, because {message}."),)
+        notice = Notice("not_import_checked", f"{names}: not import-checked, because {message}.")
+        return Imported(notices=(notice,))
+
+
+def _stamp(path: str) -> Stamp | None:
+    """Return the stamp of a file; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def _modified(path: Path) -> int | None:

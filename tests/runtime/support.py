@@ -54,7 +54,7 @@ class Trial:
         overlay = [self.module(path) for path in new if path.endswith((".py", ".pyi"))]
         wanted = [*(each for each in overlay if planned[each.path] is not None), *map(self.module, others)]
         addresses = Addresses(self.root, [self.source_root], {})
-        return check_imports(wanted, planned, self.setting, addresses, overlay=overlay)
+        return check_imports(wanted, planned, self.setting, addresses, overlay=overlay).notices
 
     def write(self, path: str, content: str) -> Path:
         file = self.root / path

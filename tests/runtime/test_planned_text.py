@@ -14,12 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from bae_source.errors import TransactionError
-from bae_source.model.outcome import Notice
-from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import check_imports
 from tests.mutants import copy_package, mutants
 from tests.runtime.support import Trial, codes
 
@@ -263,31 +259,6 @@ def test_messages_of_any_characters_come_through(trial: Trial) -> None:
     with pytest.raises(TransactionError) as caught:
         trial.check({"app/a.py": r"raise ValueError('quote \" slash \\ line \n null \0 ä 𝄞 \x7f')" + "\n"})
     assert caught.value.details["problem"] == 'ValueError: quote " slash \\ line \n null \0 ä 𝄞 \x7f'
-
-
-@pytest.mark.parametrize("mended", [True, False])
-def test_another_folder_may_hold_the_planned_text(trial: Trial, tmp_path: Path, mended: bool) -> None:
-    """As a shadow does: what a module was is tried where the project lies, data files too."""
-    trial.write("app/a.py", "import os\nassert open(os.path.dirname(__file__) + '/data.txt').read() == 'one'\n")
-    trial.write("app/data.txt", "two" if mended else "one")
-    shadow = tmp_path / "shadow"
-    shutil.copytree(trial.root, shadow)
-    (shadow / "app/data.txt").write_text("three")
-    (shadow / "app/b.py").write_text("x = 1\n")
-    setting = structs.replace(trial.setting, root=shadow)
-    modules = [trial.module("app/a.py"), trial.module("app/b.py")]
-    addresses = Addresses(trial.root, [""], {})
-
-    def check() -> tuple[Notice, ...]:
-        return check_imports(modules, {}, setting, addresses, overlay=modules, project=trial.setting)
-
-    if mended:
-        assert codes(check()) == ["import_failed_before"]
-        return
-    with pytest.raises(TransactionError) as caught:
-        check()
-    assert caught.value.details["place"] == "app.a:2"
-    assert str(tmp_path) not in str(caught.value.details)
 
 
 NAMES = ["json", "linecache", "probe", "failure"]

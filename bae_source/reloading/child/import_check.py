@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
@@ -36,6 +36,8 @@ _NO_SAFE_PATH = b"nknown option"
 _FAILED_BEFORE = "import_failed_before"
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 Contents = Mapping[str, bytes | None]
+Stamp = tuple[int, int, int]
+"""Times of modification and of change in nanoseconds, and size."""
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -78,16 +80,7 @@ class _Answers(Struct, frozen=True, kw_only=True):
 
     errors: dict[str, dict[str, Any] | None]
     broken: _Broken | None
-
-    def moved(self, folder: Path, to: Path) -> _Answers:
-        """Return what was found out in another folder, with the project's paths."""
-        if folder == to:
-            return self
-        roots = {str(folder), str(folder.resolve())}
-        text = json.dumps(self.errors)
-        for root in sorted(roots, key=len, reverse=True):
-            text = text.replace(json.dumps(root)[1:-1], json.dumps(str(to))[1:-1])
-        return structs.replace(self, errors=json.loads(text))
+    read: dict[str, Stamp] = {}
 
 
 class _Earlier(Struct, frozen=True, kw_only=True):
@@ -95,18 +88,14 @@ class _Earlier(Struct, frozen=True, kw_only=True):
 
     Parameters:
         setting: where it lies.
-        contents: of changed files, where another text lies there by now.
         modules: every changed module, as it was or will be.
     """
 
     setting: Setting
-    contents: Contents
     modules: Sequence[ModuleFile]
 
     def has(self, path: str) -> bool:
         """Say whether there was a file."""
-        if path in self.contents:
-            return self.contents[path] is not None
         return (self.setting.root / path).is_file()
 
     def module(self, module: ModuleFile) -> ModuleFile | None:
@@ -116,6 +105,18 @@ class _Earlier(Struct, frozen=True, kw_only=True):
         return next(found, None)
 
 
+class Imported(Struct, frozen=True, kw_only=True):
+    """An import that was tried, and does not fail because of the change.
+
+    Parameters:
+        notices: what the caller should know.
+        read: the project's files that were imported as they are on the disk, by absolute path, with their stamps.
+    """
+
+    notices: tuple[Notice, ...] = ()
+    read: Mapping[str, Stamp] = {}
+
+
 def check_imports(
     modules: Sequence[ModuleFile],
     planned: Contents,
@@ -123,31 +124,25 @@ def check_imports(
     addresses: Addresses,
     *,
     overlay: Sequence[ModuleFile],
-    before: Contents | None = None,
-    project: Setting | None = None,
-) -> tuple[Notice, ...]:
+) -> Imported:
     """Import or compile `modules`, whose files exist once the change is made, as they are planned.
 
     Parameters:
-        planned: the content of every changed file as planned, None where it goes; empty where the setting's root holds
-            the planned text already.
+        planned: the content of every changed file as planned, None where it goes.
         addresses: the names of the project's files.
         overlay: every changed module, also those that go or are checked elsewhere.
-        before: what changed files were, where the planned text lies on the disk already.
-        project: where the project lies as it was, if the setting is that of another folder.
-
-    Returns:
-        What the caller should know.
 
     Raises:
         TransactionError: `reload_failed` or `timed_out`; nothing was written.
         CannotStart: the interpreter cannot be started.
     """
-    earlier = _Earlier(setting=project or setting, contents=before or {}, modules=overlay)
+    earlier = _Earlier(setting=setting, modules=overlay)
     notices: list[Notice] = []
+    read: dict[str, Stamp] = {}
     pending = list(modules)
     while pending:
-        answers = _ask(pending, setting, planned).moved(setting.root, earlier.setting.root)
+        answers = _ask(pending, setting, planned)
+        read |= answers.read
         tried = [module for module in pending if module.path in answers.errors]
         broken = [module for module in pending[len(tried) : len(tried) + 1] if answers.broken]
         failed = [module for module in tried if answers.errors[module.path]] + broken
@@ -171,7 +166,7 @@ def check_imports(
             for module in failed
         )
         pending = pending[len(tried) + len(broken) :]
-    return tuple(notices)
+    return Imported(notices=tuple(notices), read=read)
 
 
 def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
@@ -190,7 +185,7 @@ def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str,
     left = [was for module in failed if (was := earlier.module(module))]
     found: dict[str, dict[str, Any] | None] = {}
     while left:
-        answers = _ask(left, earlier.setting, earlier.contents)
+        answers = _ask(left, earlier.setting, {})
         found |= {old[path]: error for path, error in answers.errors.items() if error is not None}
         left = left[len(answers.errors) :]
         if left and answers.broken:
@@ -208,7 +203,7 @@ def _in_broken_packages(failed: Sequence[ModuleFile], answers: _Answers, earlier
     if not packages:
         return {}
     asked = list({package.path: package for package in packages.values()}.values())
-    then = _ask(asked, earlier.setting, earlier.contents).errors
+    then = _ask(asked, earlier.setting, {}).errors
     return {
         path: package.name
         for path, package in packages.items()
@@ -367,7 +362,8 @@ def _answers(finished: Finished) -> _Answers:
         except ValueError:
             break  # the child was stopped in the middle of a line
         if "finished" in line:
-            return _Answers(errors=errors, broken=None)
+            read = {path: (stamp[0], stamp[1], stamp[2]) for path, stamp in line["read"].items()}
+            return _Answers(errors=errors, broken=None, read=read)
         if "key" in line:
             errors[line["key"]] = line["error"]
     said_last = finished.errors.decode("utf-8", "replace")

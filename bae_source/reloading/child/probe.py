@@ -39,6 +39,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 _OURS = os.path.dirname(_HERE) + os.sep  # noqa: PTH120
 """The folder of all that loads modules, here or in the process that asks."""
 _STANDARD = sys.path[:]
+_READ: dict[str, list[int]] = {}
+"""Stamps of the project's files that were imported: times of modification and change in nanoseconds, and size."""
 _COMPILED_HEAD = 8
 """Bytes of a compiled file that say which Python made it, and how it is compared with its source."""
 
@@ -110,7 +112,7 @@ def main() -> None:
             sys.path[:] = path
         else:
             say(key=job["key"], error=None)
-    say(finished=True)
+    say(finished=True, read=_READ)
     os._exit(0)  # threads that an import started must not hold us up
 
 
@@ -211,9 +213,11 @@ def bypass_caches(project: str) -> None:
 
     def get_code(self: Any, fullname: str) -> CodeType | None:
         path = self.get_filename(fullname)
-        if path.startswith(project + os.sep) and "site-packages" not in path and not _is_surely_of(path):
-            return self.source_to_code(self.get_data(path), path)  # type: ignore[no-any-return]
-        return cached(self, fullname)
+        if not path.startswith(project + os.sep) or "site-packages" in path:
+            return cached(self, fullname)
+        source = os.stat(path)  # noqa: PTH116
+        _READ[path] = [source.st_mtime_ns, source.st_ctime_ns, source.st_size]
+        return cached(self, fullname) if _is_surely_of(path) else self.source_to_code(self.get_data(path), path)
 
     loader.get_code = get_code  # type: ignore[method-assign]
 
