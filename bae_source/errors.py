@@ -5,7 +5,7 @@
     |- LookupFailed       exit 3  the project has no such thing, or several
     |- SourceError        exit 4  the code is at fault, on disk or as given
     |- Refused            exit 5  it would do harm; nothing was written
-    |- TransactionError   exit 6  writing began; the message names the state
+    |- TransactionError   exit 6  judged or writing; the message names the state
     `- HistoryError       exit 7  the history cannot do it
 
 An error's message is one sentence that says what is wrong, put together here and nowhere else: of its subject, its
@@ -68,7 +68,8 @@ class ResourceError(Exception):
             return sentence
         if not self.unchanged:
             return f"{self.clause}."
-        return f"{sentence} Nothing was changed." if sentence.endswith(".") else f"{sentence}; nothing was changed."
+        nothing = f"nothing was {self._undone}."
+        return f"{sentence} {nothing.capitalize()}" if sentence.endswith(".") else f"{sentence}; {nothing}"
 
     @property
     def clause(self) -> str:
@@ -78,6 +79,10 @@ class ResourceError(Exception):
     def clause_about(self, name: str) -> str:
         """The error of something that has a name, likewise."""
         return f"{name} {self.reason}".rstrip(".") if self.subject else f"{name}: {self.clause}"
+
+    @property
+    def _undone(self) -> str:
+        return "changed"
 
     @property
     def _sentence(self) -> str:
@@ -136,12 +141,16 @@ class Refused(ResourceError):
 
 
 class TransactionError(ResourceError):
-    """Writing had begun; the message names the step and the state of the project."""
+    """What judges the planned text refuses it, or writing failed; the message names the step and the state."""
 
     exit_code = 6
     codes = frozenset(
         {"write_failed", "reload_failed", "verify_failed", "resolution_failed", "timed_out", "rollback_failed"}
     )
+
+    @property
+    def _undone(self) -> str:
+        return "written" if self.code in ("reload_failed", "verify_failed", "timed_out") else super()._undone
 
 
 class HistoryError(ResourceError):

@@ -91,7 +91,7 @@ def test_all_that_can_be_verified_is_and_the_outcome_says_so(root: Path) -> None
 def test_a_red_test_takes_the_change_back_and_is_named(root: Path) -> None:
     error = refused(root, TransactionError, verify=["tests"])
     assert (error.code, error.candidates) == ("verify_failed", ("tests.test_send.test_other",))
-    assert "assert 3 == 2; nothing was changed." in error.message
+    assert "assert 3 == 2; nothing was written." in error.message
     assert str(Source(root).read(error.candidates[0])).startswith("def test_other")
 
 

@@ -161,7 +161,7 @@ class Reload:
         return TransactionError(
             error.code,
             f"{name} imports with the change, but cannot be loaded again in this process: {problem}{at}; nothing was "
-            "changed.",
+            "written.",
             hints=['reload="child" makes the change and leaves what this process has loaded.', *error.hints[1:]],
             details=error.details,
         )

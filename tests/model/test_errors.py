@@ -21,7 +21,7 @@ def test_the_subject_is_what_the_caller_calls_it() -> None:
 
 
 def test_that_nothing_was_changed_is_a_field() -> None:
-    assert FAILED.message == "app does not import; nothing was changed."
+    assert FAILED.message == "app does not import; nothing was written."
     assert FAILED.clause == "app does not import"
     assert FAILED.altered(unchanged=False).message == "app does not import."
     whole = Refused("unsafe_change", "It is taken: here.", unchanged=True)

@@ -52,7 +52,7 @@ def refusal(trial: Trial, verifier: Verifier, new: Files) -> ResourceError:
     for text in (error.message, *error.hints, *error.candidates, str(error.details)):
         assert str(trial.root) not in text, "no paths"
     if isinstance(error, TransactionError):
-        assert error.message.endswith("; nothing was changed.")
+        assert error.message.endswith("; nothing was written.")
     return error
 
 

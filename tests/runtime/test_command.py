@@ -43,7 +43,7 @@ def test_one_that_does_not_refuses_with_its_last_lines_in_module_notation(projec
     project.write("check", 'seq 50; echo "$PWD/app/core.py:1: bad"; echo app/core.py:2: E >&2; exit 3\n')
     error = refusal(project, Command(setting_of(project), "sh check"), NEW)
     assert error.code == "verify_failed"
-    assert "`sh check` ended with status 3 with the change: app.core:2: E; nothing was changed." in error.message
+    assert "`sh check` ended with status 3 with the change: app.core:2: E; nothing was written." in error.message
     assert "app.core:1: bad" in error.hints[0]
     assert len(error.details["output"].splitlines()) == 20
 
@@ -68,7 +68,7 @@ def test_a_signal_and_a_flood_of_output_are_told_shortly(project: Trial) -> None
 def test_one_that_hangs_is_stopped_with_all_that_it_started(project: Trial) -> None:
     error = refusal(project, Command(setting_of(project, seconds=0.3), "sh -c 'echo on; sleep 600 & sleep 600'"), NEW)
     assert error.code == "timed_out"
-    assert "took longer than 0.3 seconds and was stopped; nothing was changed." in error.message
+    assert "took longer than 0.3 seconds and was stopped; nothing was written." in error.message
 
 
 def test_a_program_that_there_is_not_is_refused_before_anything_is_written(project: Trial) -> None:

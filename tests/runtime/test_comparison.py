@@ -36,7 +36,7 @@ def test_what_still_runs_old_code_fails_the_change_and_is_named(trial: Trial, so
     module = importlib.import_module("app.a")
     before = dict(vars(module))
     error = trial.failure({"app/a.py": "from app.keeps import once\n" + source.replace("1", "2")})
-    assert error.message == f"app.a still runs the old code of {stale} in this process; nothing was changed."
+    assert error.message == f"app.a still runs the old code of {stale} in this process; nothing was written."
     assert dict(vars(module)) == before
     assert trial.change({"app/a.py": "from app.keeps import once\n" + source.replace("1", "2")}, "patch") == ()
     (held,) = held_functions(look_up(stale, module))

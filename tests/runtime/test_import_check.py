@@ -28,7 +28,7 @@ def test_a_module_that_does_not_import_fails_with_its_place(trial: Trial) -> Non
     assert error.code == "reload_failed"
     assert error.message == (
         "app.a does not import with the change: NameError: name 'undefined' is not defined, at app.a:2; "
-        "nothing was changed."
+        "nothing was written."
     )
     assert error.details["traceback"].splitlines()[1:3] == ["  app.a:2, in <module>", "    y = undefined"]
 
@@ -220,7 +220,7 @@ def test_asked_for_a_child_a_missing_interpreter_is_an_error(trial: Trial) -> No
     trial.interpreter = Interpreter(path="/nowhere/python", origin="VIRTUAL_ENV")
     error = trial.failure({"app/a.py": "x = 3\n"}, "child")
     assert error.code == "verify_failed"
-    assert "No such file or directory; nothing was changed." in error.message
+    assert "No such file or directory; nothing was written." in error.message
 
 
 def test_a_program_that_is_no_python_is_reported(trial: Trial) -> None:

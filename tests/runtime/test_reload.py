@@ -130,7 +130,7 @@ def test_the_error_has_the_exception_the_place_and_a_traceback_without_paths(tri
     trial.write("app/b.py", "def g():\n    raise KeyError('no')\n")
     load("app.a")
     error = trial.failure({"app/a.py": "from app.b import g\n\ng()\n"}, "process")
-    assert error.message == ("app.a does not import with the change: KeyError: 'no', at app.b:2; nothing was changed.")
+    assert error.message == ("app.a does not import with the change: KeyError: 'no', at app.b:2; nothing was written.")
     assert error.details["place"] == "app.b:2"
     assert error.details["traceback"].splitlines() == [
         "Traceback (most recent call last):",

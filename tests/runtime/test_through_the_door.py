@@ -96,7 +96,7 @@ def test_a_module_that_only_does_not_load_twice_is_not_said_not_to_import(trial:
     with pytest.raises(TransactionError) as caught:
         source.edit("app.core.A.m", old="return 1", new="return 2", reload="patch")
     told = "app.core imports with the change, but cannot be loaded again in this process: LookupError: A, at app.core:7"
-    assert caught.value.message == f"{told}; nothing was changed."
+    assert caught.value.message == f"{told}; nothing was written."
     assert dict(vars(at("app.core"))) == before
     assert (trial.root / "app/core.py").read_text() == code
     assert 'reload="child"' in caught.value.hints[0]
@@ -190,10 +190,10 @@ def test_a_move_and_an_edit_in_one_transaction_load_as_one(source: Source, trial
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("import os; os._exit(0)", "Importing app.core ended the interpreter (status 0); nothing was changed."),
+        ("import os; os._exit(0)", "Importing app.core ended the interpreter (status 0); nothing was written."),
         (
             "raise SystemExit",
-            "app.core does not import with the change: SystemExit, at app.core:6; nothing was changed.",
+            "app.core does not import with the change: SystemExit, at app.core:6; nothing was written.",
         ),
     ],
 )

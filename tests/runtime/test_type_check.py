@@ -206,7 +206,7 @@ def test_a_checker_that_hangs_is_stopped_before_anything_is_written(project: Tri
     with pytest.raises(TransactionError) as caught:
         verifier.prepare([], {}, {})
     assert caught.value.code == "timed_out"
-    assert caught.value.message.endswith("nothing was changed.")
+    assert caught.value.message.endswith("nothing was written.")
 
 
 def test_a_checker_that_cannot_be_started_is_told(project: Trial) -> None:
