@@ -293,7 +293,7 @@ def test_it_is_judged_as_it_is_formatted(root: Path) -> None:
 
 
 FAILURES: list[tuple[str, type[ResourceError], str]] = [
-    ("exit 3", TransactionError, "black ended with status 3; nothing was changed."),
+    ("exit 3", TransactionError, "black ended with status 3; nothing was written."),
     ("echo 'no : python'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
     ("sed s/return/raise/", TransactionError, "black gave back other code than it got for app.core.f; nothing"),
     ("sed 's/.a.:a/{&/'", TransactionError, "black gave back other code than it got for app.core.f; nothing"),

@@ -170,7 +170,7 @@ def test_a_tool_that_fails_is_an_error_that_names_it(tmp_path: Path, does: str, 
     tool = _with_black_at(tmp_path)
     with pytest.raises(TransactionError) as caught:
         tool.output("m.py", Source(UNTIDY))
-    assert caught.value.message == f"black {message}; nothing was changed."
+    assert caught.value.message == f"black {message}; nothing was written."
     assert caught.value.code == "verify_failed"
 
 

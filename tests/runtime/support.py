@@ -51,7 +51,7 @@ class Trial:
             others: paths of modules to import that do not change.
         """
         planned = {path: None if text is None else text.encode() for path, text in new.items()}
-        overlay = [self.module(path) for path in new if path.endswith((".py", ".pyi"))]
+        overlay = [self.module(path) for path in new if path.endswith((".py", ".pyi")) or path in self.unchecked]
         wanted = [*(each for each in overlay if planned[each.path] is not None), *map(self.module, others)]
         addresses = Addresses(self.root, [self.source_root], {})
         return check_imports(wanted, planned, self.setting, addresses, overlay=overlay).notices

@@ -344,3 +344,22 @@ def test_functions_of_the_system_keep_their_ways(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     trial.write("app/gone.py", "")
     assert trial.check({"app/a.py": KINDS, "app/new.py": "x = 1", "app/gone.py": None, "app/deep/er/x.py": ""}) == ()
+
+
+def test_scripts_of_any_name_and_stubs_are_compiled_as_planned(trial: Trial) -> None:
+    trial.unchecked = {"bin/tool", "app/__main__.py"}
+    fine = {"bin/tool": "1/0\n", "app/__main__.py": "1/0\n", "app/a.pyi": "x: int\n"}
+    assert codes(trial.check(fine)) == ["not_import_checked"]
+    for path in fine:
+        trial.write(path, "x = 1\n")
+        with pytest.raises(TransactionError, match="SyntaxError: invalid syntax"):
+            trial.check({path: "x = = 1\n"})
+
+
+def test_what_python_imports_as_it_starts_is_imported_again(trial: Trial, tmp_path: Path) -> None:
+    trial.write("app/a.py", "x = 1\n")
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(f"import sys\nsys.path.append({str(trial.root)!r})\nimport app.a\n")
+    trial.environment["PYTHONPATH"] = str(site)
+    assert trial.check({"app/a.py": "x = 2\n", "app/b.py": "import app.a\nassert app.a.x == 2\n"}) == ()

@@ -296,6 +296,10 @@ class _Planned:
         builtins.open = io.open = self.open
         if "tokenize" in sys.modules:
             vars(sys.modules["tokenize"])["_builtin_open"] = self.open
+        for name, module in list(sys.modules.items()):  # what a `.pth` file or `sitecustomize` imported
+            file = getattr(module, "__file__", None)
+            if file and self._key(file) in self._files:
+                del sys.modules[name]
         if self._folders:
             for name in ("stat", "lstat", "listdir", "scandir"):
                 _replace(name, getattr(self, name))
