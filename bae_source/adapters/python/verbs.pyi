@@ -375,6 +375,29 @@ class CodeVerbs:
 
 
 class Verbs(CodeVerbs):
+    def tests_list(self, *names: str) -> Text:
+        """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
+
+    def tests_run(
+        self,
+        *names: str,
+        failed: bool = False,
+        affected_by: Sequence[str] = (),
+        last_change: bool = False,
+        seconds: float | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest."""
+
+    def tests_results(
+        self,
+        *names: str,
+        outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
+        run: str | None = None,
+        compare: bool = False,
+    ) -> Text:
+        """Show how the tests of the last run went, or of an earlier one; nothing is run."""
+
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
 

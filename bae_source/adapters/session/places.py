@@ -1,6 +1,7 @@
 """The places of a session: each is one entry of `PLACES`, and its tools follow from the registry.
 
     home > source                   where code is read and changed; its packages and modules are places in it
+    home > source > tests           where its tests are listed and run
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -76,6 +77,12 @@ PLACES: Mapping[str, Place] = {
             areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
             with_modules=True,
             with_transactions=True,
+        ),
+        Place(
+            name="tests",
+            description="The project's tests: which there are, run all or some of them, and how the last runs went.",
+            above="source",
+            areas=("resources.tests.",),
         ),
     )
 }
