@@ -52,7 +52,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
     "verification": ("staged", "running", ""),
 }
 
-LONGEST_PATH = 29
+LONGEST_PATH = 30
 """Modules on the longest way from import to import."""
 
 #: Where a library lives: prefixes of paths below the package.

@@ -37,10 +37,13 @@ from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
+from bae_source.resources.tests.run import WantedTest
 from bae_source.resources.tests.suite import CONFTEST, Suite, Test
 from bae_source.syntax.outline.definitions import MODULE, Kind
+from bae_source.system.clock import ticks
 from bae_source.system.graphs import reached
 from bae_source.verification.data_named import changed_data, naming
+from bae_source.verification.tests_judge import ChosenTests
 
 MOST_TESTS = 200
 MOST_SYMBOLS = 40
@@ -413,3 +416,66 @@ def _around(resolved: Resolved) -> Iterator[str]:
 
 def _holds(outer: Test, inner: Test) -> bool:
     return outer.path == inner.path and inner.names[: len(outer.names)] == outer.names
+
+
+# Choose the whole suite where choosing would cost more than running.
+#
+#     rename of one helper          4 tests of 2 files           are run alone
+#     change of `Client.send`       more than half of the tests  the whole suite, files with affected tests first
+#     a search that takes too long  likewise, as far as it came
+#
+# Invariant: files of tests that are named after a changed module are always among those that are run.
+
+_LONGEST = 2.0
+"""Seconds that choosing may take at most."""
+_SHORTEST = 0.4
+_SHARE = 0.25
+"""Of the time that the whole suite takes."""
+_HALF = 0.5
+
+
+def chosen_tests(
+    before: Workspace,
+    after: Workspace,
+    plan: Plan,
+    *,
+    whole: float | None = None,
+    timer: Callable[[], int] = ticks,
+) -> ChosenTests:
+    """Choose the tests for a change.
+
+    Parameters:
+        before: the project as the change was planned on it.
+        after: the project as it will be.
+        whole: seconds that the whole suite took when it was last run.
+        timer: nanoseconds from any beginning.
+    """
+    limit = _LONGEST if whole is None else min(_LONGEST, max(_SHORTEST, whole * _SHARE))
+    until = timer() + int(limit * 1e9)
+    affected = affected_tests(before, after, plan, enough=lambda found: found > MOST_TESTS or timer() > until)
+    suite = affected.suite
+    tests = {*affected.tests, *_named_after(suite, plan)}
+    files = tuple(sorted({test.path for test in tests}))
+    if not affected.complete or _are_most(suite, tests):
+        return ChosenTests(tests=None, first=files, files=suite.files)
+    whole_files = {test.path for test in tests if not test.names}
+    kept = sorted(test for test in tests if not test.names or test.path not in whole_files)
+    wanted = tuple(WantedTest(path=test.path, names=test.names) for test in kept)
+    return ChosenTests(tests=wanted, first=files, files=suite.files)
+
+
+def _named_after(suite: Suite, plan: Plan) -> Iterable[Test]:
+    """Yield the files of tests that are named after modules that change."""
+    for module in plan.modules:
+        if module.path.endswith(".py") and not suite.is_test_file(module.path):
+            yield from map(Test, suite.named_after(module.name))
+
+
+def _are_most(suite: Suite, tests: Iterable[Test]) -> bool:
+    """Say whether tests are more than half of those of the project, as far as its files tell."""
+    every = {path: len(suite.tests_in(path)) for path in suite.files}
+    wanted: dict[str, int] = {}
+    for test in tests:
+        all_of_it = every.get(test.path, 1)
+        wanted[test.path] = all_of_it if not test.names else min(all_of_it, wanted.get(test.path, 0) + 1)
+    return sum(wanted.values()) > sum(every.values()) * _HALF

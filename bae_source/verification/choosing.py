@@ -136,15 +136,20 @@ def _judges(setting: Setting, workspace: Workspace, plan: Plan, context: Context
     after = workspace.after(plan.changes)
     for name in dict.fromkeys(context.verify):
         if name == "tests":
-            from bae_source.verification.tests_judge import TestsJudge
-
-            yield TestsJudge(workspace, after, plan)
+            yield _tests(workspace, after, plan)
         elif name == "types":
             yield _types(setting, workspace, after, plan)
         elif name.startswith(COMMAND):
             from bae_source.verification.command import Command
 
             yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
+
+
+def _tests(before: Workspace, after: Workspace, plan: Plan) -> Judge:
+    from bae_source.verification.affected import chosen_tests
+    from bae_source.verification.tests_judge import TestsJudge
+
+    return TestsJudge(lambda: chosen_tests(before, after, plan), plan.modules)
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:

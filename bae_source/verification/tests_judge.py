@@ -13,17 +13,17 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+
+from msgspec import Struct
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice, Result
-from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.plan import ModuleFile
 from bae_source.model.text import counted, listed
-from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
-from bae_source.verification.chosen_tests import ChosenTests, chosen_tests
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
@@ -35,14 +35,26 @@ _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
 
 
+class ChosenTests(Struct, frozen=True, kw_only=True):
+    """The tests that judge a change.
+
+    Parameters:
+        tests: None for the whole suite.
+        first: files, project-relative, that come first where the whole suite is run.
+        files: every file of tests in the project.
+    """
+
+    tests: tuple[WantedTest, ...] | None
+    first: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
 class TestsJudge:
     """Judges one change by tests.
 
     Parameters:
-        before: the project as the change was planned on it.
-        after: the project as it will be.
-        plan: the change.
-        whole: seconds that the whole suite took when it was last run.
+        choose: chooses the tests.
+        modules: those that change.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
 
@@ -55,17 +67,14 @@ class TestsJudge:
 
     def __init__(
         self,
-        before: Workspace,
-        after: Workspace,
-        plan: Plan,
+        choose: Callable[[], ChosenTests],
+        modules: Sequence[ModuleFile],
         *,
-        whole: float | None = None,
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self._workspaces = before, after
-        self._plan = plan
-        self._whole = whole
+        self._choose = choose
+        self._modules = tuple(modules)
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -76,7 +85,7 @@ class TestsJudge:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests; nothing was written.
             NotInCopy: in a copy they run on other code, or fail where they pass in the project.
         """
-        chosen = chosen_tests(*self._workspaces, self._plan, whole=self._whole)
+        chosen = self._choose()
         if chosen.tests == ():
             text = "No test reaches what changed, so none was run."
             check = Check(name="tests", result="not_run", detail="no test reaches what changed")
@@ -121,10 +130,6 @@ class TestsJudge:
             progress=progress,
         )
 
-    @property
-    def _modules(self) -> tuple[ModuleFile, ...]:
-        return self._plan.modules
-
     def _run(self, setting: Setting, chosen: ChosenTests) -> Run:
         """Run the chosen tests, in one go."""
         runner = self._runner(setting, self._progress)
@@ -162,9 +167,7 @@ class TestsJudge:
         if ran.ended == "interrupted":
             raise KeyboardInterrupt
         if ran.escaped:
-            modules = (self._workspaces[1].census.module(path) for path in ran.escaped)
-            names = [module.name for module in modules if module is not None]
-            raise NotInCopy(f"its tests load {listed(names, 3) or 'modules'} of the project itself")
+            raise NotInCopy(f"its tests load {listed(ran.escaped, 3)} of the project itself")
         return ran
 
     def _failing_in(self, setting: Setting, chosen: ChosenTests) -> set[str]:

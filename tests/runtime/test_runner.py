@@ -410,7 +410,7 @@ def test_a_module_that_is_loaded_from_the_tree_is_found_out(shadowed: tuple[Tria
     load = "import sys\nsys.path.insert(0, {!r})\nimport its\ndef test_a(): assert not its.WHERE\n"
     shadow.write("tests/test_a.py", load.format(str(suite.root / "lib")))
     ran = runner.run(None)
-    assert (dict(ran.counts), ran.escaped) == ({"passed": 1}, ("lib/its.py",))
+    assert (dict(ran.counts), ran.escaped) == ({"passed": 1}, ("lib.its",))
 
 
 def test_programs_for_the_projects_interpreter_are_understood_by_an_old_one() -> None:

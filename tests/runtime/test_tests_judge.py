@@ -19,6 +19,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.verification import tests_judge
+from bae_source.verification.affected import chosen_tests
 from bae_source.verification.judge import Copied, NotInCopy
 from bae_source.verification.tests_judge import TestsJudge
 from tests.checks.support import changes
@@ -90,7 +91,7 @@ class Project:
         planned = {path: None if text is None else text.encode() for path, text in new.items()}
         with Noting(state_folders(self.root), self.setting, planned) as place:
             try:
-                return TestsJudge(before, before.after(made), plan).judge(place)
+                return TestsJudge(lambda: chosen_tests(before, before.after(made), plan), plan.modules).judge(place)
             finally:
                 self.calls = place.calls
                 assert files_of(self.root) == was

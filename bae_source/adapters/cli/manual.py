@@ -38,7 +38,7 @@ STATUSES = (
     ("3", "no such name, or several"),
     ("4", "the code is at fault: it does not parse, or cannot be decoded"),
     ("5", "refused, because it would do harm; nothing was written"),
-    ("6", "the change was tried and taken back; the message names the step"),
+    ("6", "the change does not hold, or could not be written; the message names the step"),
     ("7", "the history cannot do it"),
     ("10", "waits for a person's approval"),
     ("70", "a bug of bae_source; the message says how to report it"),

@@ -81,7 +81,7 @@ class Run(Struct, frozen=True, kw_only=True):
         detail: the reason, where it is not complete.
         collected: how many tests were to be run.
         unreached: addresses of tests that were to be run if there was time, and were not.
-        escaped: project-relative paths of modules that were loaded from the project in a run in its shadow.
+        escaped: modules that were loaded from the project in a run in its shadow.
         seconds: from the first child's start to the last one's end.
     """
 

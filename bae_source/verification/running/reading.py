@@ -99,7 +99,7 @@ class Reading:
             elif "unreached" in line:
                 self.unreached = tuple(map(self.address, line["unreached"]))
             elif "escaped" in line:
-                self.escaped = tuple(line["escaped"])
+                self.escaped = tuple(self._addresses.module_from_root(path) or path for path in line["escaped"])
             elif "finished" in line:
                 self.status = line["finished"]
             self.missing |= "missing" in line
