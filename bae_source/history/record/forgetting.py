@@ -34,6 +34,8 @@ _KINDS = (
     ("staging", "the journal"),
     ("lock", "the lock"),
     ("drafts", "the drafts"),
+    ("shadow", "copies of the project that changes were judged in"),
+    ("tests", "the runs of tests"),
     ("proposals", "the proposals"),
     ("ledger", "the ledger"),
 )
