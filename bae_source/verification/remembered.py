@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bae_source.state.folders import StateFolders
-from bae_source.verification.shadow import FOLDER
+from bae_source.verification.shadow import FOLDER, tag_of
 
 _NAME = "in_project"
 
@@ -43,7 +43,7 @@ class Remembered:
 
     @property
     def _place(self) -> Path:
-        return self._folders.base / FOLDER / _NAME
+        return self._folders.base / FOLDER / f"{tag_of(self._folders)}{_NAME}"
 
     def _known(self) -> dict[str, str]:
         if self._reasons is None:

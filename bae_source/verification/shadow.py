@@ -201,7 +201,7 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
         folders.check()
         place = folders.make(folders.base / FOLDER)
         for number in range(1, _MOST_SLOTS + 1):
-            slot = place / str(number)
+            slot = place / f"{tag_of(folders)}{number}"
             slot.mkdir(exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN | WITHOUT_LINKS
             taken = take(os.open(slot / "lock", flags, 0o600))
@@ -216,6 +216,11 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
         yield Shadow(folders.root, slot, progress)
     finally:
         taken.release()
+
+
+def tag_of(folders: StateFolders) -> str:
+    """Return what the names of a project's own things begin with, where projects of a repository share a folder."""
+    return f"{sha256(folders.project.encode())[:8]}-" if folders.project else ""
 
 
 def _walk(root: Path, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:

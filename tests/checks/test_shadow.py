@@ -230,3 +230,13 @@ def test_where_there_can_be_no_copy_the_reason_is_told(root: Path, monkeypatch: 
     monkeypatch.setattr(shutil, "copyfile", full)
     with shadow_of(folders) as copy, pytest.raises(NoShadow, match="no space left on device"):
         copy.bring_up({})
+
+
+def test_projects_of_one_repository_have_copies_of_their_own(root: Path) -> None:
+    shutil.rmtree(root / ".git")
+    subprocess.run(["git", "init", "-q", root], check=True)
+    put(root / "sub/pyproject.toml", "")
+    with shadow_of(state_folders(root)) as whole, shadow_of(state_folders(root / "sub")) as part:
+        assert whole.root.parent != part.root.parent
+        part.bring_up({})
+        assert list(held(part)) == ["pyproject.toml"]
