@@ -165,7 +165,7 @@ def test_a_dry_run_names_what_would_be_run_and_runs_nothing(root: Path) -> None:
         ({"failed": True, "last_change": True}, "one of"),
         ({"affected_by": ["app.core.nope"]}, "defines no nope"),
         ({"seconds": 0}, "seconds"),
-        ({"verify": ["tests"]}, "verify"),
+        ({"verify": ["tests"]}, "nothing that could be verified"),
     ],
 )
 def test_what_is_asked_wrongly_is_refused_and_nothing_is_run(root: Path, given: dict[str, object], said: str) -> None:

@@ -86,7 +86,7 @@ def hanging(pids: Path) -> str:
 
 
 def as_test(root: Path, pids: Path) -> list[str]:
-    """Have a test hang that is run before the change is written."""
+    """Have a test hang that judges the change."""
     body = "".join(f"    {line}\n" for line in hanging(pids).splitlines())
     (root / "test_app.py").write_text(f"from app import f\n\n\ndef test_f() -> None:\n    assert f()\n{body}")
     return ["tests"]
@@ -105,7 +105,7 @@ def as_type_checker(root: Path, pids: Path) -> list[str]:
 
 
 def as_command(root: Path, pids: Path) -> list[str]:
-    """Likewise a command of the caller's, which is run once the change is written."""
+    """Likewise a command of the caller's."""
     (root / "hangs.py").write_text(hanging(pids))
     return [f"command {sys.executable} hangs.py"]
 
@@ -182,6 +182,7 @@ def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(
             if way is by_program_that_forks:
                 until(copy.exists, "there is no copy", PATIENCE)
             has_ended = ended(pids)
+            assert (root / "app.py").read_text() == MODULE, "it is judged before it is written"
             process.kill()
             process.wait()
             until(has_ended, "the project's code goes on")
@@ -189,7 +190,8 @@ def test_what_runs_the_projects_code_ends_with_the_process_that_started_it(
             if copy.exists():
                 assert is_running(int(copy.read_text()))
         done = run("read", "app.f", folder=root)
-        assert done.out.decode() == MODULE
+        assert (done.out.decode(), done.err) == (MODULE, b""), "there is nothing to recover"
+        assert run("edit", "app.f", "--old", "return 1", "--new", "return 2", "--reload=off", folder=root).status == 0
     finally:
         bystander.kill()
         bystander.wait()

@@ -49,6 +49,7 @@ class Multiplied(Struct, frozen=True, kw_only=True):
         texts = {
             inner.value if isinstance(inner, ast.Constant) else inner.attr
             for mark in marks
+            if not (isinstance(mark, ast.Call) and last_name(mark.func) == "parametrize")
             for inner in ast.walk(mark)
             if isinstance(inner, (ast.Constant, ast.Attribute))
         }

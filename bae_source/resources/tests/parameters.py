@@ -161,10 +161,8 @@ def _of_value(node: ast.expr) -> str | None:
 
 def _numbered(node: ast.expr, name: str, index: int) -> str | None:
     """Return the id of a literal without one of its own: `x0`."""
-    if isinstance(node, ast.Constant) and node.value == "":
-        return ""
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)):
-        return None
+        return None if node.value else ""
     literal = isinstance(node, (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Lambda))
     if isinstance(node, ast.Lambda):
         return "<lambda>"

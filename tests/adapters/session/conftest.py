@@ -59,22 +59,22 @@ def gone(process: int) -> bool:
 
 
 CHANGING = "source.edit('app.client.limit', 'limit = 9', reload='off', verify=['command sh verify'])"
-"""A block that changes the project, and then runs the script `verify` of `in_a_change` for half a minute."""
+"""A block that changes the project, for which the script `verify` of `in_a_change` runs for half a minute first."""
 
 
 def built_to_change(root: Path) -> Path:
     """Write the project below a folder, with what `CHANGING` needs, and return its root."""
-    (root / "verify").write_text("echo $$ > new; mv new begun; exec sleep 30\n")
+    (root / "verify").write_text(f"echo $$ > {root}/new; mv {root}/new {root}/begun; exec sleep 30\n")
     return built(root)
 
 
 def in_a_change(root: Path, begun: Path) -> int:
-    """Wait until `CHANGING` has written its change, and return the process that judges it."""
+    """Wait until the change of `CHANGING` is judged, and return the process that judges it; nothing is written."""
     until = time.monotonic() + 30
     while not begun.exists():
         assert time.monotonic() < until
         time.sleep(0.01)
-    assert contents(root)["app/client.py"].endswith("limit = 9\n")
+    assert not contents(root)["app/client.py"].endswith("limit = 9\n")
     return int(begun.read_text())
 
 
