@@ -551,6 +551,28 @@ def test_examples_in_docstrings_are_left_alone_where_pytest_does_not_run_them(ro
     assert codes(outcome)[:1] == ["no_tests"]
 
 
+def test_tests_that_passed_and_are_skipped_or_gone_with_a_change_are_named(root: Path) -> None:
+    test = "import pytest\nfrom app.core import send\n\n\ndef test_there():\n    assert send\n\n\n"
+    test += "if send(1) == 2:\n    def test_gone():\n        pass\n\n\n"
+    test += "@pytest.mark.skipif(send(1) != 2, reason='')\ndef test_skipped():\n    pass\n\n\n"
+    test += "@pytest.mark.skipif(send(1) == 2, reason='')\ndef test_never():\n    pass\n"
+    (root / "tests/test_send.py").write_text(test)
+    src = Source(root)
+    src.tests_run()
+    outcome = src.edit("app.core.send", old="x + 1", new="x * 1", verify=["tests"])
+    told = "tests.test_send.test_skipped, tests.test_send.test_gone passed when all tests were run last, and with the "
+    assert said(outcome, "passed_before") == f"{told}change are skipped or gone."
+    src.undo(reload="off")
+    outcome = src.edit("app.core.send", old="x + 1", new="1 + x", verify=["tests"])
+    assert "passed_before" not in codes(outcome)
+    changes = [
+        {"do": "edit", "target": "app.core.send", "old": "1 + x", "new": "1 * x"},
+        {"do": "write", "target": "tests.test_send", "source": test.replace("gone", "other"), "overwrite": True},
+    ]
+    outcome = src.apply(changes, verify=["tests"])
+    assert "test_gone" not in said(outcome, "passed_before"), "its file is changed as well"
+
+
 def test_checks_say_what_was_judged_and_are_no_warnings(root: Path) -> None:
     outcome = Source(root).edit("app.core.send", old="x + 1", new="1 + x", verify=["cycles", "tests"])
     assert [(check.name, check.result) for check in outcome.checks] == [

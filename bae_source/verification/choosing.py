@@ -115,7 +115,7 @@ def judging_of(
     loads = "import" in context.verify or (context.reload in ("auto", "patch", "child") and not context.dry_run)
     wanted = Wanted(
         imports="import" if loads else "",
-        judges=list(_judges(setting, workspace, plan, context)),
+        judges=list(_judges(folders, setting, workspace, plan, context)),
         verdicts=verdicts,
         remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
     )
@@ -132,11 +132,13 @@ def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace)
     return Setting(root=root, source_roots=workspace.layout.roots, interpreter=interpreter, environment=environment)
 
 
-def _judges(setting: Setting, workspace: Workspace, plan: Plan, context: Context) -> Iterator[Judge]:
+def _judges(
+    folders: StateFolders, setting: Setting, workspace: Workspace, plan: Plan, context: Context
+) -> Iterator[Judge]:
     after = workspace.after(plan.changes)
     for name in dict.fromkeys(context.verify):
         if name == "tests":
-            yield _tests(workspace, after, plan)
+            yield _tests(folders, workspace, after, plan)
         elif name == "types":
             yield _types(setting, workspace, after, plan)
         elif name.startswith(COMMAND):
@@ -145,11 +147,15 @@ def _judges(setting: Setting, workspace: Workspace, plan: Plan, context: Context
             yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
 
 
-def _tests(before: Workspace, after: Workspace, plan: Plan) -> Judge:
+def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan) -> Judge:
+    from bae_source.resources.tests.kept import Runs
     from bae_source.verification.affected import chosen_tests
     from bae_source.verification.tests_judge import TestsJudge
 
-    return TestsJudge(lambda: chosen_tests(before, after, plan), plan.modules)
+    kept = Runs(folders).last_whole()
+    last = None if kept is None else kept.run
+    whole = None if last is None else last.seconds
+    return TestsJudge(lambda: chosen_tests(before, after, plan, whole=whole), plan.modules, last=last)
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:

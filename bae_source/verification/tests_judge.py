@@ -55,6 +55,7 @@ class TestsJudge:
     Parameters:
         choose: chooses the tests.
         modules: those that change.
+        last: the last run of all tests, where one is kept.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
 
@@ -70,11 +71,13 @@ class TestsJudge:
         choose: Callable[[], ChosenTests],
         modules: Sequence[ModuleFile],
         *,
+        last: Run | None = None,
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._choose = choose
         self._modules = tuple(modules)
+        self._last = last
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -98,7 +101,7 @@ class TestsJudge:
         if ran.ended in _BROKEN:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
         if not failed:
-            return _judged(ran, ())
+            return (*self._silent(ran, chosen), *_judged(ran, ()))
         alone = already = self._already(place, chosen, failed)
         blamed = [each for each in failed if each.id not in already]
         if blamed and place.tree() is not None and self._depends_on_order(place, blamed):
@@ -107,7 +110,20 @@ class TestsJudge:
         if blamed:
             raise _red(blamed)
         self._check_copy(place, [each for each in failed if each.id in alone])
-        return _judged(ran, failed)
+        return (*self._silent(ran, chosen), *_judged(ran, failed))
+
+    def _silent(self, ran: Run, chosen: ChosenTests) -> tuple[Notice, ...]:
+        """Name tests that passed in the last run of all, and do not judge the change: they are skipped, or gone."""
+        passed = {each.id: each for each in self._last.results if each.outcome == "passed"} if self._last else {}
+        names = [each.address for each in ran.results if each.outcome == "skipped" and each.id in passed]
+        if chosen.tests is None and not ran.unreached:
+            changed = {module.path for module in self._modules}
+            there = {each.id for each in ran.results}
+            names += (each.address for key, each in passed.items() if key not in there and each.path not in changed)
+        if not names:
+            return ()
+        text = f"{listed(names, _MOST_SHOWN)} passed when all tests were run last, and with the change "
+        return (Notice("passed_before", f"{text}{'is' if len(names) == 1 else 'are'} skipped or gone."),)
 
     def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
         """See that what fails in a copy without the change fails in the project, too."""

@@ -11,7 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -85,14 +85,18 @@ class Runs:
 
     def kept(self) -> tuple[KeptRun, ...]:
         """Return the runs, the oldest first."""
-        owner = self._folders.local_id
-        found = [_read(self.folder / name) for name in self._names()] if owner else []
-        return tuple(each for each in found if each is not None and each.owner == owner)
+        return tuple(self._newest_first())[::-1]
 
     def last_whole(self) -> KeptRun | None:
         """Return the last run of all tests that came to its end."""
-        whole = [each for each in self.kept() if each.is_whole and each.run.ended == "complete"]
-        return whole[-1] if whole else None
+        return next((each for each in self._newest_first() if each.is_whole and each.run.ended == "complete"), None)
+
+    def _newest_first(self) -> Iterator[KeptRun]:
+        owner = self._folders.local_id
+        for name in reversed(self._names()) if owner else ():
+            found = _read(self.folder / name)
+            if found is not None and found.owner == owner:
+                yield found
 
     def add(self, run: Run, *, at: int, is_whole: bool) -> str:
         """Keep a run, and return its id; "" where it cannot be kept."""
