@@ -4,8 +4,8 @@ Invariants:
 - it is no shell: the words are the program and its arguments, and `;`, `|` or `$` mean nothing;
 - it runs in the folder that holds what is planned, with nothing to read, a time limit, and a bound on what is kept of
   its output;
-- where it fails in a copy of the project, it is run in the project as it is, too: a command that passes there, and
-  fails in a copy without the change, cannot judge in a copy.
+- where it fails in a copy without the change, too, it is run in the project as it is: a command that passes there
+  cannot judge in a copy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Command:
         if not finished.status and not finished.timed_out:
             return (Check(name=self.name, result="passed"),)
         tree = place.tree()
-        if tree is not None and self._passes(tree) and not self._passes(place.present()):
+        if tree is not None and not self._passes(place.present()) and self._passes(tree):
             raise NotInCopy(f"`{self._text}` passes in the project and fails in a copy of it")
         if finished.timed_out:
             raise self._timed_out(finished, setting)

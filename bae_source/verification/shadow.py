@@ -47,8 +47,11 @@ _TAGS = ("pyvenv.cfg", "conda-meta", "CACHEDIR.TAG")
 _BUILT = ("build", "dist")
 _BELIEVED = 2_000_000_000
 """Nanoseconds after which a stamp is believed."""
-_GIT = {"HEAD": b"ref: refs/heads/main\n", "config": b"[core]\n\trepositoryformatversion = 0\n\tbare = false\n"}
-"""A repository without commits, so that programs run in the copy look for none above it."""
+_GIT = b"gitdir: none-in-a-copy\n"
+"""The `.git` of a copy: a repository that is not there, so that git fails and finds none above, nor what that ignores.
+
+With an empty one a program that asks git for the project's files would find none, and nothing wrong with them.
+"""
 
 Stamp = tuple[int, int, int, int, int]
 """Time of modification and of change in nanoseconds, size, inode, and mode."""
@@ -122,10 +125,7 @@ class Shadow:
             self._progress(number, len(pending))
             source = self._make(path, wanted[path], planned, now)
             made[path] = _Made(source, _stamp(os.lstat(self.root / path)))
-        for name, content in _GIT.items() if not (self.root / ".git").is_dir() else ():
-            for folder in ("objects", "refs"):
-                (self.root / ".git" / folder).mkdir(parents=True, exist_ok=True)
-            (self.root / ".git" / name).write_bytes(content)
+        (self.root / ".git").write_bytes(_GIT)
         if pending or made.keys() != self._made.keys():
             self._made = made
             self._write()

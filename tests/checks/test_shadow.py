@@ -74,7 +74,7 @@ def content_of(root: Path) -> dict[str, bytes]:
 
 
 def held(copy: Shadow) -> dict[str, bytes]:
-    return {path: content for path, content in content_of(copy.root).items() if not path.startswith(".git/")}
+    return {path: content for path, content in content_of(copy.root).items() if path != ".git"}
 
 
 def expected(**changed: str | None) -> dict[str, bytes]:
@@ -191,16 +191,30 @@ def test_links_stay_inside_and_modes_are_kept(root: Path, copy: Shadow, tmp_path
         (root / path).unlink()
 
 
-def test_git_finds_no_repository_above_a_copy(root: Path, tmp_path: Path) -> None:
+def test_git_finds_no_repository_in_a_copy_and_none_above(root: Path) -> None:
     shutil.rmtree(root / ".git")
     subprocess.run(["git", "init", "-q", root], check=True)
     with shadow_of(state_folders(root)) as copy:
         copy.bring_up({})
-        command = ["git", "rev-parse", "--show-toplevel"]
-        top = subprocess.run(command, cwd=copy.root / "app", capture_output=True, text=True, check=True).stdout
-        assert Path(top.strip()).samefile(copy.root)
+        found = subprocess.run(["git", "status"], cwd=copy.root / "app", capture_output=True, text=True, check=False)
+        assert (found.returncode, found.stdout) == (128, "")
+        assert "not a git repository" in found.stderr
         status = subprocess.run(["git", "status", "--short"], cwd=root, capture_output=True, text=True, check=True)
         assert "shadow" not in status.stdout
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_a_linter_finds_what_is_wrong_in_a_copy_wherever_it_lies(root: Path, ignored: bool) -> None:
+    shutil.rmtree(root / ".git")
+    folders = state_folders(root)
+    if ignored:
+        folders.make(folders.history)  # before there is a repository: it lies in the project, and ignores itself
+    subprocess.run(["git", "init", "-q", root], check=True)
+    with shadow_of(state_folders(root)) as copy:
+        assert (".bae-source" in copy.root.parts) == ignored
+        copy.bring_up({"app/core.py": b"import os\n"})
+        checked = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "."], cwd=copy.root, check=False)
+        assert checked.returncode == 1
 
 
 def test_two_processes_have_a_copy_each_and_the_next_one_takes_that_which_is_free(root: Path) -> None:

@@ -17,7 +17,7 @@ from bae_source.verification.judge import Copied, Judge
 from tests.runtime.support import Trial
 from tests.state_folders import state_folders
 
-_OURS = {"__pycache__", ".bae-source"}
+_OURS = {"__pycache__", ".bae-source", ".git"}
 Files = Mapping[str, str | None]
 
 
