@@ -63,9 +63,9 @@ RECIPES = (
         ),
         code=("starlette",),
         rare=Change(
-            target="starlette.schemas.BaseSchemaGenerator._remove_converter",
-            old='return _remove_converter_pattern.sub("}", path)',
-            new='plain = _remove_converter_pattern.sub("}", path)\n        return plain',
+            target="starlette.background.BackgroundTasks.add_task",
+            old="self.tasks.append(task)",
+            new="tasks = self.tasks\n        tasks.append(task)",
         ),
         central=Change(
             target="starlette.applications.Starlette.__call__",
