@@ -14,9 +14,9 @@ RECIPES = (
         release=_PINNED["attrs"],
         code=("src/attr", "src/attrs"),
         rare=Change(
-            target="attr._version_info.VersionInfo._from_version_string",
-            old="if len(v) == 3:",
-            new="short = len(v) == 3\n        if short:",
+            target="attr.filters.exclude",
+            old="cls, names, attrs = _split_what(what)",
+            new="split = _split_what(what)\n    cls, names, attrs = split",
         ),
         central=Change(
             target="attr._make._ClassBuilder.build_class",
@@ -63,9 +63,9 @@ RECIPES = (
         ),
         code=("starlette",),
         rare=Change(
-            target="starlette.schemas.BaseSchemaGenerator._remove_converter",
-            old='return _remove_converter_pattern.sub("}", path)',
-            new='plain = _remove_converter_pattern.sub("}", path)\n        return plain',
+            target="starlette.background.BackgroundTasks.add_task",
+            old="self.tasks.append(task)",
+            new="tasks = self.tasks\n        tasks.append(task)",
         ),
         central=Change(
             target="starlette.applications.Starlette.__call__",
