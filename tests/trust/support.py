@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -96,15 +97,20 @@ def changed(stranger: Machine, root: Path) -> None:
 
 
 def crashed(stranger: Machine, root: Path) -> None:
-    """Kill a process in the middle of a change, so that there is a journal that says so."""
-    before = (root / "app.py").read_bytes()
-    words = ["edit", "app.send", "--old", "return", "--new", "return 4 +", "--reload", "off", "--verify"]
-    line = [sys.executable, "-m", "bae_source", *words, "command sleep 60", "--root", str(root)]
-    with subprocess.Popen(line, env=stranger.environment, stderr=subprocess.DEVNULL) as process:
-        while (root / "app.py").read_bytes() == before:
+    """Kill a process in the middle of a change of two files, so that there is a journal that says so."""
+    mark, changes = stranger.folder / "stopped", stranger.folder / "changes.json"
+    edits = [{"do": "edit", "target": "app.send", "old": "return", "new": "return 4 +"}]
+    edits.append({"do": "edit", "target": "use", "old": "send()", "new": "send()  # again"})
+    changes.write_text(json.dumps({"message": "both", "requests": edits}))
+    words = ["apply", str(changes), "--reload", "off", "--root", str(root)]
+    line = [sys.executable, "-m", "tests.stopping", str(mark), "0", *words]
+    repository = Path(__file__).parents[2]
+    with subprocess.Popen(line, env=stranger.environment, stderr=subprocess.DEVNULL, cwd=repository) as process:
+        while not mark.exists():
             assert process.poll() is None
             time.sleep(0.01)
         process.kill()
+    mark.unlink()
 
 
 def to_local(stranger: Machine, root: Path) -> None:

@@ -68,11 +68,11 @@ class Walk:
     def __exit__(self, *_: object) -> None:
         self._depth -= 1
         if not self._depth:
-            self._close()
+            self.forget()
 
     def __del__(self) -> None:
         """Close what Ctrl-C left open, where it came while folders were closed."""
-        self._close()
+        self.forget()
 
     def keeping(self) -> Walk:
         """Return the context inside which folders are kept open; what needs one is called there."""
@@ -80,7 +80,9 @@ class Walk:
 
     def forget(self) -> None:
         """Close the folders that are kept, since they may be others by now; who needs one looks for it anew."""
-        self._close()
+        for kept in (self._kept, self._kept_outside):
+            while kept:
+                close_quietly(self._disk, kept.popitem()[1])
 
     def at(self, parts: tuple[str, ...]) -> int:
         """Return the descriptor of the folder of these components, which hold no link; valid inside `keeping`.
@@ -154,14 +156,6 @@ class Walk:
         if len(self._kept) >= _MOST_KEPT:
             close_quietly(self._disk, self._kept.pop(next(iter(self._kept))))
         return found
-
-    def _close(self) -> None:
-        self._close_all(self._kept)
-        self._close_all(self._kept_outside)
-
-    def _close_all(self, kept: dict[tuple[str, ...], int] | dict[str, int]) -> None:
-        while kept:
-            close_quietly(self._disk, kept.popitem()[1])
 
     def _is_folder(self, parts: tuple[str, ...]) -> bool:
         """Say whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
