@@ -14,6 +14,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from bae_source.errors import TransactionError
@@ -23,6 +24,7 @@ from bae_source.model.text import counted, listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
+from bae_source.resources.tests.settings import has_settings
 from bae_source.verification.chosen_tests import ChosenTests, chosen_tests
 from bae_source.verification.judge import Place
 from bae_source.verification.running.reading import Progress
@@ -90,13 +92,18 @@ class TestsJudge:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests; nothing was written.
             Escaped: they ran on other code.
         """
-        chosen = chosen_tests(*self._workspaces, self._plan, whole=self._whole)
+        if self._is_set_up_as_a_whole():
+            setting = place.planned()
+            ran = self._run(setting, None)
+        else:
+            chosen = self._chosen
+            if chosen.tests == ():
+                return _none_reaches()
+            setting = place.planned()
+            ran = self._run(setting, chosen)
+        chosen = self._chosen
         if chosen.tests == ():
-            text = "No test reaches what changed, so none was run."
-            check = Check(name="tests", result="not_run", detail="no test reaches what changed")
-            return (Notice("no_tests", text), check)
-        setting = place.planned()
-        ran = self._run(setting, chosen)
+            return _none_reaches()
         if ran.ended in _NO_PYTHON:
             raise _cannot_run(ran, setting)
         failed = ran.red
@@ -113,6 +120,14 @@ class TestsJudge:
             raise _red(blamed)
         return _judged(ran, failed)
 
+    @cached_property
+    def _chosen(self) -> ChosenTests:
+        return chosen_tests(*self._workspaces, self._plan, whole=self._whole)
+
+    def _is_set_up_as_a_whole(self) -> bool:
+        """Say whether pytest's settings are those of the root, whichever tests are run."""
+        return has_settings(self._workspaces[1].files)
+
     def _runner(self, setting: Setting, progress: Progress | None = None) -> Runner:
         return Runner(
             setting,
@@ -127,10 +142,12 @@ class TestsJudge:
     def _modules(self) -> tuple[ModuleFile, ...]:
         return self._plan.modules
 
-    def _run(self, setting: Setting, chosen: ChosenTests) -> Run:
-        """Run the chosen tests, in one go."""
+    def _run(self, setting: Setting, chosen: ChosenTests | None) -> Run:
+        """Run the chosen tests, in one go; they are chosen while pytest is loaded, where they are not given."""
         runner = self._runner(setting, self._progress)
-        return _whole(runner.run(chosen.tests, first=chosen.first, rest=_REST, keep_going=True))
+        if chosen is not None:
+            return _whole(runner.run(chosen.tests, first=chosen.first, rest=_REST, keep_going=True))
+        return _whole(runner.run(lambda: (self._chosen.tests, self._chosen.first), rest=_REST, keep_going=True))
 
     def _already(self, place: Place, chosen: ChosenTests, failed: Sequence[TestResult]) -> set[str]:
         """Return the ids of what fails, or cannot be collected, without the change, too."""
@@ -170,6 +187,11 @@ def _whole(ran: Run) -> Run:
     if ran.escaped:
         raise Escaped(ran.escaped)
     return ran
+
+
+def _none_reaches() -> tuple[Notice | Check, ...]:
+    check = Check(name="tests", result="not_run", detail="no test reaches what changed")
+    return (Notice("no_tests", "No test reaches what changed, so none was run."), check)
 
 
 def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ...]:

@@ -227,6 +227,9 @@ def test_where_no_test_reaches_the_change_none_is_run(project: Project) -> None:
     (project.root / "tests/test_core.py").unlink()
     found = project.judge(core("return 2"), "app.core.f")
     assert found[-1] == Check(name="tests", result="not_run", detail="no test reaches what changed")
+    assert project.calls == ["planned"], "a child loads pytest meanwhile"
+    (project.root / "pyproject.toml").unlink()
+    assert project.judge(core("return 2"), "app.core.f") == found
     assert project.calls == []
 
 

@@ -233,7 +233,7 @@ def test_a_place_says_what_it_is_what_it_has_and_what_is_in_it(here: Here) -> No
     source = here.names["source"]
     assert source.name == "source"
     assert source.description == "The project's code, addressed by dotted names: read, search and change it."
-    assert source.children == ("app", "limit", "read")
+    assert source.children == ("tests", "app", "limit", "read")
     assert source.app.children == ("net", "client", "other")
     assert source.app.client.description == "app.client — A client. (1 class, 0 functions)"
     assert {"read", "write", "edit", "glob", "grep", "transaction"} <= set(source.supported_tools)
@@ -259,8 +259,8 @@ def test_what_an_entry_shows_keeps_to_the_budget_and_says_what_is_left_out(root:
 def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp_path: Path) -> None:
     here.names["source"].app.net.wire()
     lines = here.names["nav"](1).splitlines()
-    assert lines == ["home", "  source", "    app", "      net", "        wire  <- you are here", "      client",
-                     "      other", "    limit", "    read"]  # fmt: skip
+    assert lines == ["home", "  source", "    tests", "    app", "      net", "        wire  <- you are here",
+                     "      client", "      other", "    limit", "    read"]  # fmt: skip
     for number in range(20):
         (tmp_path / f"m{number:02}.py").write_text("")
     many = Namespace(Service(tmp_path), lambda _: None).names["nav"]()

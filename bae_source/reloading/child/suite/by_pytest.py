@@ -45,7 +45,7 @@ def run(request: dict[str, Any], answers: Any) -> int:
         setattr(Selected, "pytest_" + name, mark(getattr(Selected, "pytest_" + name)))
     if int(pytest.__version__.split(".")[0]) < 7:
         _name_as_before(wrapper)
-    return int(pytest.main(_arguments(request), plugins=[Selected(request, answers.say)]))
+    return int(pytest.main(_arguments(request), plugins=[Selected(request, answers)]))
 
 
 def _arguments(request: dict[str, Any]) -> list[str]:
@@ -54,7 +54,8 @@ def _arguments(request: dict[str, Any]) -> list[str]:
     given += ["-o", "cache_dir=" + os.path.join(request["scratch"], "pytest")]  # noqa: PTH118
     if request["keep_going"]:
         given += ["--maxfail=0", "--continue-on-collection-errors"]
-    return given + sorted(request["wanted"] or ())  # absolute paths, by which pytest finds its settings
+    # absolute paths, by which pytest finds its settings; without them those of the root
+    return given + (sorted(request["wanted"] or ()) if not request["selection"] else [])
 
 
 def _name_as_before(wrapper: Any) -> None:
@@ -69,18 +70,21 @@ class Selected:
 
     Parameters:
         request: `wanted` by absolute path the tests of that file, as names, case and node id, or None for all tests;
-            `first` the paths of files that come first; `rest` the seconds for the others; `skipped` node ids.
-        say: writes a line of answer.
+            `first` the paths of files that come first; `rest` the seconds for the others; `skipped` node ids;
+            `selection` the file that tells `wanted` and `first` later, while plugins are loaded; "" for none.
+        answers: takes lines of answer.
     """
 
-    def __init__(self, request: dict[str, Any], say: Any) -> None:
-        self._wanted = request["wanted"]
-        self._folders = {folder for path in self._wanted or () for folder in _around(path)}
-        self._first = set(request["first"])
+    def __init__(self, request: dict[str, Any], answers: Any) -> None:
+        self._request = request
+        self._wanted: Any = {}
+        self._folders: set[str] = set()
+        self._first: set[str] = set()
         self._rest = request["rest"]
         self._project = request["root"]
         self._skipped = set(request["skipped"])
-        self._say = say
+        self._answers = answers
+        self._say = answers.say
         self._config: Any = None
         self._last_of_first = 0
         self._until: float | None = None
@@ -89,6 +93,9 @@ class Selected:
 
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
         """Collect where the project's settings say, and leave coverage alone: nothing is measured or written."""
+        selection = self._answers.selection(self._request)
+        self._wanted, self._first = selection["wanted"], set(selection["first"])
+        self._folders = {folder for path in self._wanted or () for folder in _around(path)}
         options = early_config.known_args_namespace
         if self._wanted is not None:
             options.file_or_dir = self._collected_places(early_config, options.file_or_dir)
