@@ -15,6 +15,7 @@ import linecache
 import os
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 _MAX_TEXT = 2000
@@ -213,7 +214,9 @@ class Selected:
         its = self._running.get(report.nodeid)
         if its is None:
             return  # of a test that another plugin runs inside this one
-        category = self._config.hook.pytest_report_teststatus(report=report, config=self._config)[0]
+        category = ""
+        if report.when == "call" or not report.passed:  # pytest counts no set-up and no teardown that passes
+            category = self._config.hook.pytest_report_teststatus(report=report, config=self._config)[0]
         if category == "rerun":
             its.update(categories=[], error=None)
         elif category:
@@ -290,7 +293,12 @@ def _of_example(lines: list[str]) -> str:
 
 
 def _path(item: Any) -> str:
-    return os.path.realpath(str(getattr(item, "path", None) or item.fspath))
+    return _real(str(getattr(item, "path", None) or item.fspath))
+
+
+@lru_cache(maxsize=None)  # noqa: UP033 - `cache` came with Python 3.9
+def _real(path: str) -> str:
+    return os.path.realpath(path)
 
 
 def _around(path: str) -> Iterator[str]:
@@ -330,7 +338,7 @@ def _defined(item: Any) -> tuple[str, tuple[str, ...]] | None:
     code = getattr(function, "__code__", None)
     if function is None or code is None:
         return None
-    return os.path.realpath(code.co_filename), tuple(function.__qualname__.split("."))
+    return _real(code.co_filename), tuple(function.__qualname__.split("."))
 
 
 def _holds(wanted: dict[str, Any], names: tuple[str, ...], case: str) -> bool:
