@@ -240,6 +240,26 @@ def test_a_place_says_what_it_is_what_it_has_and_what_is_in_it(here: Here) -> No
     assert {"app", "read", "enter", "nav"} <= set(dir(source))
 
 
+def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_through_it(tmp_path: Path) -> None:
+    files = {"app/core.py": "def f(): ...\n", "tests/test_core.py": "def test_f(): ...\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    events: list[str] = []
+    names = Namespace(Service(tmp_path), lambda event: events.append(event.line)).names
+    source = names["source"]
+    assert source.children == ("tests", "app")
+    source.tests()
+    assert {"tests_list", "tests_run", "tests_results"} <= set(names)
+    assert str(names["tests_list"]()) == "1 test in 1 file.\ntests.test_core: 1 test (1 function)"
+    assert source.tests.test_core.read("test_f") == "def test_f(): ...\n"
+    assert events == [
+        "◆ tests() -> home > source > tests",
+        "[source.tests] ◆ tests_list() -> str (2 lines)",
+        "[source.tests.test_core] ◆ read(test_f) -> str (1 line)",
+    ]
+
+
 def test_what_an_entry_shows(here: Here) -> None:
     text = str(here.names["source"]())
     assert text.startswith("source — The project's code")
