@@ -14,6 +14,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -32,6 +33,8 @@ from bae_source.verification.running.runner import Runner
 
 _REST = 60.0
 """Seconds for tests that may be concerned, where they are not the first ones."""
+_NOTE = "seconds"
+"""The file beside compiled files that says how long the whole suite took."""
 _SAMPLE = 3
 """Tests that are run alone to see whether the order of tests decides."""
 _MOST_SHOWN = 10
@@ -60,7 +63,7 @@ class TestsJudge:
         plan: the change.
         project: the project's root.
         cache: a folder of ours for compiled files; None for none.
-        whole: seconds that the whole suite took when it was last run.
+        whole: seconds that the whole suite took when it was last run; None for those of the last judge that ran it.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
     """
@@ -87,6 +90,22 @@ class TestsJudge:
         self._by_unittest = by_unittest
         self._progress = progress
 
+    @cached_property
+    def _chosen(self) -> ChosenTests:
+        return chosen_tests(*self._workspaces, self._plan, whole=self._whole or self._noted())
+
+    def _noted(self) -> float | None:
+        """Return the seconds that the whole suite took for the last judge that ran it."""
+        try:
+            return float((self._cache / _NOTE).read_text()) if self._cache else None
+        except (OSError, ValueError):
+            return None
+
+    def _note(self, ran: Run) -> None:
+        if self._cache and self._chosen.tests is None and ran.ended == "complete" and not ran.unreached:
+            with suppress(OSError):  # the next one chooses for as long as it may
+                (self._cache / _NOTE).write_text(str(ran.seconds))
+
     def judge(self, place: Place) -> tuple[Notice | Check, ...]:
         """Run the tests on the planned text, and those that fail on the project without the change.
 
@@ -108,6 +127,7 @@ class TestsJudge:
             return _none_reaches()
         if ran.ended in _NO_PYTHON:
             raise _cannot_run(ran, setting)
+        self._note(ran)
         failed = ran.red
         if ran.ended in _BROKEN:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
@@ -121,10 +141,6 @@ class TestsJudge:
         if blamed:
             raise _red(blamed)
         return _judged(ran, failed)
-
-    @cached_property
-    def _chosen(self) -> ChosenTests:
-        return chosen_tests(*self._workspaces, self._plan, whole=self._whole)
 
     def _is_set_up_as_a_whole(self) -> bool:
         """Say whether pytest's settings are those of the root, whichever tests are run."""
@@ -171,7 +187,7 @@ class TestsJudge:
         return {each.id for each in failed if each.id in red or each.path in red}
 
     def _depends_on_order(self, place: Place, blamed: Sequence[TestResult]) -> bool:
-        """Say whether tests that are blamed pass on the planned text where they run alone, the first of them at least."""
+        """Say whether the first tests that are blamed pass on the planned text where they run alone."""
         if any("::" not in each.id for each in blamed):
             return False
         wanted = [WantedTest(path=each.path, id=each.id) for each in blamed[:_SAMPLE]]

@@ -255,7 +255,7 @@ def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_t
     assert source.tests.test_core.read("test_f") == "def test_f(): ...\n"
     assert events == [
         "◆ tests() -> home > source > tests",
-        "[source.tests] ◆ tests_list() -> str (2 lines)",
+        "[tests] ◆ tests_list() -> str (2 lines)",
         "[source.tests.test_core] ◆ read(test_f) -> str (1 line)",
     ]
 
