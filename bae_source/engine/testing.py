@@ -20,7 +20,7 @@ from bae_source.model.plan import Plan
 from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.resources.tests.collected import broken_and_tests, files_of_tests
+from bae_source.resources.tests.collected import are_of_unittest, files_of_tests
 from bae_source.resources.tests.kept import Runs, red_of
 from bae_source.resources.tests.named import address_of, named_tests
 from bae_source.resources.tests.results import TestsResults, shown_results
@@ -87,7 +87,7 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
             for path in files_of_tests(workspace, pytest_settings(workspace.files))
             if (module := workspace.census.module(path)) is not None
         ],
-        by_unittest=_are_of_unittest(workspace),
+        by_unittest=are_of_unittest(workspace),
         progress=bench.progress,
     )
     ran = runner.run(wanted, seconds=seconds, keep_going=wanted is not None)
@@ -182,16 +182,6 @@ def _cache(bench: Bench) -> Path | None:
         return bench.folders.make(bench.folders.local / "tests" / "compiled")
     except OSError:
         return None
-
-
-def _are_of_unittest(workspace: Workspace) -> bool:
-    """Say whether all tests are methods of unittest's cases, and no file asks for pytest."""
-    settings = pytest_settings(workspace.files)
-    files = files_of_tests(workspace, settings)
-    if any(b"pytest" in (workspace.content(path) or b"") for path in files):
-        return False
-    found, _ = broken_and_tests(workspace, files, settings)
-    return bool(found) and all(len(test.names) > 1 for test in found)
 
 
 def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:

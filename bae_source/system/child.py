@@ -222,6 +222,7 @@ def run(
     limit: int = _LIMIT,
     given: bytes | None = None,
     answered: Callable[[bytes], None] | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Finished:
     """Run `command` in `folder` to its end, at most `time_limit` seconds.
 
@@ -230,6 +231,7 @@ def run(
         limit: bytes kept of each stream; of the answer, sixty-four times as many.
         given: what it reads from its stdin; None for none.
         answered: takes each piece of the answer as it comes; what it raises ends the child.
+        meanwhile: called once the child is started, before its time begins to count; likewise.
 
     Raises:
         CannotStart: the program cannot be started.
@@ -244,6 +246,8 @@ def run(
         finally:
             os.close(writer)
         try:
+            if meanwhile is not None:
+                meanwhile()
             _, output, errors = child.streams
             assert output is not None
             assert errors is not None

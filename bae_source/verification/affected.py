@@ -428,9 +428,10 @@ def _holds(outer: Test, inner: Test) -> bool:
 
 _LONGEST = 2.0
 """Seconds that choosing may take at most."""
-_SHORTEST = 0.4
-_SHARE = 0.25
-"""Of the time that the whole suite takes."""
+_SHORTEST = 0.3
+"""So long a child takes to load pytest; until then choosing costs nothing."""
+_SHARE = 0.1
+"""Of the time that the whole suite takes, which is known where it was run."""
 _HALF = 0.5
 
 

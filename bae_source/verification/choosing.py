@@ -149,13 +149,17 @@ def _judges(
 
 def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan) -> Judge:
     from bae_source.resources.tests.kept import Runs
+    from bae_source.resources.tests.settings import has_settings
     from bae_source.verification.affected import chosen_tests
     from bae_source.verification.tests_judge import TestsJudge
 
     kept = Runs(folders).last_whole()
-    last = None if kept is None else kept.run
-    whole = None if last is None else last.seconds
-    return TestsJudge(lambda: chosen_tests(before, after, plan, whole=whole), plan.modules, last=last)
+    return TestsJudge(
+        lambda whole: chosen_tests(before, after, plan, whole=whole),
+        plan.modules,
+        meanwhile=has_settings(after.files),
+        last=None if kept is None else kept.run,
+    )
 
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:

@@ -14,6 +14,8 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,6 +32,10 @@ from bae_source.verification.running.runner import Runner
 
 _REST = 60.0
 """Seconds for tests that may be concerned, where they are not the first ones."""
+_NOTE = "seconds"
+"""The file among what is kept of a copy that says how long the whole suite took."""
+_SAMPLE = 3
+"""Tests that are run alone to see whether the order of tests decides."""
 _MOST_SHOWN = 10
 _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
@@ -53,8 +59,10 @@ class TestsJudge:
     """Judges one change by tests.
 
     Parameters:
-        choose: chooses the tests.
+        choose: chooses the tests; gets the seconds that the whole suite takes, None where that is not known.
         modules: those that change.
+        meanwhile: whether they may be chosen while a child loads pytest, since its settings are those of the root,
+            whichever tests are run.
         last: the last run of all tests, where one is kept.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
@@ -68,16 +76,19 @@ class TestsJudge:
 
     def __init__(
         self,
-        choose: Callable[[], ChosenTests],
+        choose: Callable[[float | None], ChosenTests],
         modules: Sequence[ModuleFile],
         *,
+        meanwhile: bool = False,
         last: Run | None = None,
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._choose = choose
         self._modules = tuple(modules)
+        self._meanwhile = meanwhile
         self._last = last
+        self._setting: Setting
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -88,15 +99,15 @@ class TestsJudge:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests; nothing was written.
             NotInCopy: in a copy they run on other code, or fail where they pass in the project.
         """
-        chosen = self._choose()
-        if chosen.tests == ():
-            text = "No test reaches what changed, so none was run."
+        setting = self._setting = place.planned()
+        ran = self._run(setting) if self._meanwhile or self._chosen.tests != () else None
+        chosen = self._chosen
+        if chosen.tests == () or ran is None:
             check = Check(name="tests", result="not_run", detail="no test reaches what changed")
-            return (Notice("no_tests", text), check)
-        setting = place.planned()
-        ran = self._run(setting, chosen)
+            return (Notice("no_tests", "No test reaches what changed, so none was run."), check)
         if ran.ended in _NO_PYTHON:
             raise _cannot_run(ran, setting)
+        self._note(ran)
         failed = ran.red
         if ran.ended in _BROKEN:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
@@ -105,12 +116,30 @@ class TestsJudge:
         alone = already = self._already(place, chosen, failed)
         blamed = [each for each in failed if each.id not in already]
         if blamed and place.tree() is not None and self._depends_on_order(place, blamed):
-            already = alone | self._failing_in(place.present(), chosen)
+            already = alone | self._failing_in(place.present())
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
         self._check_copy(place, [each for each in failed if each.id in alone])
         return (*self._silent(ran, chosen), *_judged(ran, failed))
+
+    @cached_property
+    def _chosen(self) -> ChosenTests:
+        return self._choose(self._last.seconds if self._last else self._noted())
+
+    def _noted(self) -> float | None:
+        """Return the seconds that the whole suite took for the last judge that ran it."""
+        caches = self._setting.caches
+        try:
+            return None if caches is None else float((caches / _NOTE).read_text())
+        except (OSError, ValueError):
+            return None
+
+    def _note(self, ran: Run) -> None:
+        caches = self._setting.caches
+        if caches is not None and self._chosen.tests is None and ran.ended == "complete" and not ran.unreached:
+            with suppress(OSError):  # the next one chooses for as long as it may
+                (caches / _NOTE).write_text(str(ran.seconds))
 
     def _silent(self, ran: Run, chosen: ChosenTests) -> tuple[Notice, ...]:
         """Name tests that passed in the last run of all, and do not judge the change: they are skipped, or gone."""
@@ -146,10 +175,14 @@ class TestsJudge:
             progress=progress,
         )
 
-    def _run(self, setting: Setting, chosen: ChosenTests) -> Run:
-        """Run the chosen tests, in one go."""
+    def _run(self, setting: Setting) -> Run:
+        """Run the chosen tests, in one go; they are chosen while pytest is loaded, where that may be."""
         runner = self._runner(setting, self._progress)
-        return self._sound(runner.run(chosen.tests, first=chosen.first, rest=_REST, keep_going=True))
+        if self._meanwhile:
+            return self._sound(
+                runner.run(lambda: (self._chosen.tests, self._chosen.first), rest=_REST, keep_going=True)
+            )
+        return self._sound(runner.run(self._chosen.tests, first=self._chosen.first, rest=_REST, keep_going=True))
 
     def _already(self, place: Place, chosen: ChosenTests, failed: Sequence[TestResult]) -> set[str]:
         """Return the ids of what fails, or cannot be collected, without the change, too."""
@@ -171,10 +204,10 @@ class TestsJudge:
         return {each.id for each in failed if each.id in red or each.path in red}
 
     def _depends_on_order(self, place: Place, blamed: Sequence[TestResult]) -> bool:
-        """Say whether all tests that are blamed pass on the planned text where they run alone."""
+        """Say whether the first tests that are blamed pass on the planned text where they run alone."""
         if any("::" not in each.id for each in blamed):
             return False
-        wanted = [WantedTest(path=each.path, id=each.id) for each in blamed]
+        wanted = [WantedTest(path=each.path, id=each.id) for each in blamed[:_SAMPLE]]
         ran = self._sound(self._runner(place.planned()).run(wanted, keep_going=True))
         return ran.ended == "complete" and not ran.red
 
@@ -186,8 +219,8 @@ class TestsJudge:
             raise NotInCopy(f"its tests load {listed(ran.escaped, 3)} of the project itself")
         return ran
 
-    def _failing_in(self, setting: Setting, chosen: ChosenTests) -> set[str]:
-        return {each.id for each in self._run(setting, chosen).red}
+    def _failing_in(self, setting: Setting) -> set[str]:
+        return {each.id for each in self._run(setting).red}
 
 
 def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ...]:

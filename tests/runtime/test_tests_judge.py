@@ -67,6 +67,7 @@ class Project:
             time_limit=60.0,
         )
         self.calls: list[str] = []
+        self.meanwhile = True
         for path, text in FILES.items():
             self.write(path, text)
 
@@ -91,7 +92,12 @@ class Project:
         planned = {path: None if text is None else text.encode() for path, text in new.items()}
         with Noting(state_folders(self.root), self.setting, planned) as place:
             try:
-                return TestsJudge(lambda: chosen_tests(before, before.after(made), plan), plan.modules).judge(place)
+                judge = TestsJudge(
+                    lambda whole: chosen_tests(before, before.after(made), plan, whole=whole),
+                    plan.modules,
+                    meanwhile=self.meanwhile,
+                )
+                return judge.judge(place)
             finally:
                 self.calls = place.calls
                 assert files_of(self.root) == was
@@ -216,6 +222,9 @@ def test_where_no_test_reaches_the_change_none_is_run(project: Project) -> None:
     (project.root / "tests/test_core.py").unlink()
     found = project.judge(core("return 2"), "app.core.f")
     assert found[-1] == Check(name="tests", result="not_run", detail="no test reaches what changed")
+    assert project.calls == ["planned"], "a child loads pytest meanwhile"
+    (project.root / "pyproject.toml").unlink()
+    assert project.judge(core("return 2"), "app.core.f") == found
     assert project.calls == []
 
 

@@ -79,7 +79,7 @@ class Way:
         spot = self.__spot
         places = () if spot.module else tuple(place.name for place in inside(spot.place.name))
         found = self.__modules.inside(spot.module) if spot.place.with_modules else ()
-        return (*places, *(name.rpartition(".")[2] for name in found))
+        return tuple(dict.fromkeys((*places, *(name.rpartition(".")[2] for name in found))))
 
     @property
     def enter(self) -> Word:
@@ -110,6 +110,10 @@ class Way:
         module = f"{spot.module}.{name}" if spot.module else str(name)
         if spot.place.with_modules and len(module) < _LONGEST and self.__modules.has(module):
             return self.__to(Spot(place=spot.place, module=module))
+        behind = f"{spot.place.name}.{name}"  # a package that is called like the place
+        above = PLACES.get(spot.place.above)
+        if not spot.module and above is not None and above.with_modules and self.__modules.has(behind[:_LONGEST]):
+            return self.__to(Spot(place=above, module=behind))
         raise self.__without(str(name)[:_LONGEST], module)
 
     def __dir__(self) -> list[str]:

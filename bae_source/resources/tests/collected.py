@@ -20,7 +20,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
 from bae_source.resources.tests.fixtures import Multiplied, last_name, multiplied
 from bae_source.resources.tests.parameters import Cases, cases_of, parameters_of
-from bae_source.resources.tests.settings import PytestSettings
+from bae_source.resources.tests.settings import PytestSettings, pytest_settings
 
 _CASE = ("TestCase", "Case")
 _NODES = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -161,3 +161,13 @@ def broken_and_tests(
         except ResourceError:
             broken.append(path)
     return tuple(found), tuple(broken)
+
+
+def are_of_unittest(workspace: Workspace) -> bool:
+    """Say whether all tests are methods of unittest's cases, and no file of tests names pytest."""
+    settings = pytest_settings(workspace.files)
+    files = files_of_tests(workspace, settings)
+    if any(b"pytest" in (workspace.content(path) or b"") for path in files):
+        return False
+    found, _ = broken_and_tests(workspace, files, settings)
+    return bool(found) and all(len(test.names) > 1 for test in found)

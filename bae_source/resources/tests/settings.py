@@ -113,6 +113,13 @@ def pytest_settings(files: Files) -> PytestSettings:
     )
 
 
+def has_settings(files: Files) -> bool:
+    """Say whether the root of a project has settings of pytest, which then count for all tests."""
+    return any(files.kind(name) is not None for name in ("pytest.ini", ".pytest.ini", "pytest.toml")) or bool(
+        _table(files)
+    )
+
+
 def _options(options: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return of `addopts` the places to look into, the paths to ignore, and what selects tests."""
     places: list[str] = []

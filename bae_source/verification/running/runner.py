@@ -16,7 +16,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
 from bae_source.verification.running.reading import Progress, Reading
 
+Choose = Callable[[], tuple[Sequence[WantedTest] | None, Iterable[str]]]
+"""Returns the tests that are wanted, None for all, and the files that come first."""
 PROBE = Path(__file__).parents[2] / "reloading/child/suite/probe.py"
 _MOST_CHILDREN = 5
 _SHOWN = 10
@@ -67,7 +70,7 @@ class Runner:
 
     def run(
         self,
-        wanted: Sequence[WantedTest] | None,
+        wanted: Sequence[WantedTest] | Choose | None,
         *,
         first: Iterable[str] = (),
         rest: float | None = None,
@@ -77,7 +80,8 @@ class Runner:
         """Run tests, with another child for those behind one that did not come to an end.
 
         Parameters:
-            wanted: None for all that pytest collects by itself.
+            wanted: None for all that pytest collects by itself; a function that returns them, and `first`, is called
+                while the child loads pytest and its plugins.
             first: files, project-relative, that come before the others.
             rest: seconds after which no test of the others is begun.
             keep_going: whether tests are run though some files cannot be collected, whatever the project's settings.
@@ -90,14 +94,14 @@ class Runner:
             "root": str(self._root),
             "project": str(self._project),
             "roots": [str(self._root / folder) for folder in dict.fromkeys((*self._setting.source_roots, ""))],
-            "wanted": None if wanted is None else self._by_file(wanted),
-            "first": [str(self._root / path) for path in first],
             "rest": rest,
             "keep_going": keep_going,
             "by_unittest": self._by_unittest,
         }
+        choose = wanted if callable(wanted) else None
+        request |= {"wanted": None, "first": []} if callable(wanted) else self._selection(wanted, first)
         try:
-            ended, detail = self._children(request, reading, until)
+            ended, detail = self._children(request, reading, until, choose)
         except KeyboardInterrupt:
             ended, detail = "interrupted", ""
         return Run(
@@ -112,6 +116,12 @@ class Runner:
             seconds=round(time.monotonic() - begun, 3),
         )
 
+    def _selection(self, wanted: Sequence[WantedTest] | None, first: Iterable[str]) -> dict[str, Any]:
+        return {
+            "wanted": None if wanted is None else self._by_file(wanted),
+            "first": [os.path.realpath(self._root / path) for path in first],
+        }
+
     def _by_file(self, wanted: Iterable[WantedTest]) -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {}
         for test in wanted:
@@ -119,7 +129,9 @@ class Runner:
             found.setdefault(os.path.realpath(self._root / test.path), []).append(entry)
         return found
 
-    def _children(self, request: dict[str, Any], reading: Reading, until: float | None) -> tuple[Ended, str]:
+    def _children(
+        self, request: dict[str, Any], reading: Reading, until: float | None, choose: Choose | None
+    ) -> tuple[Ended, str]:
         """Run children until one comes to its end; return how the run ended, and why."""
         with Scratch() as folder:
             scratch = Path(folder)
@@ -134,9 +146,15 @@ class Runner:
                     limit = min(limit, until - time.monotonic())
                 if limit <= 0:
                     return "stopped", "the time is up"
-                request |= {"skipped": list(reading.results), "spare": str(scratch / f"spare{number}")}
+                later = scratch / "selection.json" if choose is not None and not number else None
+                request |= {
+                    "skipped": list(reading.results),
+                    "spare": str(scratch / f"spare{number}"),
+                    "selection": str(later or ""),
+                }
+                meanwhile = partial(self._choose, choose, request, later) if choose and later else None
                 try:
-                    finished = self._child(scratch, request, reading, limit)
+                    finished = self._child(scratch, request, reading, limit, meanwhile)
                 except CannotStart as error:
                     return "no_python", self._addresses.convert(str(error))
                 ended = self._ended(finished, reading, limit, is_last=until is not None and time.monotonic() >= until)
@@ -144,7 +162,22 @@ class Runner:
                     return ended
         return "died", f"{_MOST_CHILDREN} tests ended the interpreter or had to be stopped"
 
-    def _child(self, scratch: Path, request: dict[str, Any], reading: Reading, limit: float) -> Finished:
+    def _choose(self, choose: Choose, request: dict[str, Any], later: Path) -> None:
+        """Write the file that a child waits for; the next child has it in its request."""
+        selection = self._selection(*choose())
+        request.update(selection)
+        draft = later.with_suffix(".new")
+        draft.write_text(json.dumps(selection), encoding="utf-8")
+        draft.replace(later)
+
+    def _child(
+        self,
+        scratch: Path,
+        request: dict[str, Any],
+        reading: Reading,
+        limit: float,
+        meanwhile: Callable[[], None] | None,
+    ) -> Finished:
         reading.begin()
         file = scratch / "request.json"
         file.write_text(json.dumps(request), encoding="utf-8")
@@ -154,6 +187,7 @@ class Runner:
             environment=scrubbed(self._setting.environment),
             time_limit=limit,
             answered=reading.take,
+            meanwhile=meanwhile,
         )
         spare = Path(request["spare"])
         if spare.is_file():

@@ -233,11 +233,31 @@ def test_a_place_says_what_it_is_what_it_has_and_what_is_in_it(here: Here) -> No
     source = here.names["source"]
     assert source.name == "source"
     assert source.description == "The project's code, addressed by dotted names: read, search and change it."
-    assert source.children == ("app", "limit", "read")
+    assert source.children == ("tests", "app", "limit", "read")
     assert source.app.children == ("net", "client", "other")
     assert source.app.client.description == "app.client — A client. (1 class, 0 functions)"
     assert {"read", "write", "edit", "glob", "grep", "transaction"} <= set(source.supported_tools)
     assert {"app", "read", "enter", "nav"} <= set(dir(source))
+
+
+def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_through_it(tmp_path: Path) -> None:
+    files = {"app/core.py": "def f(): ...\n", "tests/test_core.py": "def test_f(): ...\n"}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    events: list[str] = []
+    names = Namespace(Service(tmp_path), lambda event: events.append(event.line)).names
+    source = names["source"]
+    assert source.children == ("tests", "app")
+    source.tests()
+    assert {"tests_list", "tests_run", "tests_results"} <= set(names)
+    assert str(names["tests_list"]()) == "1 test in 1 file.\ntests.test_core: 1 test (1 function)"
+    assert source.tests.test_core.read("test_f") == "def test_f(): ...\n"
+    assert events == [
+        "◆ tests() -> home > source > tests",
+        "[tests] ◆ tests_list() -> str (2 lines)",
+        "[source.tests.test_core] ◆ read(test_f) -> str (1 line)",
+    ]
 
 
 def test_what_an_entry_shows(here: Here) -> None:
@@ -259,8 +279,8 @@ def test_what_an_entry_shows_keeps_to_the_budget_and_says_what_is_left_out(root:
 def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp_path: Path) -> None:
     here.names["source"].app.net.wire()
     lines = here.names["nav"](1).splitlines()
-    assert lines == ["home", "  source", "    app", "      net", "        wire  <- you are here", "      client",
-                     "      other", "    limit", "    read"]  # fmt: skip
+    assert lines == ["home", "  source", "    tests", "    app", "      net", "        wire  <- you are here",
+                     "      client", "      other", "    limit", "    read"]  # fmt: skip
     for number in range(20):
         (tmp_path / f"m{number:02}.py").write_text("")
     many = Namespace(Service(tmp_path), lambda _: None).names["nav"]()

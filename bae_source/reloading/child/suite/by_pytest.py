@@ -15,6 +15,7 @@ import linecache
 import os
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 _MAX_TEXT = 2000
@@ -45,7 +46,7 @@ def run(request: dict[str, Any], answers: Any) -> int:
         setattr(Selected, "pytest_" + name, mark(getattr(Selected, "pytest_" + name)))
     if int(pytest.__version__.split(".")[0]) < 7:
         _name_as_before(wrapper)
-    return int(pytest.main(_arguments(request), plugins=[Selected(request, answers.say)]))
+    return int(pytest.main(_arguments(request), plugins=[Selected(request, answers)]))
 
 
 def _arguments(request: dict[str, Any]) -> list[str]:
@@ -54,7 +55,8 @@ def _arguments(request: dict[str, Any]) -> list[str]:
     given += ["-o", "cache_dir=" + os.path.join(request["scratch"], "pytest")]  # noqa: PTH118
     if request["keep_going"]:
         given += ["--maxfail=0", "--continue-on-collection-errors"]
-    return given + sorted(request["wanted"] or ())  # absolute paths, by which pytest finds its settings
+    # absolute paths, by which pytest finds its settings; without them those of the root
+    return given + (sorted(request["wanted"] or ()) if not request["selection"] else [])
 
 
 def _name_as_before(wrapper: Any) -> None:
@@ -69,18 +71,21 @@ class Selected:
 
     Parameters:
         request: `wanted` by absolute path the tests of that file, as names, case and node id, or None for all tests;
-            `first` the paths of files that come first; `rest` the seconds for the others; `skipped` node ids.
-        say: writes a line of answer.
+            `first` the paths of files that come first; `rest` the seconds for the others; `skipped` node ids;
+            `selection` the file that tells `wanted` and `first` later, while plugins are loaded; "" for none.
+        answers: takes lines of answer.
     """
 
-    def __init__(self, request: dict[str, Any], say: Any) -> None:
-        self._wanted = request["wanted"]
-        self._folders = {folder for path in self._wanted or () for folder in _around(path)}
-        self._first = set(request["first"])
+    def __init__(self, request: dict[str, Any], answers: Any) -> None:
+        self._request = request
+        self._wanted: Any = {}
+        self._folders: set[str] = set()
+        self._first: set[str] = set()
         self._rest = request["rest"]
         self._project = request["root"]
         self._skipped = set(request["skipped"])
-        self._say = say
+        self._answers = answers
+        self._say = answers.say
         self._config: Any = None
         self._last_of_first = 0
         self._until: float | None = None
@@ -89,6 +94,9 @@ class Selected:
 
     def pytest_load_initial_conftests(self, early_config: Any) -> Iterator[None]:
         """Collect where the project's settings say, and leave coverage alone: nothing is measured or written."""
+        selection = self._answers.selection(self._request)
+        self._wanted, self._first = selection["wanted"], set(selection["first"])
+        self._folders = {folder for path in self._wanted or () for folder in _around(path)}
         options = early_config.known_args_namespace
         if self._wanted is not None:
             options.file_or_dir = self._collected_places(early_config, options.file_or_dir)
@@ -206,7 +214,9 @@ class Selected:
         its = self._running.get(report.nodeid)
         if its is None:
             return  # of a test that another plugin runs inside this one
-        category = self._config.hook.pytest_report_teststatus(report=report, config=self._config)[0]
+        category = ""
+        if report.when == "call" or not report.passed:  # pytest counts no set-up and no teardown that passes
+            category = self._config.hook.pytest_report_teststatus(report=report, config=self._config)[0]
         if category == "rerun":
             its.update(categories=[], error=None)
         elif category:
@@ -283,7 +293,12 @@ def _of_example(lines: list[str]) -> str:
 
 
 def _path(item: Any) -> str:
-    return os.path.realpath(str(getattr(item, "path", None) or item.fspath))
+    return _real(str(getattr(item, "path", None) or item.fspath))
+
+
+@lru_cache(maxsize=None)  # noqa: UP033 - `cache` came with Python 3.9
+def _real(path: str) -> str:
+    return os.path.realpath(path)
 
 
 def _around(path: str) -> Iterator[str]:
@@ -323,7 +338,7 @@ def _defined(item: Any) -> tuple[str, tuple[str, ...]] | None:
     code = getattr(function, "__code__", None)
     if function is None or code is None:
         return None
-    return os.path.realpath(code.co_filename), tuple(function.__qualname__.split("."))
+    return _real(code.co_filename), tuple(function.__qualname__.split("."))
 
 
 def _holds(wanted: dict[str, Any], names: tuple[str, ...], case: str) -> bool:

@@ -25,6 +25,7 @@ _MAX_FRAMES = 12
 
 def run(request: dict[str, Any], answers: Any) -> int:
     """Run tests by unittest; return the status that pytest would."""
+    request = {**request, **answers.selection(request)}
     root = request["root"]
     found = _discovered(root)
     problems = [test for test in found if type(test).__module__ == "unittest.loader"]
