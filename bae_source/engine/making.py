@@ -121,6 +121,8 @@ class Making:
         reload = reload_of(self._setting, self._workspace, self._plan, self._context)
         if self._context.reload == "off" and not self._context.verify:
             return Made(committed=self._written(transactions, operated, reload), found=())
+        with transactions.held():
+            pass  # what keeps a change from being written is told before tests are run for it
         judging, copied = self._judging(reload, self._context)
         with copied:
             found = judging.judge()
