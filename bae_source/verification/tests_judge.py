@@ -39,6 +39,10 @@ _SAMPLE = 3
 _MOST_SHOWN = 10
 _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
+_NONE_REACHES = (
+    Notice("no_tests", "No test reaches what changed, so none was run."),
+    Check(name="tests", result="not_run", detail="no test reaches what changed"),
+)
 
 
 class ChosenTests(Struct, frozen=True, kw_only=True):
@@ -88,7 +92,7 @@ class TestsJudge:
         self._modules = tuple(modules)
         self._meanwhile = meanwhile
         self._last = last
-        self._setting: Setting
+        self._caches: Path | None = None
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -99,12 +103,14 @@ class TestsJudge:
             TransactionError: `verify_failed` or `timed_out`, with the failing tests; nothing was written.
             NotInCopy: in a copy they run on other code, or fail where they pass in the project.
         """
-        setting = self._setting = place.planned()
-        ran = self._run(setting) if self._meanwhile or self._chosen.tests != () else None
+        if not self._meanwhile and self._chosen.tests == ():
+            return _NONE_REACHES
+        setting = place.planned()
+        self._caches = setting.caches
+        ran = self._run(setting)
         chosen = self._chosen
-        if chosen.tests == () or ran is None:
-            check = Check(name="tests", result="not_run", detail="no test reaches what changed")
-            return (Notice("no_tests", "No test reaches what changed, so none was run."), check)
+        if chosen.tests == ():
+            return _NONE_REACHES
         if ran.ended in _NO_PYTHON:
             raise _cannot_run(ran, setting)
         self._note(ran)
@@ -129,17 +135,15 @@ class TestsJudge:
 
     def _noted(self) -> float | None:
         """Return the seconds that the whole suite took for the last judge that ran it."""
-        caches = self._setting.caches
         try:
-            return None if caches is None else float((caches / _NOTE).read_text())
+            return None if self._caches is None else float((self._caches / _NOTE).read_text())
         except (OSError, ValueError):
             return None
 
     def _note(self, ran: Run) -> None:
-        caches = self._setting.caches
-        if caches is not None and self._chosen.tests is None and ran.ended == "complete" and not ran.unreached:
+        if self._caches is not None and self._chosen.tests is None and ran.ended == "complete" and not ran.unreached:
             with suppress(OSError):  # the next one chooses for as long as it may
-                (caches / _NOTE).write_text(str(ran.seconds))
+                (self._caches / _NOTE).write_text(str(ran.seconds))
 
     def _silent(self, ran: Run, chosen: ChosenTests) -> tuple[Notice, ...]:
         """Name tests that passed in the last run of all, and do not judge the change: they are skipped, or gone."""
