@@ -194,6 +194,12 @@ def test_frames_of_a_failure_are_addresses(suite: Trial) -> None:
     ]
 
 
+def test_a_fixture_that_is_not_there_is_told_in_a_line(suite: Trial) -> None:
+    suite.write("tests/test_a.py", "def test_a(nothing): pass\n")
+    [result] = run(suite).results
+    assert (result.outcome, result.message) == ("error", "fixture 'nothing' not found")
+
+
 def test_a_file_that_cannot_be_collected_is_a_problem_and_stops_no_other_where_the_caller_goes_on(suite: Trial) -> None:
     suite.write("tests/test_bad.py", "import nowhere\n")
     suite.write("tests/test_worse.py", "def test_it(:\n")

@@ -51,7 +51,8 @@ def run(request: dict[str, Any], answers: Any) -> int:
 
 def _arguments(request: dict[str, Any]) -> list[str]:
     """Return the arguments for pytest, which outweigh those in the project's settings."""
-    given = ["-q", "--color=no", "--rootdir", request["root"]]
+    # pytest takes a hundred times as long to draw a failure in its own way as to find it, and it is drawn by us
+    given = ["-q", "--color=no", "--tb=native", "--rootdir", request["root"]]
     given += ["-o", "cache_dir=" + os.path.join(request["scratch"], "pytest")]  # noqa: PTH118
     if request["keep_going"]:
         given += ["--maxfail=0", "--continue-on-collection-errors"]
