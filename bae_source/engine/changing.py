@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Transactions
     from bae_source.verification.judging import Found
+    from bae_source.verification.running.reading import Progress
 
 _MOST_NAMED = 3
 """Files that a notice names; the report has all of them."""
@@ -79,6 +80,7 @@ class Changing:
         workspace: makes a fresh snapshot, with planned content by path or None.
         folders: where our own state lies.
         undo: undoes an operation, as `undo` does.
+        progress: called while a change is judged.
     """
 
     def __init__(
@@ -89,12 +91,14 @@ class Changing:
         workspace: Callable[[Contents | None], Workspace],
         folders: Callable[[], StateFolders],
         undo: Callable[[Changing, str, Context], object],
+        progress: Progress,
     ) -> None:
         self.root = root
         self.environment = environment
         self.workspace = workspace
         self.folders = folders
         self._undo = undo
+        self._progress = progress
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -275,7 +279,16 @@ class Changing:
         def undo(operation_id: str) -> object:
             return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
 
-        return Making(self.folders(), self.environment, workspace, plan, context, verdicts=verdicts, undo=undo)
+        return Making(
+            self.folders(),
+            self.environment,
+            workspace,
+            plan,
+            context,
+            verdicts=verdicts,
+            undo=undo,
+            progress=self._progress,
+        )
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
         """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.

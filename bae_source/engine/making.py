@@ -32,6 +32,7 @@ from bae_source.verification.judging import Found, Judging
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Committed, Transactions
+    from bae_source.verification.running.reading import Progress
 
 _LOOKS = 3
 """How often a change is imported anew, where others go on changing files that it imports."""
@@ -75,6 +76,7 @@ class Making:
         workspace: the project as the change was planned on it.
         verdicts: of an earlier attempt of the same request, by the judge's name; takes those of this one.
         undo: undoes an operation.
+        progress: called for each file that is copied, and each test that ends.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Making:
         *,
         verdicts: dict[str, Found],
         undo: Callable[[str], object],
+        progress: Progress,
     ) -> None:
         self._folders = folders
         self._workspace = workspace
@@ -94,6 +97,7 @@ class Making:
         self._context = context
         self._verdicts = verdicts
         self._undo = undo
+        self._progress = progress
         self._setting = setting_of(folders.root, environment, workspace)
 
     def judge(self) -> Found:
@@ -133,7 +137,8 @@ class Making:
 
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
         setting = patient(self._setting, self._workspace)
-        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, self._verdicts)
+        wanted = self._verdicts, self._progress
+        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
         return transactions.commit(

@@ -100,7 +100,8 @@ class Service:
             large project may be read by copies of it.
 
     Attributes:
-        progress: called for each test that ends, with how many have, of how many, and its address.
+        progress: called while something takes long, with how much is done, of how much, and what came last: a test by
+            its address, a file that is copied.
 
     Raises:
         RequestError: `invalid_arguments` if `root` is no folder.
@@ -389,7 +390,12 @@ class Service:
             workspace=self.workspace,
             folders=lambda: self.folders,
             undo=_undone,
+            progress=self._progressed,
         )
+
+    def _progressed(self, done: int, of: int, last: str) -> None:
+        if self.progress is not None:
+            self.progress(done, of, last)
 
     @cached_property
     def _language_servers(self) -> LanguageServers:

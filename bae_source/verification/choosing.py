@@ -33,6 +33,7 @@ from bae_source.verification.judging import Found, Judging, Wanted
 from bae_source.verification.remembered import Remembered
 
 if TYPE_CHECKING:
+    from bae_source.verification.running.reading import Progress
     from bae_source.verification.type_checkers import TypeChecker
 
 _SECONDS = 300.0
@@ -100,6 +101,7 @@ def judging_of(
     plan: Plan,
     context: Context,
     verdicts: dict[str, Found],
+    progress: Progress,
 ) -> tuple[Judging, Copied]:
     """Return what judges a change, and the copy in which it does, to be let go afterwards.
 
@@ -107,6 +109,7 @@ def judging_of(
         setting: how code is run in the project, and how long it may take.
         workspace: the project as it is before the change.
         verdicts: of an earlier attempt of the same request, by name.
+        progress: called for each file that is copied, and each test that ends.
 
     Raises:
         RequestError: `invalid_arguments` for a command that there is not.
@@ -115,11 +118,11 @@ def judging_of(
     loads = "import" in context.verify or (context.reload in ("auto", "patch", "child") and not context.dry_run)
     wanted = Wanted(
         imports="import" if loads else "",
-        judges=list(_judges(folders, setting, workspace, plan, context)),
+        judges=list(_judges(folders, workspace, setting, plan, context, progress)),
         verdicts=verdicts,
         remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
     )
-    copied = Copied(folders, setting, contents_of(workspace, plan)[1])
+    copied = Copied(folders, setting, contents_of(workspace, plan)[1], lambda n, of: progress(n, of, "files copied"))
     return Judging(reload, wanted, copied, digest=plan.changes.digest), copied
 
 
@@ -133,12 +136,12 @@ def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace)
 
 
 def _judges(
-    folders: StateFolders, setting: Setting, workspace: Workspace, plan: Plan, context: Context
+    folders: StateFolders, workspace: Workspace, setting: Setting, plan: Plan, context: Context, progress: Progress
 ) -> Iterator[Judge]:
     after = workspace.after(plan.changes)
     for name in dict.fromkeys(context.verify):
         if name == "tests":
-            yield _tests(folders, workspace, after, plan)
+            yield _tests(folders, workspace, after, plan, progress)
         elif name == "types":
             yield _types(setting, workspace, after, plan)
         elif name.startswith(COMMAND):
@@ -147,7 +150,7 @@ def _judges(
             yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
 
 
-def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan) -> Judge:
+def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan, progress: Progress) -> Judge:
     from bae_source.resources.tests.kept import Runs
     from bae_source.resources.tests.settings import has_settings
     from bae_source.verification.affected import chosen_tests
@@ -159,6 +162,7 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
         plan.modules,
         meanwhile=has_settings(after.files),
         last=None if kept is None else kept.run,
+        progress=progress,
     )
 
 

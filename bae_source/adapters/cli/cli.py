@@ -93,6 +93,15 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
 
 
 def _run(service: Service, asked: Request, context: Context) -> Outcome:
+    if asked.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
+        from bae_source.adapters.cli.progress import shown_on  # for a person who waits
+
+        with shown_on(sys.stderr) as service.progress:
+            return _closed(service, asked, context)
+    return _closed(service, asked, context)
+
+
+def _closed(service: Service, asked: Request, context: Context) -> Outcome:
     try:
         try:
             return service.run(asked, context)

@@ -37,6 +37,9 @@ class Door:
         engine: makes an engine; called again after `close`.
         offer: the tools that may be called.
         budget: bytes of an answer where a call says nothing.
+
+    Attributes:
+        at: how far the call has come that is being answered; "" where nothing tells.
     """
 
     def __init__(self, engine: Callable[[], Service], offer: Offer, *, budget: int) -> None:
@@ -44,6 +47,7 @@ class Door:
         self._service: Service | None = None
         self._offer = offer
         self._budget = budget
+        self.at = ""
 
     def call(self, name: str, arguments: Mapping[str, Any], who: str | None = None) -> Outcome:
         """Call a tool.
@@ -73,9 +77,14 @@ class Door:
         """The engine."""
         if self._service is None:
             self._service = self._engine()
+            self._service.progress = self._progressed
         return self._service
 
+    def _progressed(self, done: int, of: int, last: str) -> None:
+        self.at = f"{done:,} of {of:,}: {last}" if of else f"{done:,}: {last}"
+
     def _guarded(self, name: str, do: Callable[[], Outcome]) -> Outcome:
+        self.at = ""
         try:
             return do()
         except ResourceError as error:

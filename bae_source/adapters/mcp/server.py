@@ -123,7 +123,9 @@ class Answers:
             return _result(done[0])
 
         def tell() -> str:
-            return f"{name} is at work" if jobs and jobs[0].begun else "Another request is being answered first"
+            if not jobs or not jobs[0].begun:
+                return "Another request is being answered first"
+            return ": ".join(filter(None, (f"{name} is at work", self._door.at)))
 
         def forget() -> None:  # is done after the call, which may be at work yet
             for each in done:
