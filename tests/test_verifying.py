@@ -466,6 +466,7 @@ def test_what_a_change_imports_and_others_changed_while_it_was_verified_is_impor
     assert process.returncode == 0, err
     assert b"changed_meanwhile" in out + err
     assert b"app.core changed while the change was judged; the import check was made again" in out + err
+    assert b"Verified: import, command sh" in out
 
 
 def test_a_change_that_does_not_import_with_what_others_wrote_while_it_was_verified_is_refused(root: Path) -> None:

@@ -129,8 +129,7 @@ class Making:
             pass  # what keeps a change from being written is told before tests are run for it
         judging, copied = self._judging(reload, self._context)
         with copied:
-            found = judging.judge()
-            found += self._imported_again(reload, judging)
+            found = self._imported_again(reload, judging, judging.judge())
         if not judging.left:
             return Made(committed=self._written(transactions, operated, reload), found=found)
         return self._judged_in_project(transactions, operated, reload, judging, found)
@@ -151,21 +150,26 @@ class Making:
             of=operated.of,
         )
 
-    def _imported_again(self, reload: Reload, judging: Judging) -> Found:
-        """Import the change again where files that it imports were changed while it was judged."""
+    def _imported_again(self, reload: Reload, judging: Judging, found: Found) -> Found:
+        """Import the change again where files that it imports were changed while it was judged.
+
+        Parameters:
+            found: what judges came to.
+        """
         names: list[str] = []
-        found: Found = ()
+        imported: Found = ()
         for _ in range(_LOOKS):
             changed = reload.changed_since()
             if not changed:
                 break
             names += changed
-            found = judging.import_again()
+            imported = judging.import_again()
         if not names:
-            return ()
+            return found
+        others = tuple(each for each in found if not (isinstance(each, Check) and each.name == "import"))
         again = f"{listed(dict.fromkeys(names), 5)} changed while the change was judged"
         text = f"{again}; the import check was made again on what is there, and the others stand as they were made."
-        return (*found, Notice("changed_meanwhile", text))
+        return (*imported, *others, Notice("changed_meanwhile", text))
 
     def _judged_in_project(
         self, transactions: Transactions, operated: Operated, reload: Reload, judging: Judging, found: Found

@@ -25,6 +25,7 @@ from bae_source.reloading.child.import_check import Setting
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
 from bae_source.verification.judge import NotInCopy, Place
+from bae_source.verification.shadow import COMPILED
 
 _MOST_LINES = 20
 _OWN_FOLDER = ("VIRTUAL_ENV", ".venv")
@@ -77,7 +78,8 @@ class Command:
 
     def _run(self, setting: Setting) -> Finished:
         with Scratch() as folder:
-            environment = scrubbed(_environment(setting), Path(folder))
+            compiled = Path(folder) if setting.caches is None else setting.caches / COMPILED
+            environment = scrubbed(_environment(setting), compiled)
             try:
                 return run(
                     [self._program(setting), *self._words[1:]],

@@ -2,7 +2,8 @@
 
     shadow/1/lock            a slot: one process at a time, which holds this
     shadow/1/manifest        what each file of the copy was made of
-    shadow/1/<project>/      the copy, called as the project's folder is; compiled files stay beside its sources
+    shadow/1/<project>/      the copy, called as the project's folder is
+    shadow/1/caches/         what is kept from run to run, compiled files among it
 
     with shadow_of(folders) as shadow:
         shadow.bring_up({"app/core.py": b"…"})      the project as it is now, with these files instead of its own
@@ -36,6 +37,8 @@ from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS
 from bae_source.system.hashing import sha256
 
 FOLDER = "shadow"
+COMPILED = "compiled"
+"""The folder among the caches that gathers what commands compile."""
 _MOST_SLOTS = 8
 _COMPILED = "__pycache__"
 _CACHES = frozenset(
@@ -84,6 +87,7 @@ class Shadow:
 
     Attributes:
         root: the folder of the copy.
+        caches: a folder for what is kept of it.
     """
 
     def __init__(self, project: Path, slot: Path, progress: Callable[[int, int], None] = lambda _, __: None) -> None:
@@ -148,7 +152,7 @@ class Shadow:
         with suppress(FileNotFoundError):
             target.unlink()
         if path.endswith(".py"):
-            _forget_compiled(target)
+            _forget_compiled(target, self.caches / COMPILED)
         if entry is None:
             content = planned[path] or b""
             target.write_bytes(content)
@@ -276,9 +280,10 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _forget_compiled(source: Path) -> None:
-    """Remove the compiled files of a source of the copy."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        for compiled in (source.parent / _COMPILED).iterdir():
-            if compiled.name.startswith(f"{source.stem}."):
-                compiled.unlink()
+def _forget_compiled(source: Path, gathered: Path) -> None:
+    """Remove the compiled files of a source of the copy, beside it and below a folder that gathers such files."""
+    for folder in (source.parent / _COMPILED, gathered / source.parent.relative_to(source.anchor)):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for compiled in folder.iterdir():
+                if compiled.name.startswith(f"{source.stem}."):
+                    compiled.unlink()

@@ -139,6 +139,15 @@ def test_one_that_asks_git_for_the_projects_files_cannot_judge_in_a_copy(project
         judge(project, command(project, "git ls-files"), NEW)
 
 
+def test_what_it_compiles_is_kept_and_is_never_that_of_another_text(project: Trial) -> None:
+    project.write("app/__init__.py", "")
+    for number in range(2, 6):
+        code = f"import app.core; assert app.core.x == {number}; print(app.core.__spec__.cached)"
+        judge(project, command(project, python(code)), {"app/core.py": f"x = {number}\n"})
+    [caches] = project.root.glob(".bae-source/shadow/1/caches/compiled")
+    assert list(caches.rglob("core.*.pyc"))
+
+
 def test_what_it_writes_is_gone_the_next_time_and_never_in_the_project(project: Trial) -> None:
     writing = "sh -c '! test -e made && touch made && echo x > app/core.py && rm pyproject.toml'"
     project.write("pyproject.toml", "")
