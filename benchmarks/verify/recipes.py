@@ -85,9 +85,9 @@ RECIPES = (
         release=_PINNED["httpx"],
         code=("httpx",),
         rare=Change(
-            target="httpx._auth.DigestAuth._parse_challenge",
-            old='assert scheme.lower() == "digest"',
-            new='lowered = scheme.lower()\n        assert lowered == "digest"',
+            target="httpx._models.Response.iter_lines",
+            old="decoder = LineDecoder()",
+            new="kind = LineDecoder\n        decoder = kind()",
         ),
         central=Change(
             target="httpx._client.BaseClient.build_request",
