@@ -190,6 +190,18 @@ def test_what_hinders_a_run_is_a_result(root: Path) -> None:
     assert src.tests_run().text.startswith("No test was run: the project's Python does not start")
 
 
+def test_tests_that_were_not_run_are_counted_and_the_reason_is_said(root: Path) -> None:
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-x -k test_send"\n')
+    (root / "tests/test_send.py").write_text("def test_red(): assert 0\n\n\ndef test_more(): ...\n")
+    text = Source(root).tests_run().text
+    assert text.startswith("The test failed, in ")
+    assert "1 of 2 were not run, since the project's settings end a run early." in text
+    (root / "tests/test_send.py").write_text("import time\n\n\ndef test_a(): ...\n\n\ndef test_b(): time.sleep(600)\n")
+    outcome = Source(root).tests_run("tests.test_send", seconds=3.0)
+    assert outcome.text.startswith("1 of 2 tests failed, in ")
+    assert not outcome.complete
+
+
 def test_where_state_cannot_be_written_a_run_is_no_less(root: Path) -> None:
     (root / ".bae-source").write_text("no folder")
     outcome: Outcome = Source(root).tests_run("tests.test_send.test_send")
