@@ -1,7 +1,8 @@
 """The judge that runs tests: those that a change concerns must not fail because of it.
 
     planned()   the chosen tests, in one run          nothing fails: done
-    present()   those alone that failed               they fail here, too: not blamed on the change
+    present()   those alone that failed               they fail here, too: not blamed on the change; so are those
+                                                      that are known to fail on this very content (`failing_before`)
     planned()   some of those that are blamed, alone  they pass: the order of tests decides, so that the same
     present()   the same selection                    selection is run on the project without the change
 
@@ -27,6 +28,7 @@ from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
 from bae_source.resources.tests.settings import has_settings
 from bae_source.verification.chosen_tests import ChosenTests, chosen_tests
+from bae_source.verification.failing_before import FailingBefore
 from bae_source.verification.judge import Place
 from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
@@ -86,6 +88,7 @@ class TestsJudge:
         self._plan = plan
         self._project = project
         self._cache = cache
+        self._failing = FailingBefore(cache)
         self._whole = whole
         self._by_unittest = by_unittest
         self._progress = progress
@@ -133,13 +136,17 @@ class TestsJudge:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
         if not failed:
             return _judged(ran, ())
-        already = self._already(place, chosen, failed)
+        before, after = self._workspaces
+        already = self._failing.on(before, failed)
+        if unknown := [each for each in failed if each.id not in already]:
+            already |= self._already(place, chosen, unknown)
         blamed = [each for each in failed if each.id not in already]
         if blamed and self._depends_on_order(place, blamed):
             already |= self._failing_in(place.present(), chosen)
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
+        self._failing.note(after, failed)
         return _judged(ran, failed)
 
     def _is_set_up_as_a_whole(self) -> bool:
@@ -183,6 +190,7 @@ class TestsJudge:
         ran = _whole(self._runner(setting).run(wanted, keep_going=True))
         if ran.ended in (*_BROKEN, *_NO_PYTHON):
             return {each.id for each in failed}
+        self._failing.note(self._workspaces[0], ran.red)
         red = {each.id for each in ran.red}
         return {each.id for each in failed if each.id in red or each.path in red}
 
