@@ -8,7 +8,7 @@
 
 Invariants:
 - what failed without the change, or could not even be collected, is not blamed on it;
-- that tests were left out is said where some were, and those alone are named;
+- tests that were left out are named, and nothing else is;
 - a run in a shadow that loaded a module of the project's own tree judged other code, and is no judgement.
 """
 
@@ -207,7 +207,7 @@ class TestsJudge:
 
 
 def _whole(ran: Run) -> Run:
-    """Return a run that nobody interrupted and that ran the right code."""
+    """Return a run that was not interrupted and ran the right code."""
     if ran.ended == "interrupted":
         raise KeyboardInterrupt
     if ran.escaped:
@@ -239,10 +239,12 @@ def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ..
         notices.append(Notice("no_tests", f"{text}."))
         return (*notices, Check(name="tests", result="not_run", detail=text))
     counts = {"passed": passed, "failed": 0, "failed_before": len(already), "skipped": skipped}
-    said = [f"{passed:,} passed"]
-    said += [f"{number:,} {word}" for number, word in ((skipped, "skipped"), (len(already), "failed before")) if number]
+    parts = [f"{passed:,} passed"]
+    parts += [
+        f"{number:,} {word}" for number, word in ((skipped, "skipped"), (len(already), "failed before")) if number
+    ]
     result: Result = "failed_before" if already else "passed"
-    return (*notices, Check(name="tests", result=result, counts=counts, detail=", ".join(said)))
+    return (*notices, Check(name="tests", result=result, counts=counts, detail=", ".join(parts)))
 
 
 def _red(blamed: Sequence[TestResult]) -> TransactionError:

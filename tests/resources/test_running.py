@@ -160,7 +160,7 @@ def test_a_dry_run_names_what_would_be_run_and_runs_nothing(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "problem"),
     [
         ({"failed": True, "last_change": True}, "one of"),
         ({"affected_by": ["app.core.nope"]}, "defines no nope"),
@@ -168,10 +168,10 @@ def test_a_dry_run_names_what_would_be_run_and_runs_nothing(root: Path) -> None:
         ({"verify": ["tests"]}, "nothing that could be verified"),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_and_nothing_is_run(root: Path, given: dict[str, object], said: str) -> None:
+def test_a_wrong_call_is_refused_and_nothing_is_run(root: Path, given: dict[str, object], problem: str) -> None:
     with pytest.raises(ResourceError) as caught:
         Source(root).tests_run(**given)
-    assert said in caught.value.message
+    assert problem in caught.value.message
     assert Runs(state_folders(root)).kept() == ()
 
 

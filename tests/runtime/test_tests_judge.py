@@ -233,8 +233,8 @@ def test_tests_that_there_was_no_time_for_are_named_and_nothing_else_is(
     project.write("tests/test_aside.py", "".join(f"def test_{n}():\n    pass\n\n" for n in range(4)))
     found = project.judge(core("return 2 - 1"), "app.core.f")
     [message] = messages(found)
-    told = "complete: false; 2 more tests may be concerned, and were not run for lack of time: "
-    assert message == f"{told}tests.test_aside.test_2, tests.test_aside.test_3."
+    start = "complete: false; 2 more tests may be concerned, and were not run for lack of time: "
+    assert message == f"{start}tests.test_aside.test_2, tests.test_aside.test_3."
     assert verified(found) == "tests (12 passed)"
 
 
@@ -271,11 +271,11 @@ def test_without_pytest_nothing_is_judged_and_it_is_said_what_to_install(project
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     python.chmod(0o755)
     named = {str(python): "pytest is not installed", "no-such-python": "does not start"}
-    for path, said in named.items():
+    for path, problem in named.items():
         project.setting = replace(project.setting, interpreter=Interpreter(path=path, origin="here"))
         error = project.refusal(core("return 2"), "app.core.f")
         assert error.code == "verify_failed"
-        assert said in error.message
+        assert problem in error.message
 
 
 def test_a_run_that_loads_the_tree_in_place_of_the_shadow_is_no_judgement(project: Project) -> None:
