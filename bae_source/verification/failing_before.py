@@ -10,6 +10,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +23,7 @@ from bae_source.resources.tests.run import TestResult
 _FILE = "failing.json"
 _MOST = 8
 """Contents that are remembered, the last ones."""
+_OBJECT = re.compile(r"\b0x[0-9a-fA-F]+")
 _Known = dict[str, dict[str, str]]
 
 
@@ -62,7 +64,8 @@ class FailingBefore:
 
 
 def _how(failed: TestResult) -> str:
-    return f"{failed.place}: {failed.message.partition(chr(10))[0]}"
+    """Return place and message of a failure, without addresses of objects, which differ from run to run."""
+    return _OBJECT.sub("0x", f"{failed.place}: {failed.message.partition(chr(10))[0]}")
 
 
 def _key(workspace: Workspace) -> str:
