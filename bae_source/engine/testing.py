@@ -1,6 +1,6 @@
 """Runs tests on request, keeps how they went, and answers about it: what `resources/tests` cannot do by itself.
 
-Invariant: which tests there are is told from files; only what is to be run is imported, and only by children.
+Invariant: which tests there are is read from files; only what is to be run is imported, and only by children.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HOW: tuple[str, ...] = ("names", "failed", "affected_by", "last_change")
 
 
 class Bench(Protocol):
-    """What of the engine tests are run with."""
+    """The part of the engine that runs of tests need."""
 
     root: Path
     environment: dict[str, str]
@@ -192,16 +192,16 @@ def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
     passes = ran.ended == "complete" and not red
     result: Result = "passed" if passes else "failed" if red or ran.results else "not_run"
     verdict = verdict_of(ran)
-    told = [*notices]
+    warnings = [*notices]
     if not kept:
-        told.append(
+        warnings.append(
             Notice("not_kept", "The run is not kept, since our state cannot be written; tests results has none of it.")
         )
     return Outcome(
         status="answer",
         text="\n".join([verdict, *lines, *([f"Kept as {kept}."] if kept else [])]),
         checks=(Check(name="tests", result=result, counts=ran.counts, seconds=ran.seconds, detail=verdict),),
-        warnings=tuple(told),
+        warnings=tuple(warnings),
         complete=ran.ended == "complete",
         next_actions=_next(ran) if kept else (),
         exit_code=0 if passes else _INTERRUPTED if ran.ended == "interrupted" else FOUND,

@@ -151,6 +151,7 @@ def _judges(
 
 
 def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan, progress: Progress) -> Judge:
+    from bae_source.resources.tests.collected import are_of_unittest
     from bae_source.resources.tests.kept import Runs
     from bae_source.resources.tests.settings import has_settings
     from bae_source.verification.affected import chosen_tests
@@ -158,9 +159,12 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
 
     kept = Runs(folders).last_whole()
     return TestsJudge(
+        before,
+        after,
         lambda whole: chosen_tests(before, after, plan, whole=whole),
         plan.modules,
         meanwhile=has_settings(after.files),
+        by_unittest=are_of_unittest(after),
         last=None if kept is None else kept.run,
         progress=progress,
     )

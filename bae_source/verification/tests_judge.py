@@ -1,8 +1,9 @@
 """The judge that runs tests: those that a change concerns must not fail because of it.
 
     planned()   the chosen tests, in one run          nothing fails: done
-    present()   those alone that failed               they fail here, too: not blamed on the change
-    planned()   those alone that are blamed           they pass alone: the order of tests decides, so that the same
+    present()   those alone that failed               they fail here, too: not blamed on the change; so are those
+                                                      that are known to fail on this very content (`failing_before`)
+    planned()   some of those that are blamed, alone  they pass: the order of tests decides, so that the same
     present()   the same selection                    selection is run on the project without the change
 
 Invariants:
@@ -24,8 +25,10 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
 from bae_source.model.text import counted, listed
+from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
+from bae_source.verification.failing_before import FailingBefore
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
@@ -63,6 +66,8 @@ class TestsJudge:
     """Judges one change by tests.
 
     Parameters:
+        before: the project as the change was planned on it.
+        after: the project as it will be.
         choose: chooses the tests; gets the seconds that the whole suite takes, None where that is not known.
         modules: those that change.
         meanwhile: whether they may be chosen while a child loads pytest, since its settings are those of the root,
@@ -80,6 +85,8 @@ class TestsJudge:
 
     def __init__(
         self,
+        before: Workspace,
+        after: Workspace,
         choose: Callable[[float | None], ChosenTests],
         modules: Sequence[ModuleFile],
         *,
@@ -88,11 +95,14 @@ class TestsJudge:
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
+        self._before = before
+        self._after = after
         self._choose = choose
         self._modules = tuple(modules)
         self._meanwhile = meanwhile
         self._last = last
         self._caches: Path | None = None
+        self._failing = FailingBefore(None)
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -107,6 +117,7 @@ class TestsJudge:
             return _NONE_REACHES
         setting = place.planned()
         self._caches = setting.caches
+        self._failing = FailingBefore(self._caches)
         ran = self._run(setting)
         chosen = self._chosen
         if chosen.tests == ():
@@ -119,14 +130,18 @@ class TestsJudge:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
         if not failed:
             return (*self._silent(ran, chosen), *_judged(ran, ()))
-        alone = already = self._already(place, chosen, failed)
+        known = self._failing.on(self._before, failed)
+        unknown = [each for each in failed if each.id not in known]
+        alone = self._already(place, chosen, unknown) if unknown else set()
+        already = known | alone
         blamed = [each for each in failed if each.id not in already]
         if blamed and place.tree() is not None and self._depends_on_order(place, blamed):
-            already = alone | self._failing_in(place.present())
+            already |= self._failing_in(place.present())
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
         self._check_copy(place, [each for each in failed if each.id in alone])
+        self._failing.note(self._after, failed)
         return (*self._silent(ran, chosen), *_judged(ran, failed))
 
     @cached_property
@@ -204,6 +219,7 @@ class TestsJudge:
         ran = self._sound(self._runner(setting).run(wanted, keep_going=True))
         if ran.ended in (*_BROKEN, *_NO_PYTHON):
             return {each.id for each in failed}
+        self._failing.note(self._before, ran.red)
         red = {each.id for each in ran.red}
         return {each.id for each in failed if each.id in red or each.path in red}
 

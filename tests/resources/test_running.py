@@ -160,7 +160,7 @@ def test_a_dry_run_names_what_would_be_run_and_runs_nothing(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "problem"),
     [
         ({"failed": True, "last_change": True}, "one of"),
         ({"affected_by": ["app.core.nope"]}, "defines no nope"),
@@ -168,10 +168,10 @@ def test_a_dry_run_names_what_would_be_run_and_runs_nothing(root: Path) -> None:
         ({"verify": ["tests"]}, "nothing that could be verified"),
     ],
 )
-def test_what_is_asked_wrongly_is_refused_and_nothing_is_run(root: Path, given: dict[str, object], said: str) -> None:
+def test_a_wrong_call_is_refused_and_nothing_is_run(root: Path, given: dict[str, object], problem: str) -> None:
     with pytest.raises(ResourceError) as caught:
         Source(root).tests_run(**given)
-    assert said in caught.value.message
+    assert problem in caught.value.message
     assert Runs(state_folders(root)).kept() == ()
 
 
@@ -188,6 +188,18 @@ def test_what_hinders_a_run_is_a_result(root: Path) -> None:
     assert src.tests_run().text.startswith("No test was run. 1 file could not be collected: tests.test_bad.")
     (root / "pyproject.toml").write_text('[tool.bae-source]\npython = "no-such-python"\n')
     assert src.tests_run().text.startswith("No test was run: the project's Python does not start")
+
+
+def test_tests_that_were_not_run_are_counted_and_the_reason_is_said(root: Path) -> None:
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-x -k test_send"\n')
+    (root / "tests/test_send.py").write_text("def test_red(): assert 0\n\n\ndef test_more(): ...\n")
+    text = Source(root).tests_run().text
+    assert text.startswith("The test failed, in ")
+    assert "1 of 2 were not run, since the project's settings end a run early." in text
+    (root / "tests/test_send.py").write_text("import time\n\n\ndef test_a(): ...\n\n\ndef test_b(): time.sleep(600)\n")
+    outcome = Source(root).tests_run("tests.test_send", seconds=3.0)
+    assert outcome.text.startswith("1 of 2 tests failed, in ")
+    assert not outcome.complete
 
 
 def test_where_state_cannot_be_written_a_run_is_no_less(root: Path) -> None:

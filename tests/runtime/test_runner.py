@@ -303,7 +303,7 @@ def _interrupt(mark: Path) -> None:
 def test_progress_names_each_test_that_ends(suite: Trial) -> None:
     suite.write("tests/test_a.py", "def test_a(): pass\ndef test_b(): assert 0\n")
     seen: list[tuple[int, int, str]] = []
-    run(suite, progress=lambda *told: seen.append(told))
+    run(suite, progress=lambda *progress: seen.append(progress))
     assert seen == [(1, 2, "tests.test_a.test_a"), (2, 2, "tests.test_a.test_b")]
 
 

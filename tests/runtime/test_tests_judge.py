@@ -92,8 +92,11 @@ class Project:
         planned = {path: None if text is None else text.encode() for path, text in new.items()}
         with Noting(state_folders(self.root), self.setting, planned) as place:
             try:
+                after = before.after(made)
                 judge = TestsJudge(
-                    lambda whole: chosen_tests(before, before.after(made), plan, whole=whole),
+                    before,
+                    after,
+                    lambda whole: chosen_tests(before, after, plan, whole=whole),
                     plan.modules,
                     meanwhile=self.meanwhile,
                 )
@@ -160,6 +163,21 @@ def test_what_failed_before_is_told_and_not_blamed_and_is_no_skipped_test(projec
     assert error.candidates == ("tests.test_core.test_f",)
 
 
+def test_what_is_known_to_fail_on_the_same_content_is_not_run_again(project: Project) -> None:
+    project.write("tests/test_core.py", FILES["tests/test_core.py"].replace("    pass", "    assert app.core.f() > 5"))
+    new = core("return 2 - 1")
+    found = project.judge(new, "app.core.f")
+    assert project.calls == ["planned", "present"]
+    assert project.judge(new, "app.core.f") == found
+    assert project.calls == ["planned"]
+    project.write("app/core.py", str(new["app/core.py"]))  # as if the change had been made
+    assert verified(project.judge(core("return 3 - 2"), "app.core.f")) == "tests (1 passed, 1 failed before)"
+    assert project.calls == ["planned"]
+    project.write("app/core.py", FILES["app/core.py"].replace("return 1", "return 9"))  # mended in an editor
+    error = project.refusal(core("return 1"), "app.core.f")
+    assert error.candidates == ("tests.test_core.test_g",)
+
+
 def test_a_new_test_has_no_excuse(project: Project) -> None:
     new = {
         "tests/test_new.py": "def test_new():\n    assert 0\n",
@@ -213,8 +231,8 @@ def test_tests_that_there_was_no_time_for_are_named_and_nothing_else_is(
     project.write("tests/test_aside.py", "".join(f"def test_{n}():\n    pass\n\n" for n in range(4)))
     found = project.judge(core("return 2 - 1"), "app.core.f")
     [message] = messages(found)
-    told = "complete: false; 2 more tests may be concerned, and were not run for lack of time: "
-    assert message == f"{told}tests.test_aside.test_2, tests.test_aside.test_3."
+    start = "complete: false; 2 more tests may be concerned, and were not run for lack of time: "
+    assert message == f"{start}tests.test_aside.test_2, tests.test_aside.test_3."
     assert verified(found) == "tests (12 passed)"
 
 
@@ -251,11 +269,11 @@ def test_without_pytest_nothing_is_judged_and_it_is_said_what_to_install(project
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     python.chmod(0o755)
     named = {str(python): "pytest is not installed", "no-such-python": "does not start"}
-    for path, said in named.items():
+    for path, problem in named.items():
         project.setting = replace(project.setting, interpreter=Interpreter(path=path, origin="here"))
         error = project.refusal(core("return 2"), "app.core.f")
         assert error.code == "verify_failed"
-        assert said in error.message
+        assert problem in error.message
 
 
 def test_a_run_that_loads_the_tree_in_place_of_the_shadow_is_no_judgement(project: Project) -> None:

@@ -4,7 +4,7 @@
     @pytest.mark.parametrize("x", [{}, pytest.param(2, id="b")])    [x0] [b]
     @pytest.mark.parametrize(("x", "y"), [(1, 2)])              [1-2]
     two decorators                                              the lower one's ids stand first
-    @pytest.mark.parametrize("x", [f(), g()])                   2 cases; their ids are not told
+    @pytest.mark.parametrize("x", [f(), g()])                   2 cases; their ids are not known
     @pytest.mark.parametrize("x", CASES)                        computed
 
 Invariant: nothing is evaluated but literals.
@@ -32,7 +32,7 @@ class Cases(Struct, frozen=True, kw_only=True):
     """The cases of a test, as far as its decorators tell.
 
     Parameters:
-        ids: each case's, as pytest writes it in brackets; empty where they are not told.
+        ids: each case's, as pytest writes it in brackets; empty where they are not known.
         number: how many there are; None where that is computed.
     """
 
@@ -41,7 +41,7 @@ class Cases(Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """What stands behind a test in a list where its ids are not told."""
+        """Words behind a test in a list where its ids are not known."""
         return "[computed]" if self.number is None else f"[{self.number} cases]"
 
 

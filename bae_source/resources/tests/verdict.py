@@ -15,6 +15,7 @@ from bae_source.resources.tests.run import Ended, Run
 
 _SHOWN = 10
 _NONE: Mapping[Ended, str] = {
+    "complete": "the project's settings end a run early",
     "no_python": "the project's Python does not start",
     "no_tests": "pytest collects none",
     "unusable": "pytest cannot run them",
@@ -32,7 +33,7 @@ def verdict_of(run: Run) -> str:
     if run.problems:
         names = listed([each.address for each in run.problems], _SHOWN)
         sentences.append(f"{counted(len(run.problems), 'file')} could not be collected: {names}.")
-    if done and run.ended != "complete":
+    if done and every > done:
         sentences.append(f"{every - done:,} of {every:,} were not run, since {_NONE.get(run.ended, run.ended)}.")
     return " ".join(sentences)
 

@@ -32,7 +32,7 @@ _IN_TEXT = re.compile(r"^(\S+?\.py):(\d+): in (.+)$", re.MULTILINE)
 
 
 class Reading:
-    """How some tests went, by node id, as far as children have told.
+    """How some tests went, by node id, as far as children have answered.
 
     Attributes:
         results: of each test that came to an end, or ended the run.
@@ -115,14 +115,14 @@ class Reading:
         categories = [each for each in line["categories"] if each in _COUNTED]
         if line["error"] and not categories:
             categories = ["failed"]  # what a plugin calls by a word of its own
-        told = self._told(line["error"])
+        failure = self._failure(line["error"])
         result = TestResult(
             id=line["ended"],
             address=address,
             outcome=worst(categories),
             seconds=round(line["seconds"], 4),
             output=self._bounded(line["output"]),
-            **told,
+            **failure,
         )
         self._add(result, categories)
 
@@ -138,7 +138,7 @@ class Reading:
         if key in self.problems or (outcome == "skipped" and key in self.results):
             return  # of another child before
         address = self.address(line["case"]) or self._addresses.convert_from_root(key)
-        result = TestResult(id=key, address=address, outcome=outcome, **self._told(line["error"], whole=True))
+        result = TestResult(id=key, address=address, outcome=outcome, **self._failure(line["error"], whole=True))
         self.counts[outcome] += 1
         if outcome == "error":
             self.problems[key] = result
@@ -151,7 +151,7 @@ class Reading:
         module = self._addresses.module(path) if path else None
         return _clean(".".join([*([module] if module else []), *names]) + parameters)
 
-    def _told(self, error: Mapping[str, Any] | None, *, whole: bool = False) -> dict[str, Any]:
+    def _failure(self, error: Mapping[str, Any] | None, *, whole: bool = False) -> dict[str, Any]:
         """Return message, place and report of what a test raised, as a result has them."""
         if not error:
             return {}

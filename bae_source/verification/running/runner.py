@@ -205,8 +205,8 @@ class Runner:
         if reading.status in (None, _INTERNAL_ERROR) and reading.has_ended_some and not finished.timed_out:
             return None  # those that are left are run by another child
         if reading.status is None:
-            said = "the time is up" if finished.timed_out else f"{self._tail(finished)} (status {finished.status})"
-            return ("stopped" if finished.timed_out else "died"), said
+            reason = "the time is up" if finished.timed_out else f"{self._tail(finished)} (status {finished.status})"
+            return ("stopped" if finished.timed_out else "died"), reason
         if reading.status == _NO_TESTS and not reading.results:
             return "no_tests", ""
         if reading.status in (2, 3, 4) and not reading.unreached and not reading.problems:
