@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _SECONDS = 300.0
 _SHOWN = 10
 _INTERRUPTED = 130
-_HOW: tuple[str, ...] = ("names", "failed", "affected_by", "last_change")
+_HOW: tuple[str, ...] = ("tests", "failed", "affected_by", "last_change")
 
 
 class Bench(Protocol):
@@ -114,8 +114,8 @@ def _wanted(
 ) -> tuple[tuple[WantedTest, ...] | None, list[Notice]]:
     """Return the tests that are to be run, None for all."""
     files = files_of_tests(workspace, pytest_settings(workspace.files))
-    if asked.names:
-        return named_tests(workspace, asked.names, files), []
+    if asked.tests:
+        return named_tests(workspace, asked.tests, files), []
     if asked.failed:
         red = red_of(runs.kept())
         if not red:

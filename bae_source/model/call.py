@@ -20,11 +20,11 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "names",
+    "operation_id", "tests",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
-_STARRED = ("uris", "words", "names")
+_STARRED = ("uris", "words", "tests")
 """Parameters that the methods in Python take one by one."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""

@@ -56,8 +56,8 @@ _GIT = b"gitdir: none-in-a-copy\n"
 With an empty one a program that asks git for the project's files would find none, and nothing wrong with them.
 """
 
-Stamp = tuple[int, int, int, int, int]
-"""Time of modification and of change in nanoseconds, size, inode, and mode."""
+Stamp = str
+"""Time of modification and of change in nanoseconds, which may be any numbers, size, inode, and mode."""
 Contents = Mapping[str, bytes | None]
 
 
@@ -73,7 +73,7 @@ class _Made(Struct, frozen=True, array_like=True):
         stamp: of the copy.
     """
 
-    source: Stamp | str
+    source: Stamp
     stamp: Stamp
 
 
@@ -145,7 +145,7 @@ class Shadow:
             return made.source == _stamp(entry)
         return made.source == sha256(planned[path] or b"")
 
-    def _make(self, path: str, entry: os.stat_result | None, planned: Contents, now: int) -> Stamp | str:
+    def _make(self, path: str, entry: os.stat_result | None, planned: Contents, now: int) -> Stamp:
         """Write one file of the copy, and return what it was made of."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -167,7 +167,9 @@ class Shadow:
             target.symlink_to(leads)
         else:
             shutil.copyfile(source, target)
-            shutil.copystat(source, target)
+            shutil.copymode(source, target)
+            with suppress(OverflowError, OSError):  # a time that no copy can have
+                os.utime(target, ns=(entry.st_atime_ns, entry.st_mtime_ns))
         return _stamp(entry) if now - max(entry.st_mtime_ns, entry.st_ctime_ns) > _BELIEVED else ""
 
     def _remove(self, there: dict[str, os.stat_result], wanted: Mapping[str, object]) -> None:
@@ -270,7 +272,7 @@ def _stays(link: str, root: str) -> bool:
 
 
 def _stamp(entry: os.stat_result) -> Stamp:
-    return entry.st_mtime_ns, entry.st_ctime_ns, entry.st_size, entry.st_ino, entry.st_mode
+    return f"{entry.st_mtime_ns} {entry.st_ctime_ns} {entry.st_size} {entry.st_ino} {entry.st_mode}"
 
 
 def _above(path: str) -> Iterator[str]:

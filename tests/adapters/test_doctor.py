@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -254,15 +255,14 @@ def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
 
 
 def test_a_transaction_that_another_process_left_is_shown_and_not_mended(project: Path) -> None:
-    killer = project / "killer"
-    killer.write_text("#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\nsleep 5\n")
-    killer.chmod(0o755)
-    whole = (project / "app/client.py").read_bytes()
-    edit = ("edit", "app.client.Client.stop@body", "--code", "return None", "--reload", "off")
-    died = run(*edit, "--verify", "command ./killer", folder=project)
-    assert died.status == -9
+    whole, mark = (project / "app/client.py").read_bytes(), project.parent / "mark"
+    words = ("move", "app.client", "app.other", "--reload", "off", "--root", str(project))
+    with subprocess.Popen([sys.executable, "-m", "tests.stopping", str(mark), "0", *words]) as died:
+        while not mark.exists():
+            time.sleep(0.02)
+        died.kill()
     before = everything(project)
-    assert before["app/client.py"][1] != whole
+    assert "app/client.py" not in before
     trouble = only(examine(project), "unfinished_transaction")
     assert "the next request takes it back" in trouble.message
     assert everything(project) == before, "who looks does not mend"

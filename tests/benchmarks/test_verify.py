@@ -90,7 +90,7 @@ def test_a_suite_is_counted_by_its_outcomes_and_a_verified_change_is_measured_ag
     assert plain.total == 3
     assert [row.what for row in rows] == ["plain pytest of the whole suite, s", "pack.core.add, s"]
     assert rows[1].value is not None
-    assert "ran 1 of 3" in rows[1].note
+    assert "ran 3 of 3" in rows[1].note
     assert rows[1].limit == pytest.approx(max(1.1 * plain.seconds, plain.seconds + 0.3))
     assert (project.root / "pack/core.py").read_text() == CORE
 

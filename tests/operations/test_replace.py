@@ -25,7 +25,7 @@ def test_an_expression_without_end_is_stopped_and_changes_nothing(tmp_path: Path
         source.replace(text, "y", regex=True, time_limit=0.5)
     assert time.monotonic() - began < 5
     assert caught.value.code == "timed_out"
-    assert "in :a.md after 0.5 s; nothing was changed" in caught.value.message
+    assert "in :a.md after 0.5 s; nothing was written" in caught.value.message
     assert (tmp_path / "a.md").read_text() == content
 
 

@@ -38,7 +38,7 @@ LITERAL = {
 
 
 def listed(files: Mapping[str, str], *names: str) -> Outcome:
-    return TestsList(names=names).answer(workspace(files))
+    return TestsList(tests=names).answer(workspace(files))
 
 
 def lines(files: Mapping[str, str], *names: str) -> list[str]:

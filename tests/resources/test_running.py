@@ -78,9 +78,9 @@ def test_results_show_why_a_test_failed_and_what_it_printed(root: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "count"),
     [
-        ({"names": ["tests.test_more"]}, 3),
-        ({"names": ["tests.test_more.test_alone[2]", "tests.test_send.test_send"]}, 2),
-        ({"names": ["tests"]}, 5),
+        ({"tests": ["tests.test_more"]}, 3),
+        ({"tests": ["tests.test_more.test_alone[2]", "tests.test_send.test_send"]}, 2),
+        ({"tests": ["tests"]}, 5),
         ({"affected_by": ["app.core.alone"]}, 2),
         ({"affected_by": ["app.core.send", "app.core.alone"]}, 4),
     ],

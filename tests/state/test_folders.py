@@ -103,9 +103,10 @@ def test_where_they_lie_they_stay_when_a_repository_appears(tmp_path: Path) -> N
 def test_what_was_cut_short_is_found_when_a_repository_appears(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("X = 1\n")
     command = [sys.executable, "-m", "bae_source", "--root", str(tmp_path)]
-    sleeping = [*command, "edit", "m.X", "--code", "X = 2", "--reload", "off", "--verify", "command sleep 60"]
-    with subprocess.Popen(sleeping) as started:
-        while (tmp_path / "m.py").read_text() == "X = 1\n":
+    mark = tmp_path / "mark"
+    words = ["--root", str(tmp_path), "move", "m", "n", "--reload", "off"]
+    with subprocess.Popen([sys.executable, "-m", "tests.stopping", str(mark), "0", *words]) as started:
+        while not mark.exists():
             time.sleep(0.02)
         started.kill()
     git(tmp_path, "init", "-q")

@@ -40,18 +40,19 @@ def test_what_a_killed_command_left_goes_with_the_next_one(tmp_path: Path) -> No
         each.mkdir()
     (root / "m.py").write_text("X = 1\n")
     where = {"cwd": root, "env": {**os.environ, "TMPDIR": str(temporary)}}
-    code = f"X = open({str(begun)!r}, 'w') and __import__('time').sleep(60)"
-    killed = subprocess.Popen([*COMMAND, code], **where)  # type: ignore[call-overload]
+    waiting = f"command sh -c 'touch {begun}; sleep 60'"
+    killed = subprocess.Popen([*COMMAND, "X = 2", "--verify", waiting], **where)  # type: ignore[call-overload]
     deadline = time.monotonic() + 30
     while not begun.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     (left,) = temporary.iterdir()
-    subprocess.run([*COMMAND, "X = 2", "--dry-run"], check=True, **where)  # type: ignore[call-overload]
+    checked = [*COMMAND, "X = 3", "--verify", "command true"]
+    subprocess.run([*checked, "--dry-run"], check=True, **where)  # type: ignore[call-overload]
     assert list(temporary.iterdir()) == [left], "who lives keeps it"
     killed.kill()
     killed.wait()
     assert list(temporary.iterdir()) == [left]
-    subprocess.run([*COMMAND, "X = 3"], check=True, **where)  # type: ignore[call-overload]
+    subprocess.run(checked, check=True, **where)  # type: ignore[call-overload]
     assert list(temporary.iterdir()) == []
 
 

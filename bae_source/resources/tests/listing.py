@@ -34,7 +34,7 @@ class TestsList(Request, frozen=True, kw_only=True):
         "tests list tests.test_core.TestSend",
     )
 
-    names: Annotated[
+    tests: Annotated[
         tuple[str, ...],
         described("Packages, modules, classes or functions of tests; all if left out.", placed=True, starred=True),
     ] = ()
@@ -47,12 +47,12 @@ class TestsList(Request, frozen=True, kw_only=True):
         """
         settings = pytest_settings(workspace.files)
         files = files_of_tests(workspace, settings)
-        wanted = named_tests(workspace, self.names, files)
-        paths = tuple(dict.fromkeys(each.path for each in wanted)) if self.names else files
+        wanted = named_tests(workspace, self.tests, files)
+        paths = tuple(dict.fromkeys(each.path for each in wanted)) if self.tests else files
         found, broken = broken_and_tests(workspace, paths, settings)
-        if self.names:
+        if self.tests:
             found = tuple(test for test in found if any(_holds(each, test) for each in wanted))
-        lines = list(_tests(workspace, found) if self.names else _files(workspace, paths, found))
+        lines = list(_tests(workspace, found) if self.tests else _files(workspace, paths, found))
         notices = [
             *(
                 [Notice("not_parsed", f"Not listed, since they do not parse: {_listed(workspace, broken)}.")]

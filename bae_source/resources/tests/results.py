@@ -37,7 +37,7 @@ class TestsResults(Request, frozen=True, kw_only=True):
         "tests results --compare",
     )
 
-    names: Annotated[
+    tests: Annotated[
         tuple[str, ...],
         described("Packages, modules, classes, functions or single cases.", placed=True, starred=True),
     ] = ()
@@ -61,16 +61,16 @@ def shown_results(asked: TestsResults, runs: Runs) -> Outcome:
     chosen = _chosen(asked, kept)
     run = chosen.run
     results = [*run.problems, *run.results]
-    if asked.names:
-        results = [each for each in results if any(_is_below(each.address, name) for name in asked.names)]
+    if asked.tests:
+        results = [each for each in results if any(_is_below(each.address, name) for name in asked.tests)]
         if not results:
-            raise _none(f"No test in {chosen.id} is called {', '.join(asked.names)}.")
+            raise _none(f"No test in {chosen.id} is called {', '.join(asked.tests)}.")
     if asked.outcome:
         results = [each for each in results if each.outcome == asked.outcome]
     lines = [f"{chosen.id}, {chosen.when}: {verdict_of(run)}"]
     if asked.compare:
         lines += _compared(chosen, kept)
-    elif asked.outcome or asked.names:
+    elif asked.outcome or asked.tests:
         lines += (line for each in results for line in _whole(each))
     else:
         lines += (_in_a_line(each) for each in results if each.outcome != "passed")

@@ -32,7 +32,7 @@ class TestsRun(Request, frozen=True, kw_only=True):
     )
     idempotent: ClassVar[bool] = True
 
-    names: Annotated[
+    tests: Annotated[
         tuple[str, ...],
         described(
             "Packages, modules, classes, functions or single cases of tests; all if left out.",

@@ -19,7 +19,7 @@ from mcp_types import ResourceTemplateReference, TextResourceContents
 from bae_source import Source
 from bae_source.adapters.mcp.paging import PAGE
 from bae_source.model.selection import KINDS
-from tests.adapters.mcp.support import INFO, LEGACY, MODERN, make_project, until
+from tests.adapters.mcp.support import INFO, LEGACY, MODERN, make_project
 from tests.adapters.support import command, environment, run
 
 T = TypeVar("T")
@@ -244,7 +244,7 @@ def test_a_handle_is_good_for_who_holds_it(url: str, mode: Any) -> None:
 
 
 @MODES
-def test_a_call_that_is_given_up_is_taken_back(url: str, project: Path, mode: str) -> None:
+def test_a_call_that_is_given_up_changes_nothing(url: str, project: Path, mode: str) -> None:
     file = project / "app" / "client.py"
     before = file.read_text()
     slow = {"target": "app.client", "new_source": "X = __import__('time').sleep(60)", "position": "last"}
@@ -255,7 +255,7 @@ def test_a_call_that_is_given_up_is_taken_back(url: str, project: Path, mode: st
 
     async def walk(client: Client) -> None:
         call = asyncio.ensure_future(client.call_tool("insert", slow, progress_callback=hear))
-        while not call.done() and (file.read_text() == before or not told):
+        while not call.done() and not told:
             await asyncio.sleep(0.02)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -264,7 +264,7 @@ def test_a_call_that_is_given_up_is_taken_back(url: str, project: Path, mode: st
         assert not read.is_error
 
     with_client(url, walk, mode)
-    until(lambda: file.read_text() == before, "it is not taken back")
+    assert file.read_text() == before
     assert set(told) == {"insert is at work"}
 
 
