@@ -61,11 +61,6 @@ class Setting(Struct, frozen=True, kw_only=True):
     tree: Path | None = None
     caches: Path | None = None
 
-    @property
-    def is_shadow(self) -> bool:
-        """Whether the root is a copy of the project in our own state."""
-        return self.tree is not None
-
 
 class _Broken(Struct, frozen=True, kw_only=True):
     """The child ended, or had to be stopped, in the middle of a module."""
@@ -304,30 +299,21 @@ def _stub(module: ModuleFile) -> bool:
 def _ask(modules: Sequence[ModuleFile], setting: Setting, planned: Contents) -> _Answers:
     """Run one child on the project as it lies on the disk, but for files that have other text."""
     asked = marshal.dumps(_request(modules, setting, planned), _READ_BY_ALL)
-    finished = _started(["-c", _START, ANSWER], setting, given=asked)
+    finished = _started(setting, asked)
     if not finished.answer and not finished.timed_out:
         lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
         raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
     return _answers(finished)
 
 
-def probe(script: Path, request: Path, setting: Setting) -> Finished:
-    """Have the project's interpreter run a script of ours on a request; compiled files of libraries are taken.
-
-    Raises:
-        CannotStart: it cannot be started.
-    """
-    return _started([str(script), str(request), ANSWER], setting)
-
-
-def _started(words: Sequence[str], setting: Setting, *, given: bytes | None = None) -> Finished:
+def _started(setting: Setting, asked: bytes) -> Finished:
     for flags in (["-P"], []):  # -P came with Python 3.11; without it the script cleans sys.path itself
         finished = run(
-            [setting.interpreter.path, *flags, *words],
+            [setting.interpreter.path, *flags, "-c", _START, ANSWER],
             folder=setting.root,
             environment=scrubbed(setting.environment),
             time_limit=setting.time_limit,
-            given=given,
+            given=asked,
         )
         if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
             break
