@@ -29,7 +29,7 @@ from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 
 PROBE = Path(__file__).with_name("probe.py")
 _START = f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); import probe; probe.main()"
-"""What the child runs: a module by itself, which Python need not compile each time as a script."""
+"""Code that the child runs: a module by itself, which Python need not compile each time as a script."""
 _READ_BY_ALL = 2
 """The form of `marshal` that any Python reads."""
 _NO_SAFE_PATH = b"nknown option"
@@ -79,7 +79,7 @@ class _Answers(Struct, frozen=True, kw_only=True):
 
 
 class _Earlier(Struct, frozen=True, kw_only=True):
-    """What the project was before the change.
+    """The project before the change.
 
     Parameters:
         setting: where it lies.
