@@ -4,8 +4,9 @@
     transaction -> judge in the project -> undo where it does not hold          what cannot be judged in a copy
 
 Invariants:
-- the project's lock is not taken before the verdict, and nothing is written before it, unless a judge can judge in the
-  project alone; then the outcome says so;
+- the project's lock is not held while judges judge, but for the last attempt of a request that others keep from being
+  made; it is only taken for a moment before them, to see whether the change may be written at all;
+- nothing is written before the verdict, unless a judge can judge in the project alone; then the outcome says so;
 - a dry run is judged by what `verify` names, and runs nothing otherwise.
 """
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from bae_source.verification.running.reading import Progress
 
 _LOOKS = 3
-"""How often a change is imported anew, where others go on changing files that it imports."""
+"""Imports of one change, at most, where others go on changing files that it imports."""
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -126,7 +127,7 @@ class Making:
         if self._context.reload == "off" and not self._context.verify:
             return Made(committed=self._written(transactions, operated, reload), found=())
         with transactions.held():
-            pass  # what keeps a change from being written is told before tests are run for it
+            pass  # what keeps any change from being written refuses this one before tests are run for it
         judging, copied = self._judging(reload, self._context)
         with copied:
             found = self._imported_again(reload, judging, judging.judge())

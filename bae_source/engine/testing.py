@@ -17,7 +17,6 @@ from bae_source.model.changeset import ChangeSet
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, Check, Notice, Outcome, Result
 from bae_source.model.plan import Plan
-from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.resources.tests.collected import are_of_unittest, files_of_tests
@@ -29,7 +28,7 @@ from bae_source.resources.tests.running import TestsRun
 from bae_source.resources.tests.settings import pytest_settings
 from bae_source.resources.tests.verdict import verdict_of
 from bae_source.verification.affected import affected_tests
-from bae_source.verification.choosing import setting_of
+from bae_source.verification.choosing import patient, setting_of
 from bae_source.verification.running.runner import Runner
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.verification.running.reading import Progress
 
-_SECONDS = 300.0
 _SHOWN = 10
 _INTERRUPTED = 130
 _HOW: tuple[str, ...] = ("tests", "failed", "affected_by", "last_change")
@@ -78,8 +76,8 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
         return Outcome(status="answer", text="No test reaches it, so none was run.", warnings=tuple(notices))
     if context.dry_run:
         return _planned(workspace, wanted, notices)
-    setting = setting_of(bench.root, bench.environment, workspace)
-    seconds = asked.seconds or _seconds(workspace)
+    setting = patient(setting_of(bench.root, bench.environment, workspace), workspace)
+    seconds = asked.seconds or setting.time_limit
     runner = Runner(
         replace(setting, time_limit=seconds, caches=_cache(bench)),
         modules=[
@@ -168,12 +166,6 @@ def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices:
     names = [each.id or address_of(workspace, each.path, each.names) + (each.case or "") for each in wanted or ()]
     text = "Would run these tests:" if names else "Would run all tests."
     return Outcome(status="planned", text="\n".join([text, *sorted(names)]), warnings=tuple(notices))
-
-
-def _seconds(workspace: Workspace) -> float:
-    seconds = own_settings(workspace.files).get("verify-seconds")
-    usable = isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0
-    return float(seconds) if usable and seconds is not None else _SECONDS
 
 
 def _cache(bench: Bench) -> Path | None:

@@ -65,7 +65,7 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
 
     Raises:
         HistoryError: the history cannot do it; nothing was changed.
-        TransactionError: it was written and taken back.
+        TransactionError: it does not hold, or could not be written.
     """
 
     def attempt(alone: bool) -> Outcome:

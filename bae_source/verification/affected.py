@@ -58,30 +58,17 @@ class Affected(Struct, frozen=True, kw_only=True):
     Parameters:
         tests: sorted; where a whole file is to be run, no test of it stands beside it.
         left_out: what was not followed, or not taken, because there was too much: addresses.
-        known: those of `left_out` that are tests; where there are others, any test may be concerned.
         suite: the tests of the project.
     """
 
     tests: tuple[Test, ...]
     left_out: tuple[str, ...] = ()
-    known: tuple[Test, ...] = ()
     suite: Suite
 
     @property
     def complete(self) -> bool:
         """Whether this is all that was found, and all was looked at."""
         return not self.left_out
-
-    def others(self, path: str, names: tuple[str, ...] | None) -> Iterator[tuple[str, ...]]:
-        """Yield the tests of a file that may be concerned beside `tests`, by their names in it.
-
-        Parameters:
-            names: one test of the file; None for all that are in it.
-        """
-        every = len(self.left_out) > len(self.known)
-        for test in self.suite.tests_in(path) if names is None else [Test(path, names)]:
-            if every or any(_holds(one, test) for one in self.known):
-                yield test.names
 
 
 def affected_tests(
@@ -116,7 +103,7 @@ class _Search:
         self.after = after
         self.suite = Suite(after)
         self.tests: dict[Test, None] = {}
-        self.left_out: dict[str, Test | None] = {}
+        self.left_out: dict[str, None] = {}
         self._paths = {module.name: module.path for module in after.census.modules}
         self._modules = {module.name for module in before.census.modules} | self._paths.keys()
         self._seen: set[str] = set()
@@ -168,9 +155,8 @@ class _Search:
         """Return what was found, as far as the limit goes."""
         kept = [test for test in self.tests if not any(test != one and _holds(one, test) for one in self.tests)]
         taken, rest = kept[:MOST_TESTS], kept[MOST_TESTS:]
-        left_out = {**{self._address(test): test for test in rest}, **self.left_out}
-        known = tuple(test for test in left_out.values() if test is not None)
-        return Affected(tests=tuple(sorted(taken)), left_out=tuple(left_out), known=known, suite=self.suite)
+        left_out = dict.fromkeys([*map(self._address, rest), *self.left_out])
+        return Affected(tests=tuple(sorted(taken)), left_out=tuple(left_out), suite=self.suite)
 
     def _push(self, address: str, unsure: int = 0, hops: int = 0) -> bool:
         """Note a symbol to follow; return False for what is a whole module."""
@@ -300,7 +286,7 @@ class _Search:
                 self._far.update({test} - self.tests.keys())
                 self._add([test])
             else:
-                self.left_out[self._address(test)] = test
+                self.left_out[self._address(test)] = None
 
     def _run_with(self, name: str) -> list[str]:
         """Return the files of tests that a module is, or that it is a conftest for."""
@@ -347,9 +333,9 @@ class _Search:
         return references.found
 
     def _leave_out(self, workspace: Workspace, paths: Iterable[str]) -> None:
-        """Note files, and folders, that nobody could look into."""
+        """Note files, and folders, that could not be read."""
         for path in paths:
-            self.left_out[name_at(workspace.census, path)] = Test(path) if self.suite.is_test_file(path) else None
+            self.left_out[name_at(workspace.census, path)] = None
 
     def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
         """Return what an address means, and where.

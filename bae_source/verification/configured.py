@@ -1,4 +1,4 @@
-"""Which type checker a project is set up for, told by its settings.
+"""The type checker that a project is set up for, by its settings.
 
 Invariant: settings are read, and nothing is looked for on the disk but files of settings; whether a checker is
 installed is for others to find out.
@@ -11,8 +11,9 @@ from typing import Any
 from bae_source.errors import RequestError
 from bae_source.project.files.port import Files
 from bae_source.project.files.settings import sections, settings_of, table
+from bae_source.verification import type_checkers
 
-CHECKERS = ("mypy", "ty", "basedpyright", "pyright", "pyrefly")
+CHECKERS = tuple(type_checkers.CHECKERS)
 _OWN_FILES = {
     "mypy.ini": "mypy",
     ".mypy.ini": "mypy",

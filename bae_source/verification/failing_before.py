@@ -4,7 +4,8 @@ A project whose tests need a network fails some of them for every change. A test
 on it where it failed in the same place, with the same message, on the very content that the change was planned on.
 
 Invariants:
-- content is that of all modules, so whatever is edited, by whomever, makes what is known of it void;
+- content is that of all modules, so an edit of any of them makes what is known of it void; data files, settings and
+  what is installed are not part of it;
 - what cannot be read or written is not known, and the tests are run.
 """
 
@@ -28,7 +29,7 @@ _Known = dict[str, dict[str, str]]
 
 
 class FailingBefore:
-    """What is known of failing tests, by content.
+    """Known failures of tests, by content.
 
     Parameters:
         folder: where it is kept; None for nowhere.

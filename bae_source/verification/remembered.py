@@ -1,4 +1,4 @@
-"""Which judges of a project cannot judge in a copy of it, remembered in our state.
+"""The judges of a project that cannot judge in a copy of it, remembered in our state.
 
 Invariant: it counts while the project's settings are as they were when it was found out.
 """

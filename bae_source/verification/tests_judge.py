@@ -232,7 +232,7 @@ class TestsJudge:
         return ran.ended == "complete" and not ran.red
 
     def _sound(self, ran: Run) -> Run:
-        """Return a run that nobody interrupted and that ran the right code."""
+        """Return a run that was not interrupted and that ran the right code."""
         if ran.ended == "interrupted":
             raise KeyboardInterrupt
         if ran.escaped:
@@ -262,10 +262,10 @@ def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ..
         notices.append(Notice("no_tests", f"{text}."))
         return (*notices, Check(name="tests", result="not_run", detail=text))
     counts = {"passed": passed, "failed": 0, "failed_before": len(already), "skipped": skipped}
-    said = [f"{passed:,} passed"]
-    said += [f"{number:,} {word}" for number, word in ((skipped, "skipped"), (len(already), "failed before")) if number]
+    parts = [f"{passed:,} passed"]
+    parts += [f"{many:,} {word}" for many, word in ((skipped, "skipped"), (len(already), "failed before")) if many]
     result: Result = "failed_before" if already else "passed"
-    return (*notices, Check(name="tests", result=result, counts=counts, detail=", ".join(said)))
+    return (*notices, Check(name="tests", result=result, counts=counts, detail=", ".join(parts)))
 
 
 def _red(blamed: Sequence[TestResult]) -> TransactionError:

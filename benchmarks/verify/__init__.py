@@ -1,1 +1,1 @@
-"""What a verified change costs and finds, against the whole suite of a real project."""
+"""Cost and findings of a verified change, against the whole suite of a real project."""

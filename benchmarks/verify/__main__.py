@@ -1,4 +1,4 @@
-"""What `--verify tests` costs and finds, against plain pytest, on attrs, marshmallow, starlette and httpx.
+"""Cost and findings of `--verify tests`, against plain pytest, on attrs, marshmallow, starlette and httpx.
 
 For each project, unpacked as a git repository with an environment in which it is installed editable:
 

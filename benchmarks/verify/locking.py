@@ -33,7 +33,7 @@ _WIDTH = 40
 
 
 class Watched(Struct, kw_only=True):
-    """What a watcher saw.
+    """Observations of a watcher.
 
     Parameters:
         longest: seconds of the longest stretch.
@@ -47,7 +47,7 @@ class Watched(Struct, kw_only=True):
 
 
 class Beside(Struct, frozen=True, kw_only=True):
-    """What came of edits while others verify.
+    """Results of edits while others verify.
 
     Parameters:
         edits: of the third process.

@@ -44,7 +44,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def met(self) -> bool:
-        """Whether the target is reached, if there is one."""
+        """True where the target is reached, or there is none."""
         return self.limit is None or (self.value is not None and self.value <= self.limit)
 
     def __str__(self) -> str:

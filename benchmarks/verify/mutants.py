@@ -76,7 +76,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def missed(self) -> bool:
-        """Whether our verification lets a killed mutant in without a word, or fails for another reason."""
+        """True where our verification lets a killed mutant in without a word, or fails for another reason."""
         return self.end is End.FAULT or (self.killed and self.end is End.ACCEPTED)
 
     def __str__(self) -> str:

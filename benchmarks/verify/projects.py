@@ -26,7 +26,7 @@ from benchmarks.read.processes import run
 _REQUIREMENTS = Path(__file__).with_name("requirements")
 _COMPLETE = "complete"
 _IGNORED = (".venv/", "__pycache__/", ".pytest_cache/", ".hypothesis/", ".bae-source/")
-"""What a developer's checkout ignores; not every release has its `.gitignore`."""
+"""Patterns that a developer's checkout ignores; not every release has its `.gitignore`."""
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
-    """How a project is made of its release.
+    """Recipe by which a project is made of its release.
 
     Parameters:
         release: its source distribution.

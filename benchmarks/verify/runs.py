@@ -37,7 +37,7 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """How many tests there are."""
+        """Number of tests."""
         return sum(number for name, number in self.counts.items() if name in _OF_TESTS)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         return next((str(each["message"]) for each in self.outcome["warnings"] if each["code"] == code), "")
 
     def check(self, name: str) -> Mapping[str, Any]:
-        """What was verified under a name; empty where nothing was."""
+        """Return the check of a name; empty where there is none."""
         return next((each for each in self.outcome["checks"] if each["name"] == name), {})
 
 

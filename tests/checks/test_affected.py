@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from bae_source.resources.tests import suite
 from bae_source.verification import affected
 from bae_source.verification.affected import Affected, affected_tests
 from tests.checks.support import Texts, planned
@@ -252,8 +251,6 @@ def test_of_those_that_import_it_through_others_the_nearest_are_taken_and_the_re
     taken = ["test_b_near", "test_c_near", "test_core", "test_direct"]
     assert [test.path for test in found.tests] == [f"tests/{each}.py" for each in taken]
     assert found.left_out == (("tests.test_d_near",) if limit == "MOST_FAR" else ()) + ("app.top",)
-    assert found.known == ((suite.Test("tests/test_d_near.py"),) if limit == "MOST_FAR" else ())
-    assert list(found.others("tests/test_a_far.py", ("test_it",))) == [("test_it",)], "it may be concerned by app.top"
 
 
 def test_the_tests_of_a_package_are_found_where_it_is_imported_by_dots_or_a_name_means_two_things() -> None:
@@ -382,5 +379,3 @@ def test_a_file_that_may_hold_tests_and_does_not_parse_is_named() -> None:
     found = answer(files, {"app/core.py": CORE + "\n"}, "app.core.send")
     assert [test.path for test in found.tests] == ["tests/test_core.py"]
     assert found.left_out == ("tests.test_broken",)
-    assert list(found.others("tests/test_broken.py", None)) == [()]
-    assert list(found.others("tests/test_core.py", ("test_it",))) == [], "what is not known of is that file alone"

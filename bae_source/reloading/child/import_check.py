@@ -29,7 +29,7 @@ from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 
 PROBE = Path(__file__).with_name("probe.py")
 _START = f"import sys; sys.path.insert(0, {str(PROBE.parent)!r}); import probe; probe.main()"
-"""What the child runs: a module by itself, which Python need not compile each time as a script."""
+"""Code that the child runs: a module by itself, which Python need not compile each time as a script."""
 _READ_BY_ALL = 2
 """The form of `marshal` that any Python reads."""
 _NO_SAFE_PATH = b"nknown option"
@@ -61,11 +61,6 @@ class Setting(Struct, frozen=True, kw_only=True):
     tree: Path | None = None
     caches: Path | None = None
 
-    @property
-    def is_shadow(self) -> bool:
-        """Whether the root is a copy of the project in our own state."""
-        return self.tree is not None
-
 
 class _Broken(Struct, frozen=True, kw_only=True):
     """The child ended, or had to be stopped, in the middle of a module."""
@@ -84,7 +79,7 @@ class _Answers(Struct, frozen=True, kw_only=True):
 
 
 class _Earlier(Struct, frozen=True, kw_only=True):
-    """What the project was before the change.
+    """The project before the change.
 
     Parameters:
         setting: where it lies.
@@ -304,30 +299,21 @@ def _stub(module: ModuleFile) -> bool:
 def _ask(modules: Sequence[ModuleFile], setting: Setting, planned: Contents) -> _Answers:
     """Run one child on the project as it lies on the disk, but for files that have other text."""
     asked = marshal.dumps(_request(modules, setting, planned), _READ_BY_ALL)
-    finished = _started(["-c", _START, ANSWER], setting, given=asked)
+    finished = _started(setting, asked)
     if not finished.answer and not finished.timed_out:
         lines = finished.errors.decode("utf-8", "replace").strip().splitlines()
         raise CannotStart(lines[-1] if lines else f"it ended with status {finished.status}")
     return _answers(finished)
 
 
-def probe(script: Path, request: Path, setting: Setting) -> Finished:
-    """Have the project's interpreter run a script of ours on a request; compiled files of libraries are taken.
-
-    Raises:
-        CannotStart: it cannot be started.
-    """
-    return _started([str(script), str(request), ANSWER], setting)
-
-
-def _started(words: Sequence[str], setting: Setting, *, given: bytes | None = None) -> Finished:
+def _started(setting: Setting, asked: bytes) -> Finished:
     for flags in (["-P"], []):  # -P came with Python 3.11; without it the script cleans sys.path itself
         finished = run(
-            [setting.interpreter.path, *flags, *words],
+            [setting.interpreter.path, *flags, "-c", _START, ANSWER],
             folder=setting.root,
             environment=scrubbed(setting.environment),
             time_limit=setting.time_limit,
-            given=given,
+            given=asked,
         )
         if finished.answer or finished.timed_out or _NO_SAFE_PATH not in finished.errors:
             break

@@ -4,7 +4,7 @@
 
 REQUEST is what `marshal` makes of a mapping, ANSWER the number of a descriptor that takes lines of JSON.
 
-The request has files as planned, which nobody has written yet: imports, and whatever else reads files in Python, see
+The request has files as planned, which are not written yet: imports, and whatever else reads files in Python, see
 them over those of the disk. `_Planned` says how, and what does not.
 
 Invariants:
@@ -435,7 +435,7 @@ def _opened(
 
 
 class _Scan:
-    """What `os.scandir` returns: the entries of a folder, which are known already."""
+    """The entries of a folder, which are known already, as `os.scandir` returns them."""
 
     def __init__(self, entries: list[Any]) -> None:
         self._left = iter(entries)

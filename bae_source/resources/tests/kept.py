@@ -53,7 +53,7 @@ class KeptRun(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """How one run differs from another, by the tests that both ran.
+    """The difference of one run from another, by the tests that both ran.
 
     Parameters:
         both: how many those are.

@@ -35,7 +35,7 @@ class WantedTest(Struct, frozen=True, kw_only=True):
 
 
 class TestResult(Struct, frozen=True, kw_only=True):
-    """How one test went.
+    """The result of one test.
 
     Parameters:
         id: its node id.
@@ -61,7 +61,7 @@ class TestResult(Struct, frozen=True, kw_only=True):
 
     @property
     def is_red(self) -> bool:
-        """Whether it did not hold."""
+        """True where it did not hold."""
         return self.outcome in RED
 
     @property
@@ -97,7 +97,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
     @property
     def red(self) -> tuple[TestResult, ...]:
-        """What did not hold: tests, and files that could not be collected."""
+        """Results that did not hold: tests, and files that could not be collected."""
         return (*self.problems, *(each for each in self.results if each.is_red))
 
     def count(self, *outcomes: TestOutcome) -> int:

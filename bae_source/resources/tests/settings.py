@@ -30,7 +30,7 @@ _WITH_VALUE = ("-k", "-m", "-n", "-p", "-c", "-o", "-W", "-r")
 
 
 class PytestSettings(Struct, frozen=True, kw_only=True):
-    """What pytest collects in a project.
+    """The files, classes and functions that pytest collects in a project.
 
     Parameters:
         files: patterns of names of files.

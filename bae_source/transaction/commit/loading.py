@@ -1,4 +1,4 @@
-"""What a transaction asks of a process that has loaded the project: take the planned text, keep it, or go back.
+"""The calls of a transaction to a process that has loaded the project: take the planned text, keep it, or go back.
 
 A loader knows modules; a transaction knows only these calls, in this order: `load`, then `written` or `roll_back`.
 """

@@ -32,7 +32,7 @@ _IN_TEXT = re.compile(r"^(\S+?\.py):(\d+): in (.+)$", re.MULTILINE)
 
 
 class Reading:
-    """How some tests went, by node id, as far as children have answered.
+    """Results of some tests, by node id, as far as children have answered.
 
     Attributes:
         results: of each test that came to an end, or ended the run.

@@ -106,7 +106,7 @@ def _is_wanted(wanted: Any, path: str, names: list[str], own: str) -> bool:
 
 
 class _Caught(io.BytesIO):
-    """What a test prints, which stays there though the test closes its stream."""
+    """The output of a test, which stays there though the test closes its stream."""
 
     def close(self) -> None:
         """Stay open."""

@@ -1,4 +1,4 @@
-"""What runs in the project's interpreter: tests, by pytest or unittest, with a line of answer for each.
+"""A program for the project's interpreter: runs tests, by pytest or unittest, with a line of answer for each.
 
     python -P probe.py REQUEST ANSWER      REQUEST a JSON file, ANSWER a descriptor for lines of JSON
 
@@ -29,7 +29,7 @@ from contextlib import suppress
 from typing import Any
 
 _INTERNAL_ERROR = 3
-"""What pytest calls it."""
+"""Status of pytest."""
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 
 
