@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from bae_source import Source
-from bae_source.errors import TransactionError
+from bae_source.errors import HistoryError, TransactionError
 from bae_source.model.outcome import Outcome, verdict
 from tests.checks.test_shadow import put
 
@@ -94,3 +95,52 @@ def test_it_is_found_out_again_once_the_settings_have_changed(root: Path) -> Non
     put(root / "pyproject.toml", "[tool.pytest.ini_options]\nxfail_strict = true\n")
     with pytest.raises(TransactionError, match="nothing was written"):
         edit(root, "0", "tests")
+
+
+def test_a_module_of_tests_that_needs_git_when_it_is_imported_judges_the_project(root: Path) -> None:
+    for words in (["init", "-q"], ["add", "app"]):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+    top = "import subprocess\nfrom app import core\n\nsubprocess.run(['git', 'ls-files'], check=True)\n"
+    put(root / "tests/test_home.py", f"{top}\n\ndef test_git():\n    assert core.f()\n")
+    with pytest.raises(TransactionError) as caught:
+        edit(root, "0", "tests")
+    assert caught.value.candidates == ("tests.test_home.test_git",)
+    assert (root / "app/core.py").read_text() == "def f():\n    return 1\n"
+    assert codes(edit(root, "2", "tests")) == []
+
+
+def test_a_test_that_fails_by_chance_does_not_make_a_project_one_that_no_copy_can_judge(root: Path) -> None:
+    count = root.parent / f"{root.name}.count"
+    flaky = f"import pathlib\nfrom app import core\n\ndef test_chance():\n    file = pathlib.Path({str(count)!r})\n"
+    flaky += "    file.write_text(file.read_text() + 'x' if file.exists() else 'x')\n    assert core.f()\n"
+    put(root / "tests/test_home.py", f"{flaky}    assert len(file.read_text()) > 2\n")  # fails twice
+    outcome = edit(root, "2", "tests")
+    assert codes(outcome) == ["failed_before"]
+    assert not list(root.glob(".bae-source/shadow/*/in_project"))
+
+
+def test_ctrl_c_while_the_project_is_judged_undoes_the_change(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(root, "2", f"command {FAR}")
+
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bae_source.verification.command.run", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        edit(root, "3", f"command {FAR}")
+    assert (root / "app/core.py").read_text() == "def f():\n    return 2\n"
+
+
+def test_a_change_that_cannot_be_undone_is_told_with_its_verdict(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit(root, "2", f"command {FAR}")
+
+    def conflict(*_: object) -> None:
+        raise HistoryError("undo_conflict", "It cannot be undone.")
+
+    monkeypatch.setattr("bae_source.engine.service._undone", conflict)
+    with pytest.raises(TransactionError, match="ended with status 1 with the change") as caught:
+        edit(root, "bad", f"command {FAR}")
+    assert "the change stands as op_" in caught.value.message
+    assert "It cannot be undone" in caught.value.message
+    assert caught.value.hints[0].startswith("undo(")
+    assert (root / "app/core.py").read_text() == "def f():\n    return bad\n"

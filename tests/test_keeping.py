@@ -491,7 +491,7 @@ def test_a_draft_keeps_what_a_dry_run_of_its_commit_verified(root: Path) -> None
     made = run("commit", handle, "--unsure", "leave", "--json", folder=root).json
     assert [(each["name"], each["result"]) for each in made["checks"]] == [("import", "passed"), (words[-1], "passed")]
     assert len({each["digest"] for each in made["checks"]}) == 1
-    assert made["text"].endswith(f"Verified: {words[-1]}.")
+    assert made["text"].endswith(f"Verified: {words[-1]} (in the dry run).")
 
 
 def test_what_a_dry_run_verified_is_not_told_of_another_text(root: Path) -> None:

@@ -465,7 +465,7 @@ def test_what_a_change_imports_and_others_changed_while_it_was_verified_is_impor
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert b"changed_meanwhile" in out + err
-    assert b"app.core changed while the change was judged; the import check was made again" in out + err
+    assert b"app.core changed while the change was judged, and was imported again with it." in out + err
     assert b"Verified: import, command sh" in out
 
 

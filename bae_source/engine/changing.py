@@ -128,7 +128,7 @@ class Changing:
 
         def held() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
-            return nullcontext() if _is_slow(context) and not verdicts else self.transactions.held()
+            return nullcontext() if _slow(context) - verdicts.keys() else self.transactions.held()
 
         return attempted(attempt, held)
 
@@ -452,9 +452,9 @@ def _text(plan: Plan, status: str) -> str:
     return "\n\n".join([verdict, *listed_places(plan.report.left)])
 
 
-def _is_slow(context: Context) -> bool:
-    """Say whether a change is judged by what may take long."""
-    return bool(set(context.verify) - {"import", "cycles"})
+def _slow(context: Context) -> set[str]:
+    """Return the names of judges that may take long."""
+    return {name.strip() for name in context.verify} - {"import", "cycles"}
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

@@ -364,10 +364,11 @@ class Keeping:
 
 
 def _still_true(checks: Sequence[Check], outcome: Outcome) -> list[Check]:
-    """Return the checks of a dry run that are of the text which was written, and were not made again."""
+    """Return the checks of a dry run that are of the text which was written, and were not made again; they say so."""
     names = {each.name for each in outcome.checks}
     digests = {each.digest for each in outcome.checks if each.digest}
-    return [each for each in checks if each.name not in names and each.digest in digests]
+    kept = [each for each in checks if each.name not in names and each.digest in digests]
+    return [replace(each, detail=", ".join(filter(None, (each.detail, "in the dry run")))) for each in kept]
 
 
 def _joined(kept: Kept, requests: Sequence[dict[str, Any]]) -> Operation:

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import ResourceError, TransactionError
+from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.call import Call
 from bae_source.model.context import Context
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
+from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.reload import Reload
 from bae_source.verification.choosing import judging_of, patient, reload_of, setting_of
@@ -130,10 +131,11 @@ class Making:
             pass  # what keeps any change from being written refuses this one before tests are run for it
         judging, copied = self._judging(reload, self._context)
         with copied:
-            found = self._imported_again(reload, judging, judging.judge())
-        if not judging.left:
-            return Made(committed=self._written(transactions, operated, reload), found=found)
-        return self._judged_in_project(transactions, operated, reload, judging, found)
+            found = judging.judge()
+            changed = [name_at(self._workspace.census, path) for path in copied.changed()]
+        if judging.left:
+            return self._judged_in_project(transactions, operated, reload, judging, found)
+        return self._written_as_judged(transactions, operated, reload, judging, found, changed)
 
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
         setting = patient(self._setting, self._workspace)
@@ -151,26 +153,61 @@ class Making:
             of=operated.of,
         )
 
-    def _imported_again(self, reload: Reload, judging: Judging, found: Found) -> Found:
-        """Import the change again where files that it imports were changed while it was judged.
+    def _written_as_judged(
+        self,
+        transactions: Transactions,
+        operated: Operated,
+        reload: Reload,
+        judging: Judging,
+        found: Found,
+        changed: list[str],
+    ) -> Made:
+        """Write the change, once it imports with what others have written meanwhile.
 
         Parameters:
             found: what judges came to.
+            changed: what changed in the project while they judged a copy.
         """
-        names: list[str] = []
-        imported: Found = ()
+        again: list[str] = []
         for _ in range(_LOOKS):
-            changed = reload.changed_since()
-            if not changed:
-                break
-            names += changed
+            with transactions.held():
+                others = reload.changed_since()
+                if not others:
+                    committed = self._written(transactions, operated, reload)
+                    return Made(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
+            again += others
             imported = judging.import_again()
-        if not names:
-            return found
-        others = tuple(each for each in found if not (isinstance(each, Check) and each.name == "import"))
-        again = f"{listed(dict.fromkeys(names), 5)} changed while the change was judged"
-        text = f"{again}; the import check was made again on what is there, and the others stand as they were made."
-        return (*imported, *others, Notice("changed_meanwhile", text))
+            found = (*imported, *(each for each in found if not (isinstance(each, Check) and each.name == "import")))
+        names = listed(dict.fromkeys(again), 5)
+        raise Refused(
+            "stale",
+            f"{names} changed again and again while the change was judged; nothing was written.",
+            hints=["Make the change again when others have finished."],
+        )
+
+    def _meanwhile(self, found: Found, again: list[str], changed: list[str]) -> tuple[Notice, ...]:
+        """Say what judges have not seen of what others wrote while they judged.
+
+        Parameters:
+            again: modules that were imported again.
+            changed: what else changed.
+        """
+        notices = []
+        if again:
+            names = listed(dict.fromkeys(again), 5)
+            text = f"{names} changed while the change was judged, and was imported again with it."
+            notices.append(Notice("changed_meanwhile", text))
+        slow = [each for each in checks_in(found) if each.name != "import" and each.digest]
+        digest = self._plan.changes.digest
+        earlier = [each.name for each in slow if each.digest != digest]
+        if earlier:
+            text = f"{listed(earlier)} judged the change as it was planned before others changed the same file."
+            notices.append(Notice("judged_before", text))
+        elif changed and slow:
+            names = listed(each.name for each in slow)
+            text = f"{listed(changed, 5)} changed while {names} judged the change, and {names} did not see that."
+            notices.append(Notice("changed_meanwhile", text))
+        return tuple(notices)
 
     def _judged_in_project(
         self, transactions: Transactions, operated: Operated, reload: Reload, judging: Judging, found: Found
@@ -184,6 +221,7 @@ class Making:
 
         def undo() -> None:
             self._undo(made[-1].operation_id)
+            transactions.forget_made()
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:
@@ -194,14 +232,21 @@ class Making:
 
 
 def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceError:
-    """Return the error of a change that was made and does not hold, which says what became of it."""
-    if not operation or not isinstance(error, TransactionError):
+    """Return the error of a change that was made and does not hold, which says what became of it.
+
+    Parameters:
+        stands: whether it could not be undone; the error is that of the undoing then, raised because of the verdict.
+    """
+    if not operation:
         return error
-    if stands:
-        hint: str = Call("undo", operation_id=operation, then="undoes it: that could not be done by itself.")
-        return error.altered(unchanged=False, hints=(hint, *error.hints))
-    text = f"It was judged in the project itself: made as {operation}, and undone."
-    return error.altered(unchanged=False, hints=(*error.hints, text))
+    if not stands:
+        text = f"It was judged in the project itself: made as {operation}, and undone."
+        return error.altered(unchanged=False if error.unchanged else error.unchanged, hints=(*error.hints, text))
+    verdict = error.__context__ if isinstance(error.__context__, ResourceError) else error
+    hint = Call("undo", operation_id=operation, then="undoes it: that could not be done by itself.")
+    reason = f"{verdict.clause}; the change stands as {operation}, since it could not be undone: {error.clause}"
+    details = {**error.details, **verdict.details}
+    return TransactionError("verify_failed", reason, unchanged=False, hints=(hint, *verdict.hints), details=details)
 
 
 def checks_in(found: Found) -> tuple[Check, ...]:

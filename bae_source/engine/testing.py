@@ -171,7 +171,10 @@ def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices:
 def _cache(bench: Bench) -> Path | None:
     """Return the folder of compiled files; None where none can be had."""
     try:
-        return bench.folders.make(bench.folders.local / "tests" / "compiled")
+        place = bench.folders.make(bench.folders.local / "tests")
+        place /= f"compiled-{(bench.folders.local_id or '')[:12]}"  # which no project can bring along
+        place.mkdir(exist_ok=True)
+        return None if place.is_symlink() else place
     except OSError:
         return None
 

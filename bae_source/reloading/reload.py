@@ -146,10 +146,19 @@ class Reload:
             return self._untouched()
         loaded = self._loaded()
         again = [*loaded, *(self._following(loaded) if self._cascade else ())]
-        notices = (*self._load_again(again, self._tried), *self._left_alone())
+        notices = (*self._load_again(again, self._tried), *self._left_alone(), *self._data(again))
         if self._mode != "process":
             return notices
         return (*notices, *self._here_now().import_new(self._present(loaded), self._root, self._after))
+
+    def _data(self, loaded: Sequence[Loaded]) -> tuple[Notice, ...]:
+        """Name the data files that change along with modules that are loaded again, and are not written yet."""
+        modules = {module.path for module in self._modules}
+        names = [self._addresses.module(str(self._root / path)) or path for path in self._after if path not in modules]
+        if not loaded or not names:
+            return ()
+        text = f"{listed(names, 5)} was not written yet when modules were loaded again here"
+        return (Notice("data_not_loaded", f"{text}; load them again if they read it when they are imported."),)
 
     def written(self) -> tuple[Notice, ...]:
         """Remove compiled files that may be taken for what was written, and name those that cannot be."""

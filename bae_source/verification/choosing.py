@@ -159,8 +159,6 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
 
     kept = Runs(folders).last_whole()
     return TestsJudge(
-        before,
-        after,
         lambda whole: chosen_tests(before, after, plan, whole=whole),
         plan.modules,
         meanwhile=has_settings(after.files),

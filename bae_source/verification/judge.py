@@ -11,7 +11,7 @@ itself (`InProject`): the change is made first then, and undone where it does no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
@@ -110,12 +110,16 @@ class Copied:
         """Return how code is run in the project's own folder."""
         return self._setting
 
+    def changed(self) -> list[str]:
+        """Return the paths of files that changed in the project since the copy was brought up, but for planned ones."""
+        return [] if self._shadow is None else self._shadow.changed()
+
     def _holding(self, contents: Contents) -> Setting:
         if self._shadow is None:
             self._shadow = self._stack.enter_context(shadow_of(self._folders, self._progress))
         self._shadow.bring_up(contents)
         tree, copy = Path(self._setting.root).resolve(), self._shadow.root.resolve()
-        environment = _moved(self._setting.environment, tree, copy)
+        environment = _moved(self._setting, tree, copy)
         return replace(self._setting, root=copy, environment=environment, tree=tree, caches=self._shadow.caches)
 
 
@@ -155,13 +159,18 @@ class InProject:
         """Return nothing: this is the project."""
 
 
-def _moved(environment: Mapping[str, str], tree: Path, copy: Path) -> dict[str, str]:
-    """Return an environment whose `PYTHONPATH` names folders of the copy where it named those of the project."""
-    given = environment.get("PYTHONPATH", "")
-    if not given:
-        return dict(environment)
+def _moved(setting: Setting, tree: Path, copy: Path) -> dict[str, str]:
+    """Return an environment in which code of the project is found in the copy.
+
+    The source roots of the copy stand first, before what an editable install leads to; so they do for mypy, but for the
+    top folder, below which it finds modules by itself.
+    """
+    roots = [str(copy / folder) for folder in setting.source_roots]
     entries = []
-    for entry in given.split(os.pathsep):
-        place = Path(os.path.realpath(tree / entry)) if entry else tree
+    for entry in filter(None, setting.environment.get("PYTHONPATH", "").split(os.pathsep)):
+        place = Path(os.path.realpath(tree / entry))
         entries.append(str(copy / place.relative_to(tree)) if place.is_relative_to(tree) else entry)
-    return {**environment, "PYTHONPATH": os.pathsep.join(entries)}
+    search = {"PYTHONPATH": os.pathsep.join(dict.fromkeys([*roots, *entries]))}
+    if below := [str(copy / folder) for folder in setting.source_roots if folder]:
+        search["MYPYPATH"] = os.pathsep.join([*below, *filter(None, [setting.environment.get("MYPYPATH")])])
+    return {**setting.environment, **search}

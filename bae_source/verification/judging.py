@@ -113,7 +113,7 @@ class Judging:
         for judge in self.left:
             try:
                 found += self._by(judge, place)
-            except TransactionError:
+            except BaseException:  # Ctrl-C, and a judge that cannot judge any more, too
                 place.present()
                 raise
         place.planned()

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bae_source.state.folders import StateFolders
-from bae_source.verification.shadow import FOLDER, tag_of
+from bae_source.verification.shadow import place_of, tag_of
 
 _NAME = "in_project"
 
@@ -38,12 +38,11 @@ class Remembered:
         known = {**self._known(), name: reason}
         self._reasons = known
         with suppress(OSError):
-            self._folders.make(self._place.parent)
             self._place.write_bytes(msgspec.json.encode([self._digest, known]))
 
     @property
     def _place(self) -> Path:
-        return self._folders.base / FOLDER / f"{tag_of(self._folders)}{_NAME}"
+        return place_of(self._folders) / f"{tag_of(self._folders)}{_NAME}"
 
     def _known(self) -> dict[str, str]:
         if self._reasons is None:

@@ -1,9 +1,9 @@
 """A copy of a project in our state, in which a planned change is judged while the project itself stays as it is.
 
-    shadow/1/lock            a slot: one process at a time, which holds this
-    shadow/1/manifest        what each file of the copy was made of
-    shadow/1/<project>/      the copy, called as the project's folder is
-    shadow/1/caches/         what is kept from run to run, compiled files among it
+    shadow/<id>/1/lock            a slot: one process at a time, which holds this
+    shadow/<id>/1/manifest        what each file of the copy was made of
+    shadow/<id>/1/<project>/      the copy, called as the project's folder is
+    shadow/<id>/1/caches/         what is kept from run to run, compiled files among it
 
     with shadow_of(folders) as shadow:
         shadow.bring_up({"app/core.py": b"…"})      the project as it is now, with these files instead of its own
@@ -15,11 +15,14 @@ Invariants:
 - a file stays as it is where neither the project's nor the copy's stamp has changed since it was made. A stamp that was
   younger than two seconds is not believed, so whatever tests write into the copy is gone the next time;
 - the compiled files of a source go when the source is written;
-- a process that dies leaves a slot that the next one brings up to date: what the manifest does not say is made anew.
+- a process that dies leaves a slot that the next one brings up to date: what the manifest does not say is made anew;
+- no link is followed on the way to a copy, and its folder bears the random id of our state, so nothing that a project
+  brings along is believed.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -40,6 +43,8 @@ FOLDER = "shadow"
 COMPILED = "compiled"
 """The folder among the caches that gathers what commands compile."""
 _MOST_SLOTS = 8
+_ID = 12
+"""Characters of the id of our state in the name of a folder."""
 _COMPILED = "__pycache__"
 _CACHES = frozenset(
     {_COMPILED, ".git", ".hg", ".svn", ".bzr", LOCAL, ".tox", ".nox", ".eggs", ".mypy_cache", ".pytest_cache",
@@ -97,6 +102,14 @@ class Shadow:
         self._manifest = slot / "manifest"
         self._progress = progress
         self._made = self._read()
+        self._seen: dict[str, Stamp] = {}
+        self._planned: set[str] = set()
+
+    def changed(self) -> list[str]:
+        """Return the paths of the project's files that changed since the copy was brought up, but for planned ones."""
+        now = {path: _stamp(entry) for path, entry in _walk(self._project)}
+        paths = {*now, *self._seen} - self._planned
+        return sorted(path for path in paths if now.get(path) != self._seen.get(path))
 
     def bring_up(self, planned: Contents) -> None:
         """Have the copy hold the project as it is now, but for the files of a plan.
@@ -114,9 +127,14 @@ class Shadow:
             raise NoShadow(f"no copy of the project can be made in bae_source's state: {reason.lower()}") from error
 
     def _bring_up(self, planned: Contents) -> None:
-        self.root.mkdir(parents=True, exist_ok=True)
+        for folder in (self.root, self.caches):
+            folder.mkdir(parents=True, exist_ok=True)
+            _refuse_link(folder)
         now = nanoseconds()
         wanted: dict[str, os.stat_result | None] = dict(_walk(self._project))
+        planned = {self._behind_links(path): content for path, content in planned.items()}
+        self._planned = set(planned)
+        self._seen = {path: _stamp(entry) for path, entry in wanted.items() if entry is not None}
         for path, content in planned.items():
             wanted.pop(path, None)
             if content is not None:
@@ -127,12 +145,23 @@ class Shadow:
         made = {path: self._made[path] for path in wanted if path in self._made}
         for number, path in enumerate(pending):
             self._progress(number, len(pending))
-            source = self._make(path, wanted[path], planned, now)
+            try:
+                source = self._make(path, wanted[path], planned, now)
+            except FileNotFoundError:
+                if wanted[path] is None or os.path.lexists(self._project / path):
+                    raise
+                made.pop(path, None)  # it went while files were copied
+                continue
             made[path] = _Made(source, _stamp(os.lstat(self.root / path)))
         (self.root / ".git").write_bytes(_GIT)
         if pending or made.keys() != self._made.keys():
             self._made = made
             self._write()
+
+    def _behind_links(self, path: str) -> str:
+        """Return where a file of a plan is written, where links inside of the project lead there."""
+        root, real = os.path.realpath(self._project), os.path.realpath(self._project / path)
+        return os.path.relpath(real, root).replace(os.sep, "/") if real.startswith(root + os.sep) else path
 
     def _is_made(
         self, path: str, entry: os.stat_result | None, there: Mapping[str, os.stat_result], planned: Contents
@@ -205,10 +234,11 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
     """
     try:
         folders.check()
-        place = folders.make(folders.base / FOLDER)
+        place = place_of(folders)
         for number in range(1, _MOST_SLOTS + 1):
             slot = place / f"{tag_of(folders)}{number}"
             slot.mkdir(exist_ok=True)
+            _refuse_link(slot)
             flags = os.O_RDWR | os.O_CREAT | CLOSED_IN_CHILDREN | WITHOUT_LINKS
             taken = take(os.open(slot / "lock", flags, 0o600))
             if taken is not None:
@@ -222,6 +252,25 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
         yield Shadow(folders.root, slot, progress)
     finally:
         taken.release()
+
+
+def place_of(folders: StateFolders) -> Path:
+    """Return the folder of all copies, which bears the id of our state.
+
+    Raises:
+        OSError: it cannot be made, or a link stands in its place.
+    """
+    place = folders.make(folders.base / FOLDER)
+    _refuse_link(place)
+    place /= (folders.id or "")[:_ID]
+    place.mkdir(exist_ok=True)
+    _refuse_link(place)
+    return place
+
+
+def _refuse_link(folder: Path) -> None:
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(folder))
 
 
 def tag_of(folders: StateFolders) -> str:
@@ -239,8 +288,13 @@ def _walk(root: Path, *, everything: bool = False) -> Iterator[tuple[str, os.sta
     real = os.path.realpath(root)
     while waiting:
         folder = waiting.pop()
-        with os.scandir(root / folder) as found:
-            entries = list(found)
+        try:
+            with os.scandir(root / folder) as found:
+                entries = list(found)
+        except (PermissionError, FileNotFoundError):
+            if everything or not folder:
+                raise
+            continue  # it may not be looked into, or went
         names = {entry.name for entry in entries}
         if folder and not everything and not names.isdisjoint(_TAGS):
             continue

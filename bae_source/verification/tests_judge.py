@@ -1,8 +1,8 @@
 """The judge that runs tests: those that a change concerns must not fail because of it.
 
     planned()   the chosen tests, in one run          nothing fails: done
-    present()   those alone that failed               they fail here, too: not blamed on the change; so are those
-                                                      that are known to fail on this very content (`failing_before`)
+    present()   those alone that failed               they fail here, too: not blamed on the change
+    tree()      those alone that fail in both         they pass: no copy can judge this project
     planned()   some of those that are blamed, alone  they pass: the order of tests decides, so that the same
     present()   the same selection                    selection is run on the project without the change
 
@@ -25,10 +25,8 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
 from bae_source.model.text import counted, listed
-from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
-from bae_source.verification.failing_before import FailingBefore
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
@@ -46,6 +44,11 @@ _NONE_REACHES = (
     Notice("no_tests", "No test reaches what changed, so none was run."),
     Check(name="tests", result="not_run", detail="no test reaches what changed"),
 )
+
+
+def _wanted(failed: TestResult) -> WantedTest:
+    """Return what runs a test again, or the file that could not be collected."""
+    return WantedTest(path=failed.path, id=failed.id if "::" in failed.id else "")
 
 
 class ChosenTests(Struct, frozen=True, kw_only=True):
@@ -66,8 +69,6 @@ class TestsJudge:
     """Judges one change by tests.
 
     Parameters:
-        before: the project as the change was planned on it.
-        after: the project as it will be.
         choose: chooses the tests; gets the seconds that the whole suite takes, None where that is not known.
         modules: those that change.
         meanwhile: whether they may be chosen while a child loads pytest, since its settings are those of the root,
@@ -85,8 +86,6 @@ class TestsJudge:
 
     def __init__(
         self,
-        before: Workspace,
-        after: Workspace,
         choose: Callable[[float | None], ChosenTests],
         modules: Sequence[ModuleFile],
         *,
@@ -95,14 +94,11 @@ class TestsJudge:
         by_unittest: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        self._before = before
-        self._after = after
         self._choose = choose
         self._modules = tuple(modules)
         self._meanwhile = meanwhile
         self._last = last
         self._caches: Path | None = None
-        self._failing = FailingBefore(None)
         self._by_unittest = by_unittest
         self._progress = progress
 
@@ -117,7 +113,6 @@ class TestsJudge:
             return _NONE_REACHES
         setting = place.planned()
         self._caches = setting.caches
-        self._failing = FailingBefore(self._caches)
         ran = self._run(setting)
         chosen = self._chosen
         if chosen.tests == ():
@@ -130,18 +125,14 @@ class TestsJudge:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
         if not failed:
             return (*self._silent(ran, chosen), *_judged(ran, ()))
-        known = self._failing.on(self._before, failed)
-        unknown = [each for each in failed if each.id not in known]
-        alone = self._already(place, chosen, unknown) if unknown else set()
-        already = known | alone
+        alone = already = self._already(place, chosen, failed)
         blamed = [each for each in failed if each.id not in already]
         if blamed and place.tree() is not None and self._depends_on_order(place, blamed):
-            already |= self._failing_in(place.present())
+            already = alone | self._failing_in(place.present())
             blamed = [each for each in failed if each.id not in already]
         if blamed:
             raise _red(blamed)
         self._check_copy(place, [each for each in failed if each.id in alone])
-        self._failing.note(self._after, failed)
         return (*self._silent(ran, chosen), *_judged(ran, failed))
 
     @cached_property
@@ -174,17 +165,24 @@ class TestsJudge:
         return (Notice("passed_before", f"{text}{'is' if len(names) == 1 else 'are'} skipped or gone."),)
 
     def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
-        """See that what fails in a copy without the change fails in the project, too."""
+        """See that what fails in a copy without the change, each time, fails in the project, too."""
         tree = place.tree()
-        wanted = [WantedTest(path=each.path, id=each.id) for each in failed if "::" in each.id]
-        if tree is None or not wanted:
+        if tree is None or not failed:
             return
-        ran = self._sound(self._runner(tree).run(wanted, keep_going=True))
-        passed = [each.address for each in ran.results if each.outcome == "passed"]
-        if passed:
+        wanted = None if any(not each.id for each in failed) else [_wanted(each) for each in failed]
+        passed = self._passing(tree, wanted)
+        if not passed:
+            return
+        flaky = self._passing(place.present(), [WantedTest(path=each.path, id=each.id) for each in passed])
+        names = [each.address for each in passed if each.id not in {one.id for one in flaky}]
+        if names:
             raise NotInCopy(
-                f"{listed(passed, _MOST_SHOWN)} {'passes' if len(passed) == 1 else 'pass'} in the project alone"
+                f"{listed(names, _MOST_SHOWN)} {'passes' if len(names) == 1 else 'pass'} in the project alone"
             )
+
+    def _passing(self, setting: Setting, wanted: Sequence[WantedTest] | None) -> list[TestResult]:
+        ran = self._sound(self._runner(setting).run(wanted, keep_going=True))
+        return [each for each in ran.results if each.outcome == "passed"]
 
     def _runner(self, setting: Setting, progress: Progress | None = None) -> Runner:
         return Runner(
@@ -217,10 +215,9 @@ class TestsJudge:
         if not wanted:
             return set()
         ran = self._sound(self._runner(setting).run(wanted, keep_going=True))
-        if ran.ended in (*_BROKEN, *_NO_PYTHON):
-            return {each.id for each in failed}
-        self._failing.note(self._before, ran.red)
-        red = {each.id for each in ran.red}
+        if ran.ended in ("unusable", *_NO_PYTHON):
+            return {each.id for each in failed}  # nothing can be run at all
+        red = {each.id for each in ran.red} | ({""} if ran.ended in _BROKEN else set())
         return {each.id for each in failed if each.id in red or each.path in red}
 
     def _depends_on_order(self, place: Place, blamed: Sequence[TestResult]) -> bool:
@@ -256,6 +253,10 @@ def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ..
         text = f"complete: false; {counted(len(ran.unreached), 'more test')} may be concerned, and "
         text += f"{'were' if many else 'was'} not run for lack of time: {listed(ran.unreached, _MOST_SHOWN)}."
         notices.append(Notice("tests_left_out", text))
+    missing = ran.collected - len(ran.results) - len(ran.unreached)
+    if ran.ended in _BROKEN and missing > 0:
+        text = f"complete: false; {counted(missing, 'more test')} may be concerned, and the run ended before"
+        notices.append(Notice("tests_left_out", f"{text}: {ran.detail}."))
     passed, skipped = ran.count("passed"), ran.count("skipped")
     if not ran.results:
         text = "pytest ran none of the tests that reach what changed"

@@ -254,3 +254,50 @@ def test_projects_of_one_repository_have_copies_of_their_own(root: Path) -> None
         assert whole.root.parent != part.root.parent
         part.bring_up({})
         assert list(held(part)) == ["pyproject.toml"]
+
+
+def test_a_file_that_goes_while_the_project_is_copied_is_left_out(
+    root: Path, copy: Shadow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(root / "app/going.txt", "")
+    walk = dict(shadow._walk(root))
+    (root / "app/going.txt").unlink()
+    monkeypatch.setattr(shadow, "_walk", lambda place, **_: iter(walk.items() if place == root else ()))
+    copy.bring_up({})
+    assert held(copy) == expected()
+
+
+def test_a_plan_that_goes_through_a_link_is_written_behind_it(root: Path, copy: Shadow) -> None:
+    (root / "app/again.py").symlink_to("core.py")
+    copy.bring_up({"app/again.py": b"X = 9\n"})
+    assert (copy.root / "app/core.py").read_bytes() == b"X = 9\n"
+    assert (copy.root / "app/again.py").is_symlink()
+    (root / "app/again.py").unlink()
+
+
+def test_what_changed_in_the_project_since_is_told_but_for_the_plan(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "slot").mkdir()
+    copy = Shadow(root, tmp_path / "slot")
+    copy.bring_up({"app/core.py": b""})
+    assert copy.changed() == []
+    put(root / "app/core.py", "X = 5\n")
+    put(root / "app/more.py", "")
+    (root / ".hidden").unlink()
+    assert copy.changed() == [".hidden", "app/more.py"]
+
+
+@pytest.mark.parametrize(
+    "place", ["shadow", "shadow/{id}", "shadow/{id}/1", "shadow/{id}/1/my app", "shadow/{id}/1/caches"]
+)
+def test_no_link_in_our_state_is_followed(root: Path, tmp_path: Path, place: str) -> None:
+    shutil.rmtree(root / ".git")
+    folders = state_folders(root)
+    folders.make(folders.base)
+    victim = tmp_path / "victim"
+    put(victim / "my app/keep", "precious")
+    link = folders.base / f"shadow{place}".format(id=(folders.id or "")[:12])
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(victim)
+    with pytest.raises(NoShadow), shadow_of(folders) as copy:
+        copy.bring_up({})
+    assert content_of(victim) == {"my app/keep": b"precious"}

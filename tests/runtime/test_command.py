@@ -139,12 +139,26 @@ def test_one_that_asks_git_for_the_projects_files_cannot_judge_in_a_copy(project
         judge(project, command(project, "git ls-files"), NEW)
 
 
+def test_code_of_the_copy_is_found_before_what_an_editable_install_leads_to(project: Trial) -> None:
+    project.write("src/pack.py", "x = 1\n")
+    project.source_root = "src"
+    project.environment["PYTHONPATH"] = str(project.root / "src")
+    code = "import pack; assert pack.x == 2, pack.__file__"
+    judge(project, command(project, python(code)), {"src/pack.py": "x = 2\n"})
+    site = project.root.parent / "site"  # as an editable install has it: behind PYTHONPATH
+    site.mkdir()
+    (site / "pack.pth").write_text(str(project.root / "src"))
+    del project.environment["PYTHONPATH"]
+    code = f"import site; site.addsitedir({str(site)!r}); {code}"
+    judge(project, command(project, python(code)), {"src/pack.py": "x = 2\n"})
+
+
 def test_what_it_compiles_is_kept_and_is_never_that_of_another_text(project: Trial) -> None:
     project.write("app/__init__.py", "")
     for number in range(2, 6):
         code = f"import app.core; assert app.core.x == {number}; print(app.core.__spec__.cached)"
         judge(project, command(project, python(code)), {"app/core.py": f"x = {number}\n"})
-    [caches] = project.root.glob(".bae-source/shadow/1/caches/compiled")
+    [caches] = project.root.glob(".bae-source/shadow/*/1/caches/compiled")
     assert list(caches.rglob("core.*.pyc"))
 
 

@@ -261,6 +261,16 @@ def test_messages_of_any_characters_come_through(trial: Trial) -> None:
     assert caught.value.details["problem"] == 'ValueError: quote " slash \\ line \n null \0 ä 𝄞 \x7f'
 
 
+def test_data_files_that_change_along_are_read_as_planned(trial: Trial) -> None:
+    trial.write("app/words.json", "[1]")
+    reading = "import json, pathlib\nWORDS = json.loads((pathlib.Path(__file__).parent / 'words.json').read_text())\n"
+    trial.write("app/a.py", f"{reading}assert WORDS == [1]\n")
+    new = {"app/a.py": f"{reading}assert WORDS == [2]\n"}
+    assert trial.check({**new, "app/words.json": "[2]"}) == ()
+    with pytest.raises(TransactionError):
+        trial.check(new)
+
+
 NAMES = ["json", "linecache", "probe", "failure"]
 
 

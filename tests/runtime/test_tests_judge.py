@@ -94,8 +94,6 @@ class Project:
             try:
                 after = before.after(made)
                 judge = TestsJudge(
-                    before,
-                    after,
                     lambda whole: chosen_tests(before, after, plan, whole=whole),
                     plan.modules,
                     meanwhile=self.meanwhile,
@@ -161,21 +159,6 @@ def test_what_failed_before_is_told_and_not_blamed_and_is_no_skipped_test(projec
     assert message.startswith("tests.test_bad, tests.test_core.test_g failed before the change, too: ModuleNotFound")
     error = project.refusal(core("return 2"), "app.core.f")
     assert error.candidates == ("tests.test_core.test_f",)
-
-
-def test_what_is_known_to_fail_on_the_same_content_is_not_run_again(project: Project) -> None:
-    project.write("tests/test_core.py", FILES["tests/test_core.py"].replace("    pass", "    assert app.core.f() > 5"))
-    new = core("return 2 - 1")
-    found = project.judge(new, "app.core.f")
-    assert project.calls == ["planned", "present"]
-    assert project.judge(new, "app.core.f") == found
-    assert project.calls == ["planned"]
-    project.write("app/core.py", str(new["app/core.py"]))  # as if the change had been made
-    assert verified(project.judge(core("return 3 - 2"), "app.core.f")) == "tests (1 passed, 1 failed before)"
-    assert project.calls == ["planned"]
-    project.write("app/core.py", FILES["app/core.py"].replace("return 1", "return 9"))  # mended in an editor
-    error = project.refusal(core("return 1"), "app.core.f")
-    assert error.candidates == ("tests.test_core.test_g",)
 
 
 def test_a_new_test_has_no_excuse(project: Project) -> None:

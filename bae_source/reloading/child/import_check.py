@@ -323,15 +323,10 @@ def _started(setting: Setting, asked: bytes) -> Finished:
 def _request(modules: Sequence[ModuleFile], setting: Setting, planned: Contents) -> dict[str, Any]:
     folders = dict.fromkeys([*(module.source_root for module in modules), *setting.source_roots])
     root = Path(setting.root).resolve()
-    read = {module.path for module in modules}  # a script may have any name
     return {
         "roots": [str(root / folder) for folder in folders],
         "project": str(root),
-        "files": {
-            str(root / path): content
-            for path, content in planned.items()
-            if path.endswith((".py", ".pyi")) or path in read
-        },
+        "files": {str(root / path): content for path, content in planned.items()},
         "jobs": [
             {
                 "key": module.path,

@@ -301,6 +301,10 @@ class Transactions:
         """The operation that the last `commit` made; None if it made none."""
         return self._made
 
+    def forget_made(self) -> None:
+        """Say that the last `commit` made nothing, since it was undone."""
+        self._made = None
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep all other transactions out: what is planned inside is committed on the very state it was planned on.

@@ -99,7 +99,8 @@ class Reading:
             elif "unreached" in line:
                 self.unreached = tuple(map(self.address, line["unreached"]))
             elif "escaped" in line:
-                self.escaped = tuple(self._addresses.module_from_root(path) or path for path in line["escaped"])
+                escaped = (self._addresses.module_from_root(path) or path for path in line["escaped"])
+                self.escaped = tuple(dict.fromkeys((*self.escaped, *escaped)))
             elif "finished" in line:
                 self.status = line["finished"]
             self.missing |= "missing" in line
