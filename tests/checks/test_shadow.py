@@ -286,9 +286,7 @@ def test_what_changed_in_the_project_since_is_told_but_for_the_plan(root: Path, 
     assert copy.changed() == [".hidden", "app/more.py"]
 
 
-@pytest.mark.parametrize(
-    "place", ["shadow", "shadow/{id}", "shadow/{id}/1", "shadow/{id}/1/my app", "shadow/{id}/1/caches"]
-)
+@pytest.mark.parametrize("place", ["", "/{id}", "/{id}/1", "/{id}/1/my app", "/{id}/1/caches"])
 def test_no_link_in_our_state_is_followed(root: Path, tmp_path: Path, place: str) -> None:
     shutil.rmtree(root / ".git")
     folders = state_folders(root)

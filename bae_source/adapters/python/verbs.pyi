@@ -375,12 +375,12 @@ class CodeVerbs:
 
 
 class Verbs(CodeVerbs):
-    def tests_list(self, *names: str) -> Text:
+    def tests_list(self, *tests: str) -> Text:
         """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
 
     def tests_run(
         self,
-        *names: str,
+        *tests: str,
         failed: bool = False,
         affected_by: Sequence[str] = (),
         last_change: bool = False,
@@ -391,7 +391,7 @@ class Verbs(CodeVerbs):
 
     def tests_results(
         self,
-        *names: str,
+        *tests: str,
         outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
         run: str | None = None,
         compare: bool = False,
