@@ -144,3 +144,29 @@ def test_a_change_that_cannot_be_undone_is_told_with_its_verdict(root: Path, mon
     assert "It cannot be undone" in caught.value.message
     assert caught.value.hints[0].startswith("undo(")
     assert (root / "app/core.py").read_text() == "def f():\n    return bad\n"
+
+
+SKIPPING = "import pathlib\nimport pytest\nfrom app import core\n\nFAR = 'shadow' in pathlib.Path(__file__).parts\n\n\n"
+SKIPPING += "@pytest.mark.skipif(FAR, reason='far from home')\ndef test_near():\n    assert core.f()\n"
+
+
+def test_tests_that_a_copy_alone_skips_are_no_judges_where_none_passes(root: Path) -> None:
+    put(root / "tests/test_home.py", SKIPPING)
+    with pytest.raises(TransactionError) as caught:
+        edit(root, "0", "tests")
+    assert caught.value.candidates == ("tests.test_home.test_near",)
+    assert (root / "app/core.py").read_text() == "def f():\n    return 1\n"
+
+
+def test_tests_that_passed_and_that_a_copy_alone_skips_are_no_judges(root: Path) -> None:
+    put(root / "tests/test_home.py", f"{SKIPPING}\n\ndef test_anywhere():\n    assert core\n")
+    Source(root).tests_run()
+    with pytest.raises(TransactionError) as caught:
+        edit(root, "0", "tests")
+    assert caught.value.candidates == ("tests.test_home.test_near",)
+
+
+def test_where_every_test_is_skipped_nothing_is_verified(root: Path) -> None:
+    put(root / "tests/test_home.py", SKIPPING.replace("skipif(FAR", "skipif(True"))
+    outcome = edit(root, "2", "tests")
+    assert verdict(outcome.checks) == "Verified: import. Not verified: tests (0 passed, 1 skipped)."

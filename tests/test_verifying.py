@@ -447,10 +447,10 @@ def test_a_symbol_that_was_changed_while_a_change_was_verified_is_stale(root: Pa
     assert "x + 3" in (root / "app/core.py").read_text()
 
 
-def verifying_other(root: Path, mark: Path) -> subprocess.Popen[bytes]:
+def verifying_other(root: Path, mark: Path, *more: str) -> subprocess.Popen[bytes]:
     """Have `app.other`, which imports `app.core`, judged by a command that waits."""
     words = ["edit", "app.other.other", "--old", "send(1)", "--new", "send(alone())", "--verify", marking(mark)]
-    words += ["--import", "from app.core import alone"]
+    words += ["--import", "from app.core import alone", *more]
     command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     wait_for(mark, process)
@@ -471,13 +471,19 @@ def test_what_a_change_imports_and_others_changed_while_it_was_verified_is_impor
 
 def test_a_change_that_does_not_import_with_what_others_wrote_while_it_was_verified_is_refused(root: Path) -> None:
     mark = root.parent / f"{root.name}.pid"
-    process = verifying_other(root, mark)
+    process = verifying_other(root, mark, "--json")
     Source(root).delete("app.core.alone", reload="off")
     was = users(root)
     mark.unlink()
-    _, err = process.communicate(timeout=120)
-    assert (process.returncode, b"app.other does not import" in err) == (6, True), err
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, b"app.other does not import" in out) == (6, True), err
     assert users(root) == was
+    told = json.loads(out)
+    assert "app.core changed while the change was judged" in told["errors"][0]["hints"][0]
+    assert [(each["name"].partition(" ")[0], each["result"]) for each in told["checks"]] == [
+        ("command", "passed"),
+        ("import", "failed"),
+    ]
 
 
 def test_a_process_that_is_killed_while_it_verifies_leaves_nothing_behind(root: Path) -> None:
@@ -629,3 +635,26 @@ def test_no_budget_cuts_what_was_verified(tmp_path: Path, budget: str, dry: bool
     assert [(each["name"], each["result"]) for each in told["checks"]] == [("import", "passed")]
     assert "Verified: import." in told["text"]
     assert "shortened" in [each["code"] for each in told["warnings"]] or budget == "2000"
+
+
+def test_a_test_module_that_changes_along_is_no_reason_to_say_that_nothing_was_imported(root: Path) -> None:
+    changes = [
+        {"do": "edit", "target": "app.core.alone", "old": "return 1", "new": "return 2"},
+        {"do": "edit", "target": "tests.test_send.test_other", "old": "== 2", "new": "== 1 + 1"},
+    ]
+    outcome = Source(root).apply(changes, verify=["import"])
+    assert verdict(outcome.checks) == "Verified: import."
+    assert codes(outcome) == ["not_import_checked"]
+    outcome = Source(root).edit("tests.test_send.test_other", old="== 1 + 1", new="== 2", verify=["import"])
+    assert verdict(outcome.checks).startswith("Not verified: import (tests.test_send: compiled")
+
+
+def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_said_to_be_that(root: Path) -> None:
+    words = ["edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", "--verify", "tests", "--json"]
+    command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
+    check = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["checks"][-1]
+    assert check["counts"] == {"passed": 0, "failed": 1, "failed_before": 0, "skipped": 0}
+    (root / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
+    outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
+    assert "Not verified: tests (the tests cannot be run: " in verdict(outcome.checks)
+    assert "unrecognized arguments: --nonsense" in verdict(outcome.checks)

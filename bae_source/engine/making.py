@@ -176,7 +176,13 @@ class Making:
                     committed = self._written(transactions, operated, reload)
                     return Made(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
             again += others
-            imported = judging.import_again()
+            try:
+                imported = judging.import_again()
+            except TransactionError as error:
+                hint = (
+                    f"{listed(others, 5)} changed while the change was judged; with what was there before it imported."
+                )
+                raise error.altered(hints=(hint, *error.hints)) from error.__cause__
             found = (*imported, *(each for each in found if not (isinstance(each, Check) and each.name == "import")))
         names = listed(dict.fromkeys(again), 5)
         raise Refused(

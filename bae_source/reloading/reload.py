@@ -123,6 +123,10 @@ class Reload:
         """Say whether a child tries an import."""
         return bool(self._to_try())
 
+    def imports_some(self) -> bool:
+        """Say whether any of what a child tries is imported, and not only compiled."""
+        return any(module.import_checked and not module.path.endswith(".pyi") for module in self._to_try())
+
     def try_imports(self) -> tuple[Notice, ...]:
         """Have a child import what is planned, and return what the caller should know.
 

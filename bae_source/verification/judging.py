@@ -26,6 +26,8 @@ from bae_source.verification.remembered import Remembered
 from bae_source.verification.shadow import NoShadow
 
 _UNCHECKED: Mapping[str, Result] = {"not_import_checked": "not_run", "import_failed_before": "failed_before"}
+COUNTS = "counts"
+"""What an error's details call the numbers of what was looked at."""
 _LONGEST = 200
 """Characters of the message of a failed check; the error has all of it."""
 Found = tuple[Notice | Check, ...]
@@ -99,6 +101,7 @@ class Judging:
         """
         if not self._reload.tries():
             return ()
+        self._checks = [each for each in self._checks if each.name != "import"]  # of an earlier import
         name = self._wanted.imports
         found = self._timed(name or "import", lambda: self._loaded(name))
         return self._noted(found)
@@ -148,7 +151,7 @@ class Judging:
 
     def _loaded(self, name: str) -> Found:
         notices = self._reload.try_imports()
-        return (*notices, _import_check(name, notices)) if name else notices
+        return (*notices, _import_check(name, notices, some=self._reload.imports_some())) if name else notices
 
     def _timed(self, name: str, do: Callable[[], Found]) -> Found:
         """Have a judge judge, and say in its checks how long it took, and what was judged."""
@@ -157,7 +160,14 @@ class Judging:
             found = do()
         except TransactionError as error:
             message = error.message.partition("\n")[0][:_LONGEST]
-            failed = Check(name=name, result="failed", digest=self._digest, seconds=self._since(begun), detail=message)
+            failed = Check(
+                name=name,
+                result="failed",
+                digest=self._digest,
+                counts=error.details.get(COUNTS, {}),
+                seconds=self._since(begun),
+                detail=message,
+            )
             raise error.altered(details={**error.details, CHECKS: self._all_with(failed)}) from error.__cause__
         seconds = self._since(begun)
         return tuple(
@@ -169,7 +179,8 @@ class Judging:
 
     def _all_with(self, failed: Check) -> list[dict[str, Any]]:
         """Return the checks so far with one that failed, and those behind it."""
-        names = [judge.name for judge in self._wanted.judges]
+        judged = {each.name for each in self._checks}
+        names = [judge.name for judge in self._wanted.judges if judge.name not in judged]
         behind = names[names.index(failed.name) + 1 :] if failed.name in names else names
         not_run = [Check(name=name, result="not_run", detail="not reached") for name in behind]
         return [asdict(each) for each in (*self._checks, failed, *not_run)]
@@ -182,9 +193,19 @@ class Judging:
         return round(self._timer() - begun, 3)
 
 
-def _import_check(name: str, notices: Sequence[Notice]) -> Check:
-    """Return what the import of the changed modules came to."""
+def _import_check(name: str, notices: Sequence[Notice], *, some: bool) -> Check:
+    """Return what the import of the changed modules came to.
+
+    Parameters:
+        some: whether any of them was imported, and not only compiled.
+    """
     unchecked = [each for each in notices if each.code in _UNCHECKED]
-    if not unchecked:
+    results = {_UNCHECKED[each.code] for each in unchecked}
+    if not unchecked or (some and results == {"not_run"} and all(_is_compiled(each) for each in unchecked)):
         return Check(name=name, result="passed")
     return Check(name=name, result=_UNCHECKED[unchecked[0].code], detail=unchecked[0].message.rstrip("."))
+
+
+def _is_compiled(notice: Notice) -> bool:
+    """Say whether a notice is about modules, such as tests, that are only compiled."""
+    return notice.message.endswith("compiled, but not import-checked.")

@@ -123,6 +123,7 @@ class TestsJudge:
         failed = ran.red
         if ran.ended in _BROKEN:
             failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
+        self._check_skipped(place, ran)
         if not failed:
             return (*self._silent(ran, chosen), *_judged(ran, ()))
         alone = already = self._already(place, chosen, failed)
@@ -131,7 +132,7 @@ class TestsJudge:
             already = alone | self._failing_in(place.present())
             blamed = [each for each in failed if each.id not in already]
         if blamed:
-            raise _red(blamed)
+            raise _red(blamed, _counts(ran, failed=len(blamed), before=len(failed) - len(blamed)))
         self._check_copy(place, [each for each in failed if each.id in alone])
         return (*self._silent(ran, chosen), *_judged(ran, failed))
 
@@ -163,6 +164,20 @@ class TestsJudge:
             return ()
         text = f"{listed(names, _MOST_SHOWN)} passed when all tests were run last, and with the change "
         return (Notice("passed_before", f"{text}{'is' if len(names) == 1 else 'are'} skipped or gone."),)
+
+    def _check_skipped(self, place: Place, ran: Run) -> None:
+        """See that tests which the copy alone skips do not count as judges: where none passes, or they did before."""
+        tree = place.tree()
+        before = {each.id for each in self._last.results if each.outcome == "passed"} if self._last else set()
+        skipped = [each for each in ran.results if each.outcome == "skipped"]
+        if ran.count("passed"):
+            skipped = [each for each in skipped if each.id in before]
+        if tree is None or not skipped:
+            return
+        wanted = [_wanted(each) for each in skipped]
+        if not self._passing(place.present(), wanted) and (passed := self._passing(tree, wanted)):
+            names = [each.address for each in passed]
+            raise NotInCopy(f"a copy skips {listed(names, _MOST_SHOWN)}")
 
     def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
         """See that what fails in a copy without the change, each time, fails in the project, too."""
@@ -260,16 +275,22 @@ def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ..
     passed, skipped = ran.count("passed"), ran.count("skipped")
     if not ran.results:
         text = "pytest ran none of the tests that reach what changed"
+        if ran.ended in _BROKEN:
+            text = f"the tests cannot be run: {ran.detail.partition(chr(10))[0]}"
         notices.append(Notice("no_tests", f"{text}."))
         return (*notices, Check(name="tests", result="not_run", detail=text))
-    counts = {"passed": passed, "failed": 0, "failed_before": len(already), "skipped": skipped}
+    counts = _counts(ran, failed=0, before=len(already))
     parts = [f"{passed:,} passed"]
     parts += [f"{many:,} {word}" for many, word in ((skipped, "skipped"), (len(already), "failed before")) if many]
-    result: Result = "failed_before" if already else "passed"
+    result: Result = "failed_before" if already else "passed" if passed else "not_run"
     return (*notices, Check(name="tests", result=result, counts=counts, detail=", ".join(parts)))
 
 
-def _red(blamed: Sequence[TestResult]) -> TransactionError:
+def _counts(ran: Run, *, failed: int, before: int) -> dict[str, int]:
+    return {"passed": ran.count("passed"), "failed": failed, "failed_before": before, "skipped": ran.count("skipped")}
+
+
+def _red(blamed: Sequence[TestResult], counts: Mapping[str, int]) -> TransactionError:
     """Return the error for tests that fail because of the change."""
     tests = list(dict.fromkeys(_function(each.address) for each in blamed if each.address))
     rows = _rows(blamed)
@@ -284,7 +305,7 @@ def _red(blamed: Sequence[TestResult]) -> TransactionError:
         unchanged=True,
         hints=["\n  ".join(["What failed:", *rows[:_MOST_SHOWN], *more]), "Mend the change, or the tests with it."],
         candidates=tests,
-        details={"failed": [_described(each) for each in blamed]},
+        details={"failed": [_described(each) for each in blamed], "counts": dict(counts)},
     )
 
 

@@ -9,6 +9,7 @@ from bae_source.errors import LookupFailed
 from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request, described
+from bae_source.model.text import counted
 from bae_source.resources.tests.kept import KeptRun, Runs, compared
 from bae_source.resources.tests.run import Run, TestResult
 from bae_source.resources.tests.verdict import verdict_of
@@ -123,7 +124,7 @@ def _compared(chosen: KeptRun, kept: Sequence[KeptRun]) -> Iterator[str]:
         yield "No run before it ran any of these tests."
         return
     found = compared(before.run, chosen.run)
-    yield f"Compared with {before.id}, {before.when}, by the {found.both:,} tests that both ran:"
+    yield f"Compared with {before.id}, {before.when}, by {counted(found.both, 'test')} that both ran:"
     for what, results in (("newly failing", found.failing), ("fixed", found.fixed)):
         yield from (f"{what}: {each.address}" for each in results)
     for each, seconds in found.slower:

@@ -77,7 +77,7 @@ class Reading:
         """Note the test that did not come to an end; return whether there is one."""
         if self.running is None:
             return False
-        limit = f"took longer than {seconds:g} seconds and was stopped"
+        limit = f"took longer than {seconds:.3g} seconds and was stopped"
         ended = f"ended the interpreter (status {finished.status})" if finished.status else "ended the run"
         key, address = self.running
         message = limit if finished.timed_out else ended
