@@ -103,7 +103,7 @@ def test_those_that_failed_are_run_again_until_none_does(root: Path) -> None:
         src.tests_run(failed=True)
     src.tests_run()
     found = str(src.tests_results(compare=True))
-    assert "by the 1 tests that both ran" in found or "newly failing: tests.test_send.test_send" in found
+    assert "by 1 test that both ran" in found or "newly failing: tests.test_send.test_send" in found
 
 
 def test_runs_are_compared_by_what_fails_since_and_what_is_mended(root: Path) -> None:

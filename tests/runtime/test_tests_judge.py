@@ -183,7 +183,7 @@ def test_a_conftest_that_fails_is_blamed_with_the_change_and_forgiven_without(pr
     found = project.judge(core("return 2 - 1"), "app.core.f")
     assert messages(found)[0] == "The tests failed before the change, too: ZeroDivisionError: division by zero"
     assert found[-1] == Check(
-        name="tests", result="not_run", detail="pytest ran none of the tests that reach what changed"
+        name="tests", result="not_run", detail="the tests cannot be run: ZeroDivisionError: division by zero"
     )
 
 
