@@ -124,8 +124,9 @@ class Reload:
         return bool(self._to_try())
 
     def imports_some(self) -> bool:
-        """Say whether any of what a child tries is imported, and not only compiled."""
-        return any(module.import_checked and not module.path.endswith(".pyi") for module in self._to_try())
+        """Say whether a child imports any changed module, and all that use what goes, and does not only compile them."""
+        changed = any(module.import_checked and not module.path.endswith(".pyi") for module in self._to_try())
+        return changed and all(module.import_checked for module in self._users)
 
     def try_imports(self) -> tuple[Notice, ...]:
         """Have a child import what is planned, and return what the caller should know.
