@@ -42,12 +42,20 @@ def _supervise(control: int, status: int, grace: float, passed: list[int], comma
         _become(command, status)
     try:
         _prepare(passed, woken)
-        os.write(status, b"p%d\n" % child)
+        _tell(status, b"p%d\n" % child)
         ended = _watch(child, control, wake, grace)
         _end_all(child)
-        os.write(status, b"s%d\n" % ended)
+        _tell(status, b"s%d\n" % ended)
     finally:
         os._exit(0)
+
+
+def _tell(status: int, line: bytes) -> None:
+    """Tell how the child does, if our process is there to hear it; it may die before the child is told of."""
+    try:
+        os.write(status, line)
+    except OSError:
+        return
 
 
 def _adopt() -> None:

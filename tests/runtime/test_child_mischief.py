@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import TransactionError
+from bae_source.system import child
 from tests.runtime.support import Trial
 
 _LINUX = sys.platform == "linux"
@@ -119,3 +120,20 @@ def test_a_fork_does_not_answer_for_its_parent(trial: Trial) -> None:
             {"app/a.py": "import os\nif os.fork(): raise RuntimeError('the parent')\n"},
             "child",
         )
+
+
+def test_a_child_whose_starter_dies_before_it_is_told_of_is_ended(tmp_path: Path) -> None:
+    """The supervisor finds neither a reader of what it tells, nor a writer of what it is to wait for."""
+    asked, control = os.pipe()
+    reader, status = os.pipe()
+    os.close(control)
+    os.close(reader)
+    mark = str(tmp_path / "mark")
+    words = [str(asked), str(status), "0", "", "sh", "-c", "sleep 60; :", mark]
+    command = [sys.executable, "-I", "-S", "-c", child._SUPERVISE, *words]
+    supervisor = subprocess.run(command, pass_fds=(asked, status), timeout=30, check=False)
+    os.close(asked)
+    os.close(status)
+    assert supervisor.returncode == 0
+    running = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
+    assert mark not in running.stdout
