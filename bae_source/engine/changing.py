@@ -29,7 +29,7 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, Changed, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.model.text import listed
+from bae_source.model.text import Progress, listed
 from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Transactions
     from bae_source.verification.judging import Found
-    from bae_source.verification.running.reading import Progress
 
 _MOST_NAMED = 3
 """Files that a notice names; the report has all of them."""
@@ -126,11 +125,11 @@ class Changing:
             first = plan if is_sure else planned
             return self._made(asked, plan, workspace, context, first, verdicts)
 
-        def held() -> AbstractContextManager[object]:
+        def locked() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
             return nullcontext() if _slow(context) - verdicts.keys() else self.transactions.held()
 
-        return attempted(attempt, held)
+        return attempted(attempt, locked)
 
     def _made(
         self,

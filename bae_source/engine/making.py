@@ -23,7 +23,7 @@ from bae_source.model.call import Call
 from bae_source.model.context import Context
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
-from bae_source.model.text import listed
+from bae_source.model.text import Progress, listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.reload import Reload
@@ -34,7 +34,6 @@ from bae_source.verification.judging import Found, Judging
 if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Committed, Transactions
-    from bae_source.verification.running.reading import Progress
 
 _LOOKS = 3
 """Imports of one change, at most, where others go on changing files that it imports."""

@@ -28,6 +28,7 @@ from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parse
+from bae_source.model.text import Progress
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
@@ -122,7 +123,7 @@ class Service:
         self.environment = dict(environment or {})
         self.clock = clock
         self.timer = timer
-        self.progress: Callable[[int, int, str], None] | None = None
+        self.progress: Progress | None = None
         self._kept = Kept(
             cache=self._cache,
             clock=clock,

@@ -17,12 +17,13 @@ from bae_source.model.changeset import ChangeSet
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, Check, Notice, Outcome, Result
 from bae_source.model.plan import Plan
+from bae_source.model.text import Progress
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
 from bae_source.resources.tests.collected import are_of_unittest, files_of_tests
 from bae_source.resources.tests.kept import Runs, red_of
 from bae_source.resources.tests.named import address_of, named_tests
-from bae_source.resources.tests.results import TestsResults, shown_results
+from bae_source.resources.tests.results import TestsResults, after_failures, shown_results
 from bae_source.resources.tests.run import Run, WantedTest
 from bae_source.resources.tests.running import TestsRun
 from bae_source.resources.tests.settings import pytest_settings
@@ -34,7 +35,6 @@ from bae_source.verification.running.runner import Runner
 if TYPE_CHECKING:
     from bae_source.engine.changing import Changing
     from bae_source.state.folders import StateFolders
-    from bae_source.verification.running.reading import Progress
 
 _SHOWN = 10
 _INTERRUPTED = 130
@@ -119,7 +119,7 @@ def _wanted(
         if not red:
             text = "No test failed when it was last run, or no run is kept."
             raise LookupFailed("symbol_not_found", text, hints=[Call("tests run", then="runs all.")])
-        return tuple(_again(key) for key in red), []
+        return tuple(each.again for each in red), []
     if asked.affected_by:
         return _affected(workspace, asked.affected_by)
     if asked.last_change:
@@ -130,12 +130,6 @@ def _wanted(
         there = [each for each in entries[0].changed if _is_there(workspace, each)]
         return _affected(workspace, there)
     return None, []
-
-
-def _again(key: str) -> WantedTest:
-    """Return the test of a node id; a file that could not be collected is run as a whole."""
-    path, separator, _ = key.partition("::")
-    return WantedTest(path=path, id=key if separator else "")
 
 
 def _is_there(workspace: Workspace, address: str) -> bool:
@@ -182,7 +176,7 @@ def _cache(bench: Bench) -> Path | None:
 def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
     """Return what a run comes to, the verdict first."""
     red = ran.red
-    lines = [f"  {each.address}{_at(each.place)}: {each.message.partition(chr(10))[0]}" for each in red[:_SHOWN]]
+    lines = [f"  {each.address}{each.at_place}: {each.headline}" for each in red[:_SHOWN]]
     lines += [f"  and {len(red) - _SHOWN:,} more"] if len(red) > _SHOWN else []
     passes = ran.ended == "complete" and not red
     result: Result = "passed" if passes else "failed" if red or ran.results else "not_run"
@@ -198,22 +192,8 @@ def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
         checks=(Check(name="tests", result=result, counts=ran.counts, seconds=ran.seconds, detail=verdict),),
         warnings=tuple(warnings),
         complete=ran.ended == "complete",
-        next_actions=_next(ran) if kept else (),
+        next_actions=after_failures(ran) if kept else (),
         exit_code=0 if passes else _INTERRUPTED if ran.ended == "interrupted" else FOUND,
-    )
-
-
-def _at(place: str) -> str:
-    return f" (at {place})" if place else ""
-
-
-def _next(ran: Run) -> tuple[str, ...]:
-    if not ran.red:
-        return ()
-    found = "failed" if any(each.outcome == "failed" for each in ran.red) else "error"
-    return (
-        Call("tests results", outcome=found, then="shows why."),
-        Call("tests run", failed=True, then="runs them again."),
     )
 
 

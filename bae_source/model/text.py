@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+Progress = Callable[[int, int, str], None]
+"""Called while something takes long: how much is done, of how much (0 for not known), and what came last."""
 _CONTROL = r"[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 """Compiled for a name that has one, which hardly any does."""
 
@@ -45,3 +47,8 @@ def listed(names: Iterable[str], most: int = 5) -> str:
 def counted(number: int, what: str) -> str:
     """Return a number of things as a sentence has it: `1 place`, `2 places`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def so_far(done: int, of: int, last: str) -> str:
+    """Return in a line how far something has come: `3 of 151: tests.test_core.test_send`."""
+    return f"{done:,} of {of:,}: {last}" if of else f"{done:,}: {last}"

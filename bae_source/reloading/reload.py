@@ -38,12 +38,12 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, ReloadMode
 from bae_source.model.text import listed
-from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.import_check import (
     Contents,
     Imported,
     Setting,
     Stamp,
+    addresses_of,
     check_imports,
     told_before,
 )
@@ -92,9 +92,7 @@ class Reload:
         self._before, self._after = before, after
         sources = [self._root / path for path in before if path.endswith(".py")]
         self._since = {source: _modified(source) for source in sources}
-        known = {module.path: module.name for module in modules}
-        roots = [*setting.source_roots, *(module.source_root for module in modules)]
-        self._addresses = Addresses(setting.root, roots, known)
+        self._addresses = addresses_of(setting, modules)
         self._tried = tried
         self._read: Mapping[str, Stamp] = {}
         self._here: ThisProcess | None = None

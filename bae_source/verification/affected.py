@@ -1,4 +1,4 @@
-"""Which tests a change concerns: those that reach a changed symbol, and for one that none reaches those of its module.
+"""The tests that a change concerns: those that reach a changed symbol; where none does, those of its module.
 
     def send(): …          changed
     def post(): send()     reaches it
@@ -8,11 +8,15 @@
     import core            files of tests that import it, and the nearest of those that import what imports it
     open("words.txt")      reaches a data file of that name; where no test does, those of its package are run
 
+The whole suite is chosen where choosing would cost more than running: where the search takes too long, or finds more
+than half of all tests. Then files with tests that were found come first.
+
 Invariants:
 - what may be a reference counts as one: to miss a test is worse than to run one more;
 - sure references are followed before the others, and near ones before far ones, imports as well, so that what is left
   out, because a limit is reached, is what matters least; that it was left out is said;
-- a test is in the answer only if it is there after the change.
+- a test is in the answer only if it is there after the change;
+- files of tests that are named after a changed module are always among those that are run.
 """
 
 from __future__ import annotations
@@ -50,6 +54,13 @@ MOST_SYMBOLS = 40
 MOST_FAR = 20
 MOST_IMPORTED = 40
 _NO_USE = ("import", "export")
+_LONGEST = 2.0
+"""Seconds that choosing may take at most."""
+_SHORTEST = 0.3
+"""So long a child takes to load pytest; until then choosing costs nothing."""
+_SHARE = 0.1
+"""Of the time that the whole suite takes, which is known where it was run."""
+_HALF = 0.5
 
 
 class Affected(Struct, frozen=True, kw_only=True):
@@ -67,7 +78,7 @@ class Affected(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether this is all that was found, and all was looked at."""
+        """True where this is all that was found, and all was looked at."""
         return not self.left_out
 
 
@@ -402,23 +413,6 @@ def _around(resolved: Resolved) -> Iterator[str]:
 
 def _holds(outer: Test, inner: Test) -> bool:
     return outer.path == inner.path and inner.names[: len(outer.names)] == outer.names
-
-
-# Choose the whole suite where choosing would cost more than running.
-#
-#     rename of one helper          4 tests of 2 files           are run alone
-#     change of `Client.send`       more than half of the tests  the whole suite, files with affected tests first
-#     a search that takes too long  likewise, as far as it came
-#
-# Invariant: files of tests that are named after a changed module are always among those that are run.
-
-_LONGEST = 2.0
-"""Seconds that choosing may take at most."""
-_SHORTEST = 0.3
-"""So long a child takes to load pytest; until then choosing costs nothing."""
-_SHARE = 0.1
-"""Of the time that the whole suite takes, which is known where it was run."""
-_HALF = 0.5
 
 
 def chosen_tests(

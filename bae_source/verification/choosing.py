@@ -19,6 +19,7 @@ from bae_source.errors import ResourceError, TransactionError
 from bae_source.model.context import COMMAND, Context
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import Plan
+from bae_source.model.text import Progress
 from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
@@ -33,7 +34,6 @@ from bae_source.verification.judging import Found, Judging, Wanted
 from bae_source.verification.remembered import Remembered
 
 if TYPE_CHECKING:
-    from bae_source.verification.running.reading import Progress
     from bae_source.verification.type_checkers import TypeChecker
 
 _SECONDS = 300.0
@@ -186,12 +186,12 @@ def _checker(setting: Setting, workspace: Workspace) -> tuple[TypeChecker, str]:
     from bae_source.verification.configured import wanted_checkers
     from bae_source.verification.type_checkers import CHECKERS
 
-    names, told = wanted_checkers(workspace.files)
+    names, is_set_up = wanted_checkers(workspace.files)
     for name in names:
         program = find_program(name, setting.interpreter.path, setting.environment.get("PATH", ""))
         if program is not None:
             return CHECKERS[name], program
-    whose = f"{' and '.join(names)}, for which the project is set up," if told else "A type checker"
+    whose = f"{' and '.join(names)}, for which the project is set up," if is_set_up else "A type checker"
     raise TransactionError(
         "verify_failed",
         f"{whose} is not installed for the project's Python ({setting.interpreter.origin}); nothing was written.",

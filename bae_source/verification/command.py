@@ -20,8 +20,7 @@ from bae_source.errors import RequestError, TransactionError
 from bae_source.model.context import COMMAND
 from bae_source.model.outcome import Check
 from bae_source.model.plan import ModuleFile
-from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import Setting
+from bae_source.reloading.child.import_check import Setting, addresses_of
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
 from bae_source.verification.judge import NotInCopy, Place
@@ -105,19 +104,17 @@ class Command:
         return found
 
     def _last_lines(self, finished: Finished, setting: Setting) -> str:
-        roots = [*setting.source_roots, *(module.source_root for module in self._modules)]
-        known = {module.path: module.name for module in self._modules}
-        addresses = Addresses(setting.root, roots, known, tree=setting.tree)
+        addresses = addresses_of(setting, self._modules)
         output = b"\n".join(part.strip() for part in (finished.output, finished.errors) if part.strip())
         lines = addresses.convert_from_root(output.decode("utf-8", "replace")).splitlines()
         return "\n".join(lines[-_MOST_LINES:])
 
     def _failed(self, what: str, output: str) -> TransactionError:
-        last = [line.strip() for line in output.splitlines() if line.strip()][-1:]
-        said = f": {last[0]}" if last else ""
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
+        last = f": {lines[-1]}" if lines else ""
         return TransactionError(
             "verify_failed",
-            f"`{self._text}` {what} with the change{said}",
+            f"`{self._text}` {what} with the change{last}",
             unchanged=True,
             hints=[f"It said at last:\n{output}" if output else "It said nothing."],
             details={"command": self._words, "output": output},
@@ -125,13 +122,13 @@ class Command:
 
     def _timed_out(self, finished: Finished, setting: Setting) -> TransactionError:
         output = self._last_lines(finished, setting)
-        said = [f"It said at last:\n{output}"] if output else []
+        last = [f"It said at last:\n{output}"] if output else []
         limit = f"{setting.time_limit:g} seconds"
         return TransactionError(
             "timed_out",
             f"`{self._text}` took longer than {limit} and was stopped",
             unchanged=True,
-            hints=["[tool.bae-source] verify-seconds sets the limit.", *said],
+            hints=["[tool.bae-source] verify-seconds sets the limit.", *last],
             details={"command": self._words, "output": output},
         )
 

@@ -27,7 +27,7 @@ from bae_source.verification.shadow import NoShadow
 
 _UNCHECKED: Mapping[str, Result] = {"not_import_checked": "not_run", "import_failed_before": "failed_before"}
 COUNTS = "counts"
-"""What an error's details call the numbers of what was looked at."""
+"""The key, in an error's details, of the numbers of what was looked at."""
 _LONGEST = 200
 """Characters of the message of a failed check; the error has all of it."""
 Found = tuple[Notice | Check, ...]

@@ -301,7 +301,7 @@ def _walk(root: Path, *, everything: bool = False) -> Iterator[tuple[str, os.sta
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if everything and not (entry.name == _COMPILED or path == ".git"):
+                if everything and entry.name != _COMPILED:
                     yield path, entry.stat(follow_symlinks=False)
                     waiting.append(path)
                 elif not everything and entry.name not in _CACHES and not _is_output(entry, folder):
@@ -309,7 +309,7 @@ def _walk(root: Path, *, everything: bool = False) -> Iterator[tuple[str, os.sta
             elif entry.is_symlink():
                 if everything or _stays(entry.path, real):
                     yield path, entry.stat(follow_symlinks=False)
-            elif path != ".git" and (everything or entry.is_file(follow_symlinks=False)):  # `.git` of a worktree
+            elif everything or (path != ".git" and entry.is_file(follow_symlinks=False)):  # `.git` of a worktree
                 yield path, entry.stat(follow_symlinks=False)
 
 

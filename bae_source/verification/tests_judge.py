@@ -24,11 +24,10 @@ from msgspec import Struct
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
-from bae_source.model.text import counted, listed
+from bae_source.model.text import Progress, counted, listed
 from bae_source.reloading.child.import_check import Setting
 from bae_source.resources.tests.run import Run, TestResult, WantedTest
 from bae_source.verification.judge import NotInCopy, Place
-from bae_source.verification.running.reading import Progress
 from bae_source.verification.running.runner import Runner
 
 _REST = 60.0
@@ -44,11 +43,6 @@ _NONE_REACHES = (
     Notice("no_tests", "No test reaches what changed, so none was run."),
     Check(name="tests", result="not_run", detail="no test reaches what changed"),
 )
-
-
-def _wanted(failed: TestResult) -> WantedTest:
-    """Return what runs a test again, or the file that could not be collected."""
-    return WantedTest(path=failed.path, id=failed.id if "::" in failed.id else "")
 
 
 class ChosenTests(Struct, frozen=True, kw_only=True):
@@ -122,7 +116,8 @@ class TestsJudge:
         self._note(ran)
         failed = ran.red
         if ran.ended in _BROKEN:
-            failed = (*failed, TestResult(id="", address="", outcome="error", message=ran.detail or "it ended"))
+            message, stopped = ran.detail or "it ended", ran.ended == "stopped"
+            failed = (*failed, TestResult(id="", address="", outcome="error", message=message, timed_out=stopped))
         self._check_skipped(place, ran)
         if not failed:
             return (*self._silent(ran, chosen), *_judged(ran, ()))
@@ -174,7 +169,7 @@ class TestsJudge:
             skipped = [each for each in skipped if each.id in before]
         if tree is None or not skipped:
             return
-        wanted = [_wanted(each) for each in skipped]
+        wanted = [each.again for each in skipped]
         if not self._passing(place.present(), wanted) and (passed := self._passing(tree, wanted)):
             names = [each.address for each in passed]
             raise NotInCopy(f"a copy skips {listed(names, _MOST_SHOWN)}")
@@ -184,11 +179,11 @@ class TestsJudge:
         tree = place.tree()
         if tree is None or not failed:
             return
-        wanted = None if any(not each.id for each in failed) else [_wanted(each) for each in failed]
+        wanted = None if any(not each.id for each in failed) else [each.again for each in failed]
         passed = self._passing(tree, wanted)
         if not passed:
             return
-        flaky = self._passing(place.present(), [WantedTest(path=each.path, id=each.id) for each in passed])
+        flaky = self._passing(place.present(), [each.again for each in passed])
         names = [each.address for each in passed if each.id not in {one.id for one in flaky}]
         if names:
             raise NotInCopy(
@@ -239,7 +234,7 @@ class TestsJudge:
         """Say whether the first tests that are blamed pass on the planned text where they run alone."""
         if any("::" not in each.id for each in blamed):
             return False
-        wanted = [WantedTest(path=each.path, id=each.id) for each in blamed[:_SAMPLE]]
+        wanted = [each.again for each in blamed[:_SAMPLE]]
         ran = self._sound(self._runner(place.planned()).run(wanted, keep_going=True))
         return ran.ended == "complete" and not ran.red
 
@@ -260,8 +255,8 @@ def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ..
     notices: list[Notice] = []
     if already:
         names = [each.address for each in already if each.address]
-        message = already[0].message.partition("\n")[0]
-        text = f"{listed(names, _MOST_SHOWN) if names else 'The tests'} failed before the change, too: {message}"
+        whose = listed(names, _MOST_SHOWN) if names else "The tests"
+        text = f"{whose} failed before the change, too: {already[0].headline}"
         notices.append(Notice("failed_before", text))
     if ran.unreached:
         many = len(ran.unreached) > 1
@@ -298,9 +293,8 @@ def _red(blamed: Sequence[TestResult], counts: Mapping[str, int]) -> Transaction
     subject = f"{listed(tests, _MOST_SHOWN)} {'fails' if len(tests) == 1 else 'fail'}"
     if not tests:
         subject = "The tests cannot be run"
-    stuck = all("took longer" in each.message for each in blamed)
     return TransactionError(
-        "timed_out" if stuck else "verify_failed",
+        "timed_out" if all(each.timed_out for each in blamed) else "verify_failed",
         f"{subject} with the change: {rows[0]}",
         unchanged=True,
         hints=["\n  ".join(["What failed:", *rows[:_MOST_SHOWN], *more]), "Mend the change, or the tests with it."],
@@ -320,9 +314,8 @@ def _rows(failed: Iterable[TestResult]) -> list[str]:
         cases.setdefault(_function(each.address) or "the run", []).append(each)
     rows = []
     for name, (first, *others) in cases.items():
-        at = f" (at {first.place})" if first.place else ""
         more = f" (and {len(others)} more of its cases)" if others else ""
-        rows.append(f"{name}{at}: {first.message.partition(chr(10))[0]}{more}")
+        rows.append(f"{name}{first.at_place}: {first.headline}{more}")
     return rows
 
 

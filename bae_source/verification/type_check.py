@@ -24,8 +24,8 @@ from bae_source.errors import TransactionError
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import Contents, Setting
-from bae_source.system.child import CannotStart, run, scrubbed
+from bae_source.reloading.child.import_check import Contents, Setting, addresses_of
+from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.hashing import sha256
 from bae_source.system.scratch import Scratch
 from bae_source.verification.judge import NotInCopy, Place
@@ -62,7 +62,7 @@ class Located(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes it the same error as another one."""
+        """Its identity: two errors with the same one are the same error."""
         return self.address, self.code, _LINE.sub("line", self.message)
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Located(Struct, frozen=True):
 
 
 class _Checked(Struct, frozen=True):
-    """What one run came to: the errors, and why it could not do its work, if it could not."""
+    """Result of one run: the errors, and why it could not do its work, if it could not."""
 
     errors: tuple[Located, ...]
     trouble: str = ""
@@ -122,7 +122,7 @@ class TypeCheck:
             self._cache = Path(cache)  # where nothing is kept of a copy
             before = self._before(place)
             self._begin(place.planned())
-            after = self._check(1)
+            after = self._check(self._places.after)
         if before.trouble:
             text = f"{self._checker.name} could not check the project before the change, so what is new is not known"
             notice = Notice("types_not_compared", f"{text}: {before.trouble}")
@@ -139,14 +139,14 @@ class TypeCheck:
     def _before(self, place: Place) -> _Checked:
         """Check the project without the change; where that cannot be done in a copy, see whether it can in the tree."""
         self._begin(place.present())
-        found = self._check(0)
+        found = self._check(self._places.before)
         if found.trouble and self._files:  # two files of one name are too much for mypy
             self._files = tuple(path for path in self._files if (self._root / path).is_file())
-            found = self._check(0)
+            found = self._check(self._places.before)
         tree = place.tree() if found.trouble else None
         if tree is not None:
             self._begin(tree)
-            if not self._check(0).trouble:
+            if not self._check(self._places.before).trouble:
                 raise NotInCopy(f"{self._checker.name} checks the project and not a copy of it: {found.trouble}")
         return found
 
@@ -154,12 +154,14 @@ class TypeCheck:
         """Run in a folder from now on."""
         self._setting = setting
         self._root = Path(setting.root).resolve()
-        roots = [*setting.source_roots, *(module.source_root for module in self._modules)]
-        known = {module.path: module.name for module in self._modules}
-        self._addresses = Addresses(setting.root, roots, known, tree=setting.tree)
+        self._addresses = addresses_of(setting, self._modules)
 
-    def _check(self, number: int) -> _Checked:
-        """Run the checker: 0 for before the change, 1 for after it."""
+    def _check(self, place: _Place) -> _Checked:
+        """Run the checker.
+
+        Parameters:
+            place: tells symbols by the lines of the text that is checked.
+        """
         files = tuple(path for path in self._files or () if (self._root / path).is_file())
         if self._files is not None and not files:
             return _Checked(())
@@ -172,7 +174,7 @@ class TypeCheck:
                 files=files,
                 fresh=_copies(Path(folder), self._contents()),
             )
-            return self._run([self._program, *self._checker.arguments(asked)], self._places_of(number))
+            return self._run([self._program, *self._checker.arguments(asked)], place)
 
     def _contents(self) -> Contents:
         """Return what the changed modules hold in the folder, by path."""
@@ -196,15 +198,11 @@ class TypeCheck:
         try:
             found = self._checker.read(output)
         except ValueError:
-            return _Checked((), self._last_line(finished.errors or finished.output, finished.status))
+            return _Checked((), self._last_line(finished))
         errors = tuple(self._located(each, place) for each in found)
         if finished.status in (0, 1) and (errors or self._checker.explains(output, finished.status)):
             return _Checked(errors)
-        said = finished.errors or finished.output
-        return _Checked(errors, str(errors[0]) if errors else self._last_line(said, finished.status))
-
-    def _places_of(self, number: int) -> _Place:
-        return self._places.after if number else self._places.before
+        return _Checked(errors, str(errors[0]) if errors else self._last_line(finished))
 
     def _located(self, each: Diagnostic, place: _Place) -> Located:
         path = os.path.relpath(os.path.join(self._root, each.path), self._root)  # noqa: PTH118
@@ -213,8 +211,9 @@ class TypeCheck:
             return Located(Path(each.path).stem, each.code, message, each.line)
         return Located(place(path.replace(os.sep, "/"), each.line), each.code, message, each.line)
 
-    def _last_line(self, said: bytes, status: int) -> str:
-        lines = self._addresses.convert_from_root(said.decode("utf-8", "replace")).strip().splitlines()
+    def _last_line(self, finished: Finished) -> str:
+        output, status = finished.errors or finished.output, finished.status
+        lines = self._addresses.convert_from_root(output.decode("utf-8", "replace")).strip().splitlines()
         how = f"status {status}" if status >= 0 else f"signal {-status}"
         return lines[-1] if lines else f"it ended with {how}"
 

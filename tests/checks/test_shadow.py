@@ -73,7 +73,7 @@ def content_of(root: Path) -> dict[str, bytes]:
     return {file.relative_to(root).as_posix(): file.read_bytes() for file in files}
 
 
-def held(copy: Shadow) -> dict[str, bytes]:
+def files_of(copy: Shadow) -> dict[str, bytes]:
     return {path: content for path, content in content_of(copy.root).items() if path != ".git"}
 
 
@@ -84,7 +84,7 @@ def expected(**changed: str | None) -> dict[str, bytes]:
 
 def test_a_copy_has_the_projects_files_but_for_environments_caches_and_build_output(copy: Shadow) -> None:
     copy.bring_up({})
-    assert held(copy) == expected()
+    assert files_of(copy) == expected()
     assert copy.root.name == "my app"
 
 
@@ -92,9 +92,13 @@ def test_a_copy_has_the_planned_text_and_then_the_projects_own_again(copy: Shado
     plan = {"app/core.py": b"X = 2\n", "app/words.txt": None, "app/sub/new.py": b""}
     for _ in range(2):
         copy.bring_up(plan)
-        assert held(copy) == {**expected(**{"app/words.txt": None}), "app/core.py": b"X = 2\n", "app/sub/new.py": b""}
+        assert files_of(copy) == {
+            **expected(**{"app/words.txt": None}),
+            "app/core.py": b"X = 2\n",
+            "app/sub/new.py": b"",
+        }
     copy.bring_up({})
-    assert held(copy) == expected()
+    assert files_of(copy) == expected()
     assert not (copy.root / "app/sub").exists()
 
 
@@ -105,7 +109,7 @@ def test_a_folder_may_become_a_file_and_a_file_a_folder(copy: Shadow) -> None:
     assert (copy.root / "app/core.py/x.py").is_file()
     assert (copy.root / "build_tools/build").is_file()
     copy.bring_up({})
-    assert held(copy) == expected()
+    assert files_of(copy) == expected()
 
 
 def test_what_changed_in_the_project_or_in_the_copy_is_made_anew(root: Path, tmp_path: Path) -> None:
@@ -120,7 +124,7 @@ def test_what_changed_in_the_project_or_in_the_copy_is_made_anew(root: Path, tmp
     (copy.root / "app/__init__.py").unlink()
     copy = Shadow(root, tmp_path / "slot")  # as another process has it
     copy.bring_up({})
-    assert held(copy) == expected(**{"app/core.py": "X = 3\n", "app/more.py": "", ".hidden": None})
+    assert files_of(copy) == expected(**{"app/core.py": "X = 3\n", "app/more.py": "", ".hidden": None})
 
 
 def test_an_edit_of_the_same_size_and_time_is_seen(root: Path, tmp_path: Path) -> None:
@@ -203,6 +207,25 @@ def test_git_finds_no_repository_in_a_copy_and_none_above(root: Path) -> None:
         assert "shadow" not in status.stdout
 
 
+@pytest.mark.parametrize("left", ["a repository", "a link", "a link to a folder", "nothing"])
+def test_what_tests_leave_in_the_place_of_the_repository_is_gone_the_next_time(
+    copy: Shadow, tmp_path: Path, left: str
+) -> None:
+    copy.bring_up({})
+    git, outside = copy.root / ".git", tmp_path / "outside"
+    put(outside / "kept", "kept")
+    usual = git.read_bytes()
+    git.unlink()
+    if left == "a repository":
+        subprocess.run(["git", "init", "-q", copy.root], check=True)
+    elif left != "nothing":
+        git.symlink_to(outside / "kept" if left == "a link" else outside)
+    copy.bring_up({})
+    assert not git.is_symlink()
+    assert git.read_bytes() == usual
+    assert content_of(outside) == {"kept": b"kept"}
+
+
 @pytest.mark.parametrize("ignored", [True, False])
 def test_a_linter_finds_what_is_wrong_in_a_copy_wherever_it_lies(root: Path, ignored: bool) -> None:
     shutil.rmtree(root / ".git")
@@ -228,7 +251,7 @@ def test_two_processes_have_a_copy_each_and_the_next_one_takes_that_which_is_fre
     with shadow_of(folders) as third:
         assert third.root == first.root
         third.bring_up({})
-        assert held(third) == expected()
+        assert files_of(third) == expected()
 
 
 def test_where_there_can_be_no_copy_the_reason_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,7 +276,7 @@ def test_projects_of_one_repository_have_copies_of_their_own(root: Path) -> None
     with shadow_of(state_folders(root)) as whole, shadow_of(state_folders(root / "sub")) as part:
         assert whole.root.parent != part.root.parent
         part.bring_up({})
-        assert list(held(part)) == ["pyproject.toml"]
+        assert list(files_of(part)) == ["pyproject.toml"]
 
 
 def test_a_file_that_goes_while_the_project_is_copied_is_left_out(
@@ -264,7 +287,7 @@ def test_a_file_that_goes_while_the_project_is_copied_is_left_out(
     (root / "app/going.txt").unlink()
     monkeypatch.setattr(shadow, "_walk", lambda place, **_: iter(walk.items() if place == root else ()))
     copy.bring_up({})
-    assert held(copy) == expected()
+    assert files_of(copy) == expected()
 
 
 def test_a_plan_that_goes_through_a_link_is_written_behind_it(root: Path, copy: Shadow) -> None:

@@ -176,6 +176,12 @@ def test_the_first_file_that_speaks_of_pytest_counts() -> None:
     assert lines(named, "tests") == ["tests.check_d.check_it"]
 
 
+def test_options_with_a_quotation_mark_too_many_are_read_as_words() -> None:
+    files = {"test_a.py": "def test_a(): ...\n", "pytest.ini": "[pytest]\naddopts = --ignore=docs -m 'slow\n"}
+    assert lines(files, "test_a") == ["test_a.test_a"]
+    assert [notice.code for notice in listed(files).warnings] == ["selected"]
+
+
 def test_what_does_not_parse_and_what_selects_is_said() -> None:
     outcome = listed({"test_a.py": "def test_a(:\n", "pytest.ini": "[pytest]\naddopts = -m 'not slow'\n"})
     assert [notice.code for notice in outcome.warnings] == ["not_parsed", "selected"]

@@ -192,6 +192,8 @@ def test_a_test_that_hangs_is_timed_out_and_one_that_ends_its_interpreter_fails(
     error = project.refusal(core("import time; time.sleep(600)"), "app.core.f")
     assert (error.code, error.candidates) == ("timed_out", ("tests.test_core.test_f",))
     project.setting = replace(project.setting, time_limit=60.0)
+    error = project.refusal(core("raise TimeoutError('it took longer than 3 seconds')"), "app.core.f")
+    assert error.code == "verify_failed"
     error = project.refusal(core("import os; os._exit(3)"), "app.core.f")
     assert (error.code, error.candidates) == ("verify_failed", ("tests.test_core.test_f",))
     assert "ended the interpreter (status 3)" in error.message

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from bae_source.adapters.cli.streams import visible
+from bae_source.model.text import so_far
 
 _PAUSE = 0.1
 """Seconds between two drawings."""
@@ -43,8 +44,7 @@ class Progress:
         now = self._timer()
         if now - self._drawn >= _PAUSE:
             self._drawn = now
-            count = f"{done:,} of {of:,}" if of else f"{done:,}"
-            self._write(f"{_CLEAR}{visible(f'{count}: {last}')[:_WIDTH]}")
+            self._write(f"{_CLEAR}{visible(so_far(done, of, last))[:_WIDTH]}")
 
     def clear(self) -> None:
         """Remove the line."""

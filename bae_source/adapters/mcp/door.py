@@ -26,6 +26,7 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome, failed
 from bae_source.model.request import Effect
 from bae_source.model.shortened import shortened_error
+from bae_source.model.text import so_far
 
 T = TypeVar("T")
 
@@ -81,7 +82,7 @@ class Door:
         return self._service
 
     def _progressed(self, done: int, of: int, last: str) -> None:
-        self.at = f"{done:,} of {of:,}: {last}" if of else f"{done:,}: {last}"
+        self.at = so_far(done, of, last)
 
     def _guarded(self, name: str, do: Callable[[], Outcome]) -> Outcome:
         self.at = ""

@@ -62,6 +62,18 @@ class Setting(Struct, frozen=True, kw_only=True):
     caches: Path | None = None
 
 
+def addresses_of(setting: Setting, modules: Iterable[ModuleFile]) -> Addresses:
+    """Return the names of the files of a project as it is run.
+
+    Parameters:
+        modules: those whose names their paths need not tell, such as new ones.
+    """
+    modules = tuple(modules)
+    roots = [*setting.source_roots, *(module.source_root for module in modules)]
+    known = {module.path: module.name for module in modules}
+    return Addresses(setting.root, roots, known, tree=setting.tree)
+
+
 class _Broken(Struct, frozen=True, kw_only=True):
     """The child ended, or had to be stopped, in the middle of a module."""
 

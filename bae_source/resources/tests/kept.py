@@ -154,9 +154,9 @@ def _is_slower(now: float, before: float) -> bool:
     return now >= before * _SLOWER and now - before > _LEAST_SLOWER
 
 
-def red_of(runs: Sequence[KeptRun]) -> dict[str, TestResult]:
-    """Return the tests that failed when they were run last, by their ids."""
+def red_of(runs: Sequence[KeptRun]) -> list[TestResult]:
+    """Return the tests that failed when they were run last."""
     last: dict[str, TestResult] = {}
     for kept in runs:
         last |= _by_id(kept.run)
-    return {key: each for key, each in last.items() if each.is_red}
+    return [each for each in last.values() if each.is_red]

@@ -3,7 +3,7 @@
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
 from bae_source.model.call import Call
@@ -11,10 +11,9 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted
 from bae_source.resources.tests.kept import KeptRun, Runs, compared
-from bae_source.resources.tests.run import Run, TestResult
+from bae_source.resources.tests.run import Run, TestOutcome, TestResult
 from bae_source.resources.tests.verdict import verdict_of
 
-_OUTCOMES = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 _INDENT = "  "
 
 
@@ -42,7 +41,9 @@ class TestsResults(Request, frozen=True, kw_only=True):
         tuple[str, ...],
         described("Packages, modules, classes, functions or single cases.", placed=True, starred=True),
     ] = ()
-    outcome: Annotated[_OUTCOMES | None, described("Show those with this outcome, each with all that is kept.")] = None
+    outcome: Annotated[TestOutcome | None, described("Show those with this outcome, each with all that is kept.")] = (
+        None
+    )
     run: Annotated[str | None, described("A run by its id, which tests run gives; the last one if left out.")] = None
     compare: Annotated[
         bool,
@@ -79,7 +80,7 @@ def shown_results(asked: TestsResults, runs: Runs) -> Outcome:
         status="answer",
         text="\n".join(lines),
         complete=run.ended in ("complete", "no_tests"),
-        next_actions=_next(asked, run),
+        next_actions=() if asked.outcome else after_failures(run),
     )
 
 
@@ -101,9 +102,8 @@ def _is_below(address: str, name: str) -> bool:
 
 
 def _in_a_line(result: TestResult) -> str:
-    first = result.message.partition("\n")[0]
-    at = f" (at {result.place})" if result.place else ""
-    return f"{result.outcome} {result.address}{at}{': ' if first else ''}{first}"
+    reason = f": {result.headline}" if result.headline else ""
+    return f"{result.outcome} {result.address}{result.at_place}{reason}"
 
 
 def _whole(result: TestResult) -> Iterator[str]:
@@ -133,8 +133,10 @@ def _compared(chosen: KeptRun, kept: Sequence[KeptRun]) -> Iterator[str]:
         yield "nothing differs"
 
 
-def _next(asked: TestsResults, run: Run) -> tuple[str, ...]:
-    if not run.red or asked.outcome:
+def after_failures(run: Run) -> tuple[str, ...]:
+    """Return the calls that go on from a run in which something failed; none from another."""
+    if not run.red:
         return ()
     found = "failed" if any(each.outcome == "failed" for each in run.red) else "error"
-    return (Call("tests results", outcome=found, then="shows why."), Call("tests run", failed=True))
+    again = Call("tests run", failed=True, then="runs them again.")
+    return (Call("tests results", outcome=found, then="shows why."), again)

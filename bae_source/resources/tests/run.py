@@ -8,12 +8,13 @@ Invariant: no path stands in what is shown; the node id, by which pytest finds a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Ended = Literal["complete", "stopped", "died", "interrupted", "no_pytest", "no_python", "no_tests", "unusable"]
+OUTCOMES: tuple[TestOutcome, ...] = get_args(TestOutcome)
 RED: tuple[TestOutcome, ...] = ("failed", "error")
 """Outcomes of tests that did not hold."""
 
@@ -46,6 +47,7 @@ class TestResult(Struct, frozen=True, kw_only=True):
         place: where it failed, as `module:line`.
         report: the exception with its frames, as addresses.
         output: the end of what it printed and logged.
+        timed_out: whether it was stopped, since it took too long.
     """
 
     __test__: ClassVar[bool] = False  # pytest: this is none
@@ -58,6 +60,7 @@ class TestResult(Struct, frozen=True, kw_only=True):
     place: str = ""
     report: str = ""
     output: str = ""
+    timed_out: bool = False
 
     @property
     def is_red(self) -> bool:
@@ -68,6 +71,21 @@ class TestResult(Struct, frozen=True, kw_only=True):
     def path(self) -> str:
         """Its file, project-relative."""
         return self.id.partition("::")[0]
+
+    @property
+    def again(self) -> WantedTest:
+        """The same test, to be run again; the whole file where that could not be collected."""
+        return WantedTest(path=self.path, id=self.id if "::" in self.id else "")
+
+    @property
+    def at_place(self) -> str:
+        """The place where it failed, as it stands behind its address; "" where that is not known."""
+        return f" (at {self.place})" if self.place else ""
+
+    @property
+    def headline(self) -> str:
+        """The first line of its message."""
+        return self.message.partition("\n")[0]
 
 
 class Run(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ Invariant: settings are read, and nothing is run; a hook or plugin that decides 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -24,6 +24,8 @@ _SECTIONS = (
     ("setup.cfg", "tool:pytest"),
 )
 _FILES = ("test_*.py", "*_test.py")
+_CLASSES = ("Test",)
+_FUNCTIONS = ("test",)
 _NOT_ENTERED = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")
 _SELECTING = ("-k", "-m", "--deselect", "--lf", "--last-failed", "--sw", "--stepwise")
 _WITH_VALUE = ("-k", "-m", "-n", "-p", "-c", "-o", "-W", "-r")
@@ -39,15 +41,17 @@ class PytestSettings(Struct, frozen=True, kw_only=True):
         not_entered: patterns of folders that are not looked into.
         ignored: paths that are left out.
         selects: the options by which pytest leaves out some of what it collects.
+        doctests: whether the examples in docstrings are tests.
     """
 
     files: tuple[str, ...] = _FILES
-    classes: tuple[str, ...] = ("Test",)
-    functions: tuple[str, ...] = ("test",)
+    classes: tuple[str, ...] = _CLASSES
+    functions: tuple[str, ...] = _FUNCTIONS
     paths: tuple[str, ...] = ()
     not_entered: tuple[str, ...] = _NOT_ENTERED
     ignored: tuple[str, ...] = ()
     selects: tuple[str, ...] = ()
+    doctests: bool = False
 
     def holds_tests(self, path: str) -> bool:
         """Say whether pytest collects a file of the project."""
@@ -79,6 +83,11 @@ class PytestSettings(Struct, frozen=True, kw_only=True):
                     return "/".join(parts[length:-1])
         return None
 
+    @property
+    def are_named_otherwise(self) -> bool:
+        """True where classes or functions of other names than usual are tests."""
+        return (self.classes, self.functions) != (_CLASSES, _FUNCTIONS)
+
     def is_class(self, name: str) -> bool:
         """Say whether pytest takes a class of such a name for one of tests, whatever its bases."""
         return _fits(name, self.classes)
@@ -99,17 +108,18 @@ def pytest_settings(files: Files) -> PytestSettings:
         SourceError: `syntax_invalid` if a file of settings does not parse.
     """
     given = _table(files)
-    options = _words(given.get("addopts"), shlex.split)
+    options = _words(given.get("addopts"), _split)
     values = {key: tuple(_words(given.get(key), str.split)) for key in given}
     places, ignored, selects = _options(options)
     return PytestSettings(
         files=values.get("python_files") or _FILES,
-        classes=values.get("python_classes") or ("Test",),
-        functions=values.get("python_functions") or ("test",),
+        classes=values.get("python_classes") or _CLASSES,
+        functions=values.get("python_functions") or _FUNCTIONS,
         paths=places or values.get("testpaths", ()),
         not_entered=values.get("norecursedirs") or _NOT_ENTERED,
         ignored=ignored,
         selects=selects,
+        doctests="--doctest-modules" in options,
     )
 
 
@@ -157,30 +167,14 @@ def _table(files: Files) -> Mapping[str, Any]:
     return {}
 
 
-def _words(value: Any, split: Any) -> list[str]:
+def _split(options: str) -> list[str]:
+    try:
+        return shlex.split(options)
+    except ValueError:  # a quotation mark without another, of which pytest complains itself
+        return options.split()
+
+
+def _words(value: Any, split: Callable[[str], list[str]]) -> list[str]:
     if isinstance(value, str):
         return list(split(value))
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
-
-
-def patterns_of_tests(files: Files) -> tuple[str, ...]:
-    """Return what pytest is given, beside its usual patterns, to take for files of tests."""
-    return tuple(_given_to_pytest(files, "python_files"))
-
-
-def names_tests_otherwise(files: Files) -> bool:
-    """Say whether pytest takes functions or classes of other names than usual for tests."""
-    return any(_given_to_pytest(files, key) for key in ("python_functions", "python_classes"))
-
-
-def runs_doctests(files: Files) -> bool:
-    """Say whether pytest takes the examples in docstrings for tests."""
-    return "--doctest-modules" in _given_to_pytest(files, "addopts")
-
-
-def _given_to_pytest(files: Files, key: str) -> list[str]:
-    """Return the words of a setting of pytest, of all files that may have it."""
-    tables: list[Any] = [sections(files, name).get(title, {}) for name, title in _SECTIONS]
-    tool = table(settings_of(files), "tool", "pytest")
-    given = [each.get(key) for each in (*tables, tool, table(tool, "ini_options"))]
-    return [word for each in given for word in _words(each, str.split)]

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.project.workspace import Workspace
-from bae_source.resources.tests.settings import names_tests_otherwise, patterns_of_tests, runs_doctests
+from bae_source.resources.tests.settings import PytestSettings, pytest_settings
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.summary import Entry
 
@@ -78,7 +78,7 @@ class Suite:
 
     def has_doctests(self, path: str) -> bool:
         """Say whether a file seems to hold examples in docstrings that pytest runs."""
-        return self._doctests and _EXAMPLE.search(self.workspace.content(path) or b"") is not None
+        return self._settings.doctests and _EXAMPLE.search(self.workspace.content(path) or b"") is not None
 
     def below(self, path: str) -> list[str]:
         """Return the files of tests that a conftest serves, or any other file beside them."""
@@ -113,7 +113,7 @@ class Suite:
         A class whose name does not begin with `Test` holds some if it has a base, which may be `TestCase`.
         """
         entries = self._entries(path)
-        if entries and names_tests_otherwise(self.workspace.files):
+        if entries and self._settings.are_named_otherwise:
             return (Test(path),)
         found = [
             Test(path, names)
@@ -166,12 +166,12 @@ class Suite:
         return [*self.files, *conftests]  # it may be imported, or named as a plugin
 
     @cached_property
-    def _patterns(self) -> tuple[str, ...]:
-        return (*_PATTERNS, *patterns_of_tests(self.workspace.files))
+    def _settings(self) -> PytestSettings:
+        return pytest_settings(self.workspace.files)
 
     @cached_property
-    def _doctests(self) -> bool:
-        return runs_doctests(self.workspace.files)
+    def _patterns(self) -> tuple[str, ...]:
+        return (*_PATTERNS, *self._settings.files)
 
     @cached_property
     def _tested(self) -> Mapping[str, str]:

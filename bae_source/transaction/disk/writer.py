@@ -141,8 +141,7 @@ class Writer:
             WriteFailed: the disk failed.
         """
         try:
-            for each in self._changed.items():
-                parts, content = each
+            for parts, content in self._changed.items():  # noqa: B007 - the one that fails is named
                 self._folders.sync(parts)
         except OSError as error:
             raise WriteFailed(content.name, error) from error

@@ -14,19 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bae_source.model.text import Progress
 from bae_source.reloading.child.addresses import Addresses
-from bae_source.resources.tests.run import TestResult, worst
+from bae_source.resources.tests.run import OUTCOMES, TestResult, worst
 from bae_source.system.child import Finished
 
-Progress = Callable[[int, int, str], None]
-"""Called for each test that ends: how many have, of how many, and the address of this one."""
 _MOST_KEPT = 2_000_000
 """Characters of reports and output, in all."""
 _LINES = 12
-_COUNTED = ("passed", "failed", "error", "skipped", "xfailed", "xpassed")
 _IN_TEXT = re.compile(r"^(\S+?\.py):(\d+): in (.+)$", re.MULTILINE)
 """A frame as pytest writes it: `tests/test_a.py:3: in test_f`."""
 
@@ -80,9 +78,15 @@ class Reading:
         limit = f"took longer than {seconds:.3g} seconds and was stopped"
         ended = f"ended the interpreter (status {finished.status})" if finished.status else "ended the run"
         key, address = self.running
-        message = limit if finished.timed_out else ended
-        spent = seconds if finished.timed_out else 0.0
-        self._add(TestResult(id=key, address=address, outcome="failed", seconds=spent, message=message), ("failed",))
+        result = TestResult(
+            id=key,
+            address=address,
+            outcome="failed",
+            seconds=seconds if finished.timed_out else 0.0,
+            message=limit if finished.timed_out else ended,
+            timed_out=finished.timed_out,
+        )
+        self._add(result, ("failed",))
         self.running = None
         return True
 
@@ -113,7 +117,7 @@ class Reading:
             return
         _, address = self.running
         self.running, self.has_ended_some = None, True
-        categories = [each for each in line["categories"] if each in _COUNTED]
+        categories = [each for each in line["categories"] if each in OUTCOMES]
         if line["error"] and not categories:
             categories = ["failed"]  # what a plugin calls by a word of its own
         failure = self._failure(line["error"])

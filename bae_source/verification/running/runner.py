@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from bae_source.model.plan import ModuleFile
-from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.import_check import Setting
+from bae_source.model.text import Progress
+from bae_source.reloading.child.import_check import Setting, addresses_of
 from bae_source.resources.tests.run import Ended, Run, WantedTest
 from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 from bae_source.system.scratch import Scratch
-from bae_source.verification.running.reading import Progress, Reading
+from bae_source.verification.running.reading import Reading
 
 Choose = Callable[[], tuple[Sequence[WantedTest] | None, Iterable[str]]]
 """Returns the tests that are wanted, None for all, and the files that come first."""
@@ -63,10 +63,7 @@ class Runner:
         self._cache = setting.caches and setting.caches / "tests"
         self._by_unittest = by_unittest
         self._progress = progress
-        modules = tuple(modules)
-        roots = [*setting.source_roots, *(module.source_root for module in modules)]
-        known = {module.path: module.name for module in modules}
-        self._addresses = Addresses(setting.root, roots, known, tree=setting.tree)
+        self._addresses = addresses_of(setting, modules)
 
     def run(
         self,

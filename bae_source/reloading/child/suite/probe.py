@@ -103,8 +103,8 @@ def main(request_file: str, answer: int) -> None:
 def _place(request: dict[str, Any]) -> None:
     """Put the folders of sources in front, and those of a shadow in place of the project's, here and in children.
 
-    sys.path     /work/app/src  (an editable install)     ->  /state/shadow/src
-                 /work/app/.venv/lib/…/site-packages      stays
+    sys.path     PROJECT/src  (an editable install)     ->  SHADOW/src
+                 PROJECT/.venv/lib/…/site-packages      stays
     """
     roots = request["roots"]
     sys.path[:] = roots + [each for each in (_moved(path, request) for path in sys.path) if each not in (_HERE, *roots)]
