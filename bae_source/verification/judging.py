@@ -20,6 +20,7 @@ from msgspec.structs import asdict, replace
 
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import CHECKS, Check, Notice, Result
+from bae_source.reloading.child.import_check import COMPILED
 from bae_source.reloading.reload import Reload
 from bae_source.verification.judge import Copied, InProject, Judge, NotInCopy, Place
 from bae_source.verification.remembered import Remembered
@@ -208,4 +209,4 @@ def _import_check(name: str, notices: Sequence[Notice], *, some: bool) -> Check:
 
 def _is_compiled(notice: Notice) -> bool:
     """Say whether a notice is about modules, such as tests, that are only compiled."""
-    return notice.message.endswith("compiled, but not import-checked.")
+    return notice.about[:1] == (COMPILED,)

@@ -34,6 +34,8 @@ _READ_BY_ALL = 2
 """The form of `marshal` that any Python reads."""
 _NO_SAFE_PATH = b"nknown option"
 _FAILED_BEFORE = "import_failed_before"
+COMPILED = "compiled"
+"""The beginning of what a notice says, for our own code, of modules that are only compiled."""
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 Contents = Mapping[str, bytes | None]
 Stamp = tuple[int, int, int]
@@ -270,7 +272,8 @@ def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
     names = [module.name for module in modules if not module.import_checked and not _stub(module)]
     if not names:
         return ()
-    return (Notice("not_import_checked", f"{', '.join(names)}: compiled, but not import-checked."),)
+    text = f"{', '.join(names)}: compiled, but not import-checked."
+    return (Notice("not_import_checked", text, (COMPILED, *names)),)
 
 
 def _failed_already(
