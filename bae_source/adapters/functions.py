@@ -22,8 +22,9 @@ from typing import Any
 
 from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.cli.streams import Streams
+from bae_source.adapters.offer import CORE, Offer, ProfileName, Relay, offered
 from bae_source.adapters.toolbox import Toolbox
-from bae_source.adapters.tools import Tool, tools
+from bae_source.adapters.tools import Tool
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import Context, checked
@@ -39,30 +40,36 @@ _LONGEST = 6 * MAX_CHARACTERS
 """Characters of a JSON text: JSON may write each of an argument's as six."""
 
 
-def definitions(style: str, names: Iterable[str] = (), read_only: bool = False) -> list[Json]:
+def definitions(
+    style: str, names: Iterable[str] = (), read_only: bool = False, profile: ProfileName = CORE
+) -> list[Json]:
     """Return the definitions of tools, in the order in which the reference has them.
 
     Parameters:
         style: `openai` (type, name, description, parameters), `anthropic` (name, description, input_schema), or `mcp`
-            (name, title, description, inputSchema, outputSchema, annotations).
-        names: only these; all of them if there are none.
+            (name, description, inputSchema, annotations; in the profile `full` title and outputSchema, too).
+        names: only these; all of the profile if there are none.
         read_only: only those that change nothing.
+        profile: `core` for twelve tools, by which all verbs can be called, `read` for five that change nothing, or
+            `full` for a tool a verb.
 
     Raises:
-        RequestError: `invalid_arguments` for another style, `unknown_operation` for a tool that there is not.
+        RequestError: `invalid_arguments` for another style, `unknown_operation` for a tool or profile that there is
+            not.
     """
     if style not in _STYLES:
         raise RequestError(
             "invalid_arguments", f"There is no style {style!r}.", hints=[f"There are {', '.join(_STYLES)}."]
         )
-    return [_STYLES[style](tool) for tool in _offered(_several(names), read_only)]
+    return [_STYLES[style](tool) for tool in _offered(_several(names), read_only, profile).tools.values()]
 
 
 def printed(given: Mapping[str, Any], _: Streams) -> Outcome:
     """Return the definitions as the command line prints them."""
     import json  # 3 ms, for the command line alone
 
-    found = definitions(given["style"], given.get("tool", ()), bool(given.get("read_only")))
+    profile, read_only = given.get("profile", CORE), bool(given.get("read_only"))
+    found = definitions(given["style"], given.get("tools", ()), read_only, profile)
     return Outcome(status="answer", text=json.dumps(found, indent=2))
 
 
@@ -75,6 +82,7 @@ def dispatch(
     budget: int | None = USUAL,
     names: Iterable[str] = (),
     read_only: bool = False,
+    profile: ProfileName = CORE,
 ) -> Json:
     """Run what a model called, and return the answer as JSON: `status`, `text`, `errors` and so on.
 
@@ -84,7 +92,7 @@ def dispatch(
         root: the project's folder; None for the nearest one upwards from the working directory.
         who: the caller, for the history; `undo` takes back the last change of the same caller.
         budget: bytes of an answer where the call says nothing; None for any number.
-        names, read_only: what was handed to `definitions`: no other tool is run.
+        names, read_only, profile: those of the call of `definitions`: no other tool is run.
 
     Returns:
         The outcome, the same as every `--json` prints; for `symbols`, `snippet` and `hover` what they print.
@@ -93,9 +101,9 @@ def dispatch(
         RequestError: what is not the model's doing: `root` is no folder, `names` has a tool that there is not, `who` or
             `budget` is none.
     """
-    offered = _offered(_several(names), read_only)
+    offer = _offered(_several(names), read_only, profile)
     context = checked(Context(who=who, budget=budget))
-    return _PROJECTS.run(_root(root), lambda service: _called(service, offered, name, arguments, context))
+    return _PROJECTS.run(_root(root), lambda service: _called(service, offer, name, arguments, context))
 
 
 def close(root: str | os.PathLike[str] | None = None) -> None:
@@ -107,7 +115,7 @@ def close(root: str | os.PathLike[str] | None = None) -> None:
     _PROJECTS.close(None if root is None else _root(root))
 
 
-def _openai(tool: Tool) -> Json:
+def _openai(tool: Tool | Relay) -> Json:
     return {
         "type": "function",
         "name": tool.name,
@@ -116,22 +124,23 @@ def _openai(tool: Tool) -> Json:
     }
 
 
-def _anthropic(tool: Tool) -> Json:
+def _anthropic(tool: Tool | Relay) -> Json:
     return {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
 
 
-def _mcp(tool: Tool) -> Json:
+def _mcp(tool: Tool | Relay) -> Json:
+    whole = isinstance(tool, Tool) and not tool.prompt
     return {
         "name": tool.name,
-        "title": tool.title,
+        **({"title": tool.title} if whole else {}),
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        "outputSchema": tool.output_schema,
+        **({"outputSchema": tool.output_schema} if isinstance(tool, Tool) and whole else {}),
         "annotations": tool.annotations,
     }
 
 
-_STYLES: Mapping[str, Callable[[Tool], Json]] = {"openai": _openai, "anthropic": _anthropic, "mcp": _mcp}
+_STYLES: Mapping[str, Callable[[Tool | Relay], Json]] = {"openai": _openai, "anthropic": _anthropic, "mcp": _mcp}
 
 
 class _Project:
@@ -203,7 +212,7 @@ _PROJECTS = _Projects()
 
 def _called(
     service: Service,
-    offered: tuple[Tool, ...],
+    offer: Offer,
     name: object,
     arguments: object,
     context: Context,
@@ -214,13 +223,13 @@ def _called(
         given = _arguments(name, arguments)
     except RequestError as error:
         return as_mapping(failed(error))
-    toolbox = Toolbox(service, offered=offered, who=context.who, budget=context.budget)
+    toolbox = Toolbox(service, offer=offer, who=context.who, budget=context.budget)
     return answered(toolbox.call(name, given))
 
 
 @cache
-def _offered(names: tuple[str, ...], read_only: bool) -> tuple[Tool, ...]:
-    return tools(names, read_only=read_only)
+def _offered(names: tuple[str, ...], read_only: bool, profile: str) -> Offer:
+    return offered(names, read_only=read_only, profile=profile)
 
 
 def _several(names: Iterable[str]) -> tuple[str, ...]:

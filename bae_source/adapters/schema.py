@@ -30,6 +30,38 @@ def input_schema(kind: type[Request]) -> dict[str, Any]:
     }
 
 
+def brief_schema(kind: type[Request]) -> dict[str, Any]:
+    """Return the schema of what a caller may give, for where few tools are offered and each byte is read often.
+
+    Of the parameters of the context, which mean the same for every tool and are explained once, it has those alone that
+    are wanted often; None, which is to leave a parameter out, is no choice of its own.
+    """
+    own = {each.name: {**_brief(_property(each)), "description": each.help} for each in parameters(kind)}
+    often = {each.name: _brief(_property(each)) for each in steering(kind) if each.name in _OFTEN}
+    required = [each.name for each in parameters(kind) if each.required]
+    return {"type": "object", "properties": {**own, **often}, "required": required}
+
+
+_OFTEN = ("dry_run", "verify")
+
+
+def _brief(schema: Any) -> Any:
+    """Return a schema with nothing in it but types, choices and what is inside."""
+    if "anyOf" in schema:
+        several = [_brief(each) for each in schema["anyOf"] if each != {"type": "null"}]
+        items = {key: value for each in several for key, value in each.items() if key != "type"}
+        types = [each["type"] for each in several if "type" in each]
+        return {"type": types[0] if len(types) == 1 else types, **items}
+    kept = {key: value for key, value in schema.items() if key in ("type", "enum", "items")}
+    if isinstance(kept.get("type"), list):
+        kept["type"] = next(each for each in kept["type"] if each != "null")
+    if "enum" in kept:
+        kept["enum"] = [each for each in kept["enum"] if each is not None]
+    if "items" in kept:
+        kept["items"] = _brief(kept["items"])
+    return kept
+
+
 def output_schema(kind: type[Request]) -> dict[str, Any]:
     """Return the schema of what it answers: an outcome, or of `ast` a selection or several."""
     if kind.family != "ast":

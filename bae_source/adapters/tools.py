@@ -6,14 +6,16 @@ Invariant: a tool is derived from its request's declaration; nothing about a sin
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
+from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request, signature, summary
+from bae_source.model.request import Effect, Request, parameters, signature, summary
 
 Json = dict[str, Any]
 
@@ -24,10 +26,12 @@ class Tool(Struct, frozen=True, kw_only=True):
     Parameters:
         name: its verb, in snake_case.
         kind: its declaration.
+        prompt: its description where few tools are offered, which are described briefly; "" where all are.
     """
 
     name: str
     kind: type[Request]
+    prompt: str = ""
 
     @property
     def title(self) -> str:
@@ -41,8 +45,8 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     @property
     def description(self) -> str:
-        """What comes of it, and then when to use it."""
-        return f"{self.summary} {self.kind.when}"
+        """The outcome, and then the occasion to use it; or the prompt."""
+        return self.prompt or f"{self.summary} {self.kind.when}"
 
     @property
     def signature(self) -> str:
@@ -52,9 +56,9 @@ class Tool(Struct, frozen=True, kw_only=True):
     @property
     def input_schema(self) -> Json:
         """JSON Schema of its arguments."""
-        from bae_source.adapters.schema import input_schema  # only where tools are described
+        from bae_source.adapters.schema import brief_schema, input_schema  # only where tools are described
 
-        return input_schema(self.kind)
+        return brief_schema(self.kind) if self.prompt else input_schema(self.kind)
 
     @property
     def output_schema(self) -> Json:
@@ -64,8 +68,20 @@ class Tool(Struct, frozen=True, kw_only=True):
         return output_schema(self.kind)
 
     @property
+    def help(self) -> str:
+        """The verb in full: its call, what comes of it, and its parameters."""
+        known = (*parameters(self.kind), *steering(self.kind))
+        about = cleandoc(self.kind.__doc__ or "")
+        lines = [f"{each.name}{'' if each.required else f' = {each.default!r}'}: {each.help}" for each in known]
+        return "\n".join([self.signature, "", about, self.kind.when, "", *lines, ""])
+
+    def briefly(self, prompt: str) -> Tool:
+        """Return the tool as it is described among few."""
+        return structs.replace(self, prompt=prompt)
+
+    @property
     def annotations(self) -> dict[str, bool]:
-        """What a client may want to know before it calls: whether it reads, destroys, can be repeated, goes outside."""
+        """Hints for a client before it calls: whether it reads, destroys, can be repeated, goes outside."""
         reads = self.kind.effect is Effect.READS
         return {
             "readOnlyHint": reads,

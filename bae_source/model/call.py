@@ -71,12 +71,23 @@ class Call(str):
     @property
     def longest(self) -> str:
         """The longest of its forms: a budget is the same whichever door the call goes through."""
-        return max((self.written(form) for form in get_args(CallForm)), key=len)
+        return max(self._relayed("change"), *map(self.written, get_args(CallForm)), key=len)
 
-    def written(self, form: CallForm) -> str:
-        """Return the call as it is made in a door, and what follows it."""
+    @property
+    def verb(self) -> str:
+        """The verb, as tools and methods are called."""
+        return self.command.removeprefix("ast ").replace(" ", "_")
+
+    def written(self, form: CallForm, through: Mapping[str, str] | None = None) -> str:
+        """Return the call as it is made in a door, and what follows it.
+
+        Parameters:
+            through: the tool that makes the calls of a verb which is no tool of its own, by verb.
+        """
         if form == "words":
             return str(self)
+        if form == "tool" and through and (relay := through.get(self.verb)):
+            return self._relayed(relay)
         placed: list[str] = []
         named: list[str] = []
         limits: list[str] = []
@@ -89,13 +100,19 @@ class Call(str):
                 is_limit = form == "python" and name in _LIMITS
                 (limits if is_limit else named).append(f"{name}={_value(value)}")
         within = f"within({', '.join(limits)})." if limits else ""
-        verb = self.command.removeprefix("ast ").replace(" ", "_")
-        return f"{within}{verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+        return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+
+    def _relayed(self, relay: str) -> str:
+        """Return the call as another tool makes it."""
+        import json  # 3 ms, likewise
+
+        arguments = json.dumps(dict(self.arguments), ensure_ascii=False)
+        return f'{relay}(verb="{self.verb}", arguments={arguments}) {self.then}'.rstrip()
 
 
-def written(hints: tuple[str, ...], form: CallForm) -> tuple[str, ...]:
+def written(hints: tuple[str, ...], form: CallForm, through: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Return hints as plain texts, with their calls as they are made in a door."""
-    return tuple(each.written(form) if isinstance(each, Call) else each for each in hints)
+    return tuple(each.written(form, through) if isinstance(each, Call) else each for each in hints)
 
 
 def call_of(request: Request, **more: object) -> Call:

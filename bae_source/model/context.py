@@ -45,6 +45,7 @@ class Context(Struct, frozen=True, kw_only=True):
         by_model: whether a model made the call, which chooses no language server that starts programs itself.
         calls: how the calls in hints and next actions are written: as words of the command line, in Python, in a
             session, or as tools.
+        through: of tools, which one makes the calls of a verb that is none of its own, by verb.
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
@@ -76,6 +77,7 @@ class Context(Struct, frozen=True, kw_only=True):
     why: Annotated[str | None, described("The reason, for the history.")] = None
     by_model: bool = False
     calls: CallForm = "words"
+    through: dict[str, str] = {}
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"] | None,
         described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),
@@ -119,15 +121,17 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
     Calls in it are written as the context says.
     """
-    return _in_form(context.calls, lambda: _within_budget(asked, context.budget, do))
+    return _in_form(context, lambda: _within_budget(asked, context.budget, do))
 
 
-def _in_form(form: CallForm, do: Callable[[], Outcome]) -> Outcome:
+def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
     try:
         outcome = do()
     except ResourceError as error:
-        raise error.altered(hints=written(error.hints, form)) from error.__cause__
-    return replace(outcome, next_actions=written(outcome.next_actions, form)) if outcome.next_actions else outcome
+        raise error.altered(hints=written(error.hints, context.calls, context.through)) from error.__cause__
+    if not outcome.next_actions:
+        return outcome
+    return replace(outcome, next_actions=written(outcome.next_actions, context.calls, context.through))
 
 
 def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:

@@ -20,6 +20,7 @@ from bae_source.model.request import Effect
 from tests.adapters.support import call, run
 
 VERBS = [kind.verb for kind in REQUESTS]
+READ = ("read", "grep", "find", "references", "call")
 READING = [kind.verb for kind in REQUESTS if kind.effect is Effect.READS]
 
 
@@ -59,7 +60,7 @@ def code(answer: dict[str, Any]) -> str:
     ],
 )
 def test_definitions_have_the_form_of_their_style(style: str, keys: list[str], schema: str) -> None:
-    found = functions.definitions(style)
+    found = functions.definitions(style, profile="full")
     assert [each["name"] for each in found] == VERBS
     for each in found:
         assert list(each) == keys
@@ -77,7 +78,9 @@ def test_definitions_have_the_form_of_their_style(style: str, keys: list[str], s
 
 def test_a_selection_keeps_the_order_of_the_registry() -> None:
     assert [each["name"] for each in functions.definitions("mcp", ["edit", "read"])] == ["read", "edit"]
-    assert [each["name"] for each in functions.definitions("openai", read_only=True)] == READING
+    assert [each["name"] for each in functions.definitions("openai", read_only=True, profile="full")] == READING
+    assert [each["name"] for each in functions.definitions("openai", read_only=True)] == list(READ)
+    assert [each["name"] for each in functions.definitions("openai", profile="read")] == list(READ)
     assert [each["name"] for each in functions.definitions("openai", ["edit", "read"], read_only=True)] == ["read"]
     assert [each["name"] for each in functions.definitions("anthropic", "read")] == ["read"]
 
@@ -115,7 +118,7 @@ def test_what_a_model_calls_is_what_python_and_the_command_line_answer(project: 
     assert answer == as_mapping(outcome) | offered
     uri = "sym://python/type/app/client/Client#send"
     shown = call("ast", "snippet", uri, "--root", str(project), door=_real)
-    assert ask(project, "snippet", {"uris": [uri]}) == shown.json
+    assert ask(project, "snippet", {"uris": [uri]}, profile="full") == shown.json
 
 
 def _real(root: Path, environment: Any, asked: Any, context: Any) -> Any:

@@ -41,6 +41,15 @@ class Command(Struct, frozen=True, kw_only=True):
 
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
+PROFILES = ("core", "read", "full")
+_PROFILE = Argument(
+    parameter="profile",
+    flags=("--profile",),
+    shape=Shape.CHOICE,
+    choices=PROFILES,
+    metavar="PROFILE",
+    help="core: twelve tools, by which all verbs can be called; read: five that only read; full: one a verb. [core]",
+)
 
 _BUDGET = Argument(
     parameter="budget",
@@ -79,12 +88,13 @@ COMMANDS: Mapping[str, Command] = {
                     required=True,
                     help="Whose form they have.",
                 ),
+                _PROFILE,
                 Argument(
-                    parameter="tool",
-                    flags=("--tool",),
+                    parameter="tools",
+                    flags=("--tools", "--tool"),
                     shape=Shape.LIST,
-                    metavar="NAME",
-                    help="Only this one; may be given several times.",
+                    metavar="A,B",
+                    help="Only these; may be given several times.",
                 ),
                 Argument(
                     parameter="read_only",
@@ -96,7 +106,7 @@ COMMANDS: Mapping[str, Command] = {
             carried_out_by="functions.printed",
             examples=(
                 "functions --style openai --read-only",
-                "functions --style anthropic --tool read --tool edit",
+                "functions --style anthropic --tools read,edit",
             ),
         ),
         Command(
@@ -169,11 +179,12 @@ COMMANDS: Mapping[str, Command] = {
             verb="mcp",
             about="""Serve the project to MCP clients: over standard input and output, or over HTTP on this machine.
 
-            Every request is a tool; modules are resources; the usual walks are prompts. The server ends when its
-            client goes, and what was begun then is taken back. Over HTTP only clients that have its secret are
-            answered: it is part of the address that is printed at the start, unless --secret-file or the environment
-            variable BAE_SOURCE_MCP_SECRET has it; then it is sent as `Authorization: Bearer`, or stands in the address
-            in front of /mcp. Needs the extra: pip install "bae-source[mcp]".""",
+            Twelve tools are offered, by which every request can be made, or with --profile full a tool a request;
+            modules are resources; the usual walks are prompts. The server ends when its client goes, and what was begun
+            then is taken back. Over HTTP only clients that have its secret are answered: it is part of the address that
+            is printed at the start, unless --secret-file or the environment variable BAE_SOURCE_MCP_SECRET has it; then
+            it is sent as `Authorization: Bearer`, or stands in the address in front of /mcp.
+            Needs the extra: pip install "bae-source[mcp]".""",
             arguments=(
                 Argument(
                     parameter="http",
@@ -194,12 +205,13 @@ COMMANDS: Mapping[str, Command] = {
                     shape=Shape.FLAG,
                     help="Offer no tool that changes; what a crashed transaction left is taken back.",
                 ),
+                _PROFILE,
                 Argument(
                     parameter="tools",
                     flags=("--tools",),
                     shape=Shape.LIST,
-                    metavar="NAME",
-                    help="Offer this tool alone; may be given several times.",
+                    metavar="A,B",
+                    help="Offer these tools alone; may be given several times.",
                 ),
                 Argument(
                     parameter="who",

@@ -16,6 +16,7 @@ from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.mcp.loopback import Listening, bound
 from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.mcp.secret import OPTION, secret_from
+from bae_source.adapters.offer import CORE
 from bae_source.engine.service import find_root
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
@@ -27,7 +28,8 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """Serve until the client has gone.
 
     Parameters:
-        given: `root`, `http`, `secret_file`, `read_only`, `tools`, `who` and `budget`, as far as they were given.
+        given: `root`, `http`, `secret_file`, `profile`, `read_only`, `tools`, `who` and `budget`, as far as they were
+            given.
 
     Raises:
         RequestError: `unknown_operation` without the extra, or for a tool that there is not; `invalid_arguments`.
@@ -46,7 +48,8 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
             "Standard input or output is closed, and the protocol needs both.",
             hints=["Have the client start the server, or use --http PORT."],
         )
-    offer = offered(given.get("tools", ()), read_only=bool(given.get("read_only")))
+    profile, read_only = given.get("profile", CORE), bool(given.get("read_only"))
+    offer = offered(given.get("tools", ()), profile=profile, read_only=read_only)
     if "secret_file" in given and "http" not in given:
         raise RequestError("invalid_arguments", f"{OPTION} is for --http alone.", hints=["Give --http PORT as well."])
     listening = None

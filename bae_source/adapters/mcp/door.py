@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from bae_source.adapters.bug import bug
-from bae_source.adapters.mcp.offer import Offer
+from bae_source.adapters.mcp.offer import TRANSACTIONS, takes_transaction
 from bae_source.adapters.mcp.transactions import PARAMETER, RULE, given
-from bae_source.adapters.toolbox import Toolbox
+from bae_source.adapters.offer import HELP, Offer
 from bae_source.adapters.tools import Tool, as_called
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
 from bae_source.errors import RequestError, ResourceError
+from bae_source.model.call import Call
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome, failed
 from bae_source.model.request import Effect
@@ -56,12 +57,19 @@ class Door:
         Parameters:
             who: the client's name, for the history; None for the user's.
         """
-        return self._guarded(name, lambda: self._call(name, arguments, who))
+        verb = name
+
+        def do() -> Outcome:
+            nonlocal verb
+            verb, own = self._offer.opened(name, arguments)
+            return self._offer.helped(own) if verb == HELP else self._call(verb, own, who)
+
+        return self._guarded(lambda: verb, do)
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
         """Answer a reading request, whether it is offered as a tool or not."""
         context = Context(budget=budget, by_model=True, calls="tool")
-        return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
+        return self._guarded(lambda: verb, lambda: self.service.run(*called(verb, arguments, context)))
 
     def unheard(self, outcome: Outcome) -> None:
         """End the transaction that a call began whose answer nobody got."""
@@ -84,31 +92,30 @@ class Door:
     def _progressed(self, done: int, of: int, last: str) -> None:
         self.at = so_far(done, of, last)
 
-    def _guarded(self, name: str, do: Callable[[], Outcome]) -> Outcome:
+    def _guarded(self, verb: Callable[[], str], do: Callable[[], Outcome]) -> Outcome:
         self.at = ""
         try:
             return do()
         except ResourceError as error:
-            return as_called(name, failed(shortened_error(error, self._budget)))
+            return as_called(verb(), failed(shortened_error(error, self._budget)))
         except Exception as error:  # noqa: BLE001  # the edge: the server goes on
-            return as_called(name, bug(error, name))
+            return as_called(verb(), bug(error, verb()))
 
-    def _call(self, name: str, arguments: Mapping[str, Any], who: str | None) -> Outcome:
-        tool = self._offer.tools.get(name)
-        if tool is not None and tool in self._offer.transactions:
+    def _call(self, verb: str, arguments: Mapping[str, Any], who: str | None) -> Outcome:
+        tool = self._offer.reached[verb]
+        if tool in TRANSACTIONS:
             own, around = given(tool.kind, arguments)
             context = replace(self._context(who), **around)
-            return _ENDINGS[name](self, own, context)
-        if tool is not None and self._offer.takes_transaction(tool) and arguments.get(PARAMETER) is not None:
+            return _ENDINGS[verb](self, own, context)
+        if takes_transaction(self._offer, tool) and arguments.get(PARAMETER) is not None:
             rest = {key: value for key, value in arguments.items() if key != PARAMETER}
             return self._in_transaction(tool, arguments[PARAMETER], rest, who)
         if PARAMETER in arguments and arguments[PARAMETER] is None:
             arguments = {key: value for key, value in arguments.items() if key != PARAMETER}
-        box = Toolbox(self.service, offered=self._offer.tools.values(), who=who, budget=self._budget)
-        return box.call(name, arguments)
+        return self.service.run(*called(verb, arguments, self._context(who)))
 
     def _context(self, who: str | None) -> Context:
-        return Context(who=who, budget=self._budget, by_model=True, calls="tool")
+        return Context(who=who, budget=self._budget, by_model=True, calls="tool", through=dict(self._offer.through))
 
     def _in_transaction(self, tool: Tool, handle: Any, arguments: Mapping[str, Any], who: str | None) -> Outcome:
         asked, context = called(tool.name, arguments, self._context(who))
@@ -124,12 +131,15 @@ class Door:
                 hints=["Give them to transaction_commit, and why to transaction_begin."],
             )
         outcome = self.service.keeping.run(handle, asked, context)
-        return replace(outcome, next_actions=(_commit_of(handle),)) if changes else outcome
+        return replace(outcome, next_actions=(self._commit_of(handle),)) if changes else outcome
 
     def _begin(self, own: Mapping[str, Any], _: Context) -> Outcome:
         handle = self.service.keeping.begin(own.get("why", ""))
-        hints = (f'edit, insert, … with {PARAMETER}="{handle}"', _commit_of(handle))
+        hints = (f'edit, insert, … with {PARAMETER}="{handle}"', self._commit_of(handle))
         return Outcome(status="answer", text=handle, warnings=(Notice("handle", RULE),), next_actions=hints)
+
+    def _commit_of(self, handle: str) -> str:
+        return Call("transaction_commit", transaction=handle).written("tool", self._offer.through)
 
     def _preview(self, own: Mapping[str, Any], context: Context) -> Outcome:
         return self.service.keeping.preview(own[PARAMETER], context.budget)
@@ -140,10 +150,6 @@ class Door:
 
     def _abandon(self, own: Mapping[str, Any], context: Context) -> Outcome:
         return self.service.run(*called("abandon", {"draft": own[PARAMETER]}, context))
-
-
-def _commit_of(handle: str) -> str:
-    return f'transaction_commit({PARAMETER}="{handle}")'
 
 
 _Ending = Callable[[Door, Mapping[str, Any], Context], Outcome]

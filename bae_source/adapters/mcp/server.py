@@ -36,9 +36,10 @@ from bae_source.adapters.bug import version
 from bae_source.adapters.mcp import prompts, resources
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import Engine, Job
-from bae_source.adapters.mcp.offer import Offer
+from bae_source.adapters.mcp.offer import described, input_schema
 from bae_source.adapters.mcp.paging import page
 from bae_source.adapters.mcp.transactions import TransactionBegin
+from bae_source.adapters.offer import Offer
 from bae_source.adapters.tools import as_text, as_texts
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome, failed
@@ -68,7 +69,13 @@ INSTRUCTIONS = """\
 This server reads and changes one Python project by name: code is pkg.mod.Class.method, never a path. \
 Changes are lossless, checked, recorded, and taken back by undo. An error names what to do next; candidates in it are \
 ready names. Read before you edit, and pass the etag as if_match. For several changes that belong together use apply, \
-or transaction_begin and its handle."""
+or transaction_begin and its handle.
+
+Every change takes dry_run (show it, make nothing), verify (a list of import, cycles, tests, types or "command …": \
+judged in a copy, before anything is written), tidy (take out imports that it leaves unused), format (as the project's \
+formatter writes it), reload (auto, patch, process, child or off: how it is imported), cascade (load importers again) \
+and why (the reason, for the history). Whatever reads takes budget (bytes of the answer) and cursor ("0" for the first \
+page; each page names the next one's)."""
 
 
 class Answers:
@@ -135,7 +142,7 @@ class Answers:
             async with progress(asked, tell):
                 return await self._engine.done(call, seen=jobs.append)
         except asyncio.CancelledError:
-            if name == TransactionBegin.verb:
+            if TransactionBegin.verb in (name, arguments.get("verb")):
                 self._engine.add(forget)
             raise
 
@@ -178,7 +185,7 @@ class Answers:
 
     @cached_property
     def _described(self) -> list[Json]:
-        return [self._offer.described(tool) for tool in self._offer.tools.values()]
+        return [described(self._offer, tool) for tool in self._offer.tools.values()]
 
     @cached_property
     def _prompts(self) -> dict[str, prompts.Prompt]:
@@ -195,7 +202,7 @@ class Answers:
 
     def _input_schema(self, name: str) -> Json | None:
         tool = self._offer.tools.get(name)
-        return self._offer.input_schema(tool) if tool else None
+        return input_schema(self._offer, tool) if tool else None
 
     def _client(self, asked: Asked) -> str | None:
         """Return the name of the client, as it gives it."""

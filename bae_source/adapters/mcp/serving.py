@@ -21,8 +21,8 @@ from msgspec import Struct
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
 from bae_source.adapters.mcp.loopback import Listening, sentence_on
-from bae_source.adapters.mcp.offer import Offer
 from bae_source.adapters.mcp.server import Answers
+from bae_source.adapters.offer import Offer
 from bae_source.engine.service import Service
 
 PATIENCE = 3.0

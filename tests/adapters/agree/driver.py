@@ -102,6 +102,7 @@ def through_mcp(root: str, open_until_end: ExitStack) -> Ask:
     from mcp import Client, StdioServerParameters
 
     words = ["-m", "bae_source", "mcp", "--root", root, "--who", os.environ["USER"], "--budget", "1000000"]
+    words += ["--profile", "full"]
     server = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
     portal = open_until_end.enter_context(start_blocking_portal())
     client = open_until_end.enter_context(portal.wrap_async_context_manager(Client(server)))
@@ -121,7 +122,7 @@ def through_mcp(root: str, open_until_end: ExitStack) -> Ask:
 
 def through_functions(root: str, _: ExitStack) -> Ask:
     """Ask as a model does that calls functions."""
-    return lambda verb, arguments: functions.dispatch(verb, json.dumps(arguments), root=root, budget=None)
+    return lambda verb, given: functions.dispatch(verb, json.dumps(given), root=root, budget=None, profile="full")
 
 
 def through_command_line(root: str, _: ExitStack) -> Ask:

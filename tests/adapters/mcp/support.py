@@ -57,6 +57,11 @@ def make_project(root: Path) -> Path:
     return root
 
 
+def in_full(options: Sequence[str]) -> list[str]:
+    """Return the options of a server that offers a tool for each verb, unless they name a profile."""
+    return [*options] if "--profile" in options else [*options, "--profile", "full"]
+
+
 class Raw:
     """A server over pipes, and a client that keeps to no protocol."""
 
@@ -64,7 +69,7 @@ class Raw:
         self, root: Path, *options: str, start: Sequence[str] = (), prefix: Sequence[str] = (), **changes: str
     ) -> None:
         self.process = subprocess.Popen(
-            [*prefix, *(start or command()), "mcp", "--root", str(root), *options],
+            [*prefix, *(start or command()), "mcp", "--root", str(root), *in_full(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

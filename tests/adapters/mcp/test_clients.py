@@ -26,8 +26,8 @@ T = TypeVar("T")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
 
-def over_pipes(root: Path) -> StdioServerParameters:
-    words = command("mcp", "--root", str(root))
+def over_pipes(root: Path, profile: str = "full") -> StdioServerParameters:
+    words = command("mcp", "--root", str(root), *(["--profile", profile] if profile else []))
     return StdioServerParameters(command=words[0], args=words[1:], env=environment())
 
 
@@ -113,6 +113,39 @@ def test_a_transaction_takes_any_change_that_is_offered_several_at_once_among_th
         assert (root / "app/counters.py").read_text().count("return 0") == 8
 
     with_client(over_pipes(root), walk)
+
+
+def test_a_client_of_the_usual_server_lists_calls_changes_and_gets_help(tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+
+    async def walk(client: Client) -> None:
+        listed = await client.list_tools()
+        assert len(listed.tools) == 12
+        assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 16_000
+        consented = {tool.name for tool in listed.tools if tool.annotations and tool.annotations.read_only_hint}
+        assert consented == {"read", "grep", "find", "references", "call"}
+        read = await client.call_tool("read", {"target": "app.client.Client.send"})
+        assert text_of(read).startswith("def send") or "def send" in text_of(read)
+        outline = await client.call_tool("call", {"verb": "outline", "arguments": {"target": "app.client"}})
+        assert "Client" in text_of(outline)
+        helped = await client.call_tool("call", {"verb": "help", "arguments": {"verb": "insert"}})
+        assert text_of(helped).startswith("insert(")
+        added = {"target": "app.client.Client.send", "position": "after", "new_source": "def go(self): ...\n"}
+        refused = await client.call_tool("call", {"verb": "insert", "arguments": added})
+        assert refused.is_error
+        assert 'change(verb="insert"' in text_of(refused)
+        assert "def go" not in (root / "app/client.py").read_text()
+        begun = await client.call_tool("change", {"verb": "transaction_begin"})
+        handle = begun.structured_content["text"]
+        planned = await client.call_tool("change", {"verb": "insert", "arguments": {**added, "transaction": handle}})
+        [commit] = planned.structured_content["next_actions"]
+        assert commit == f'change(verb="transaction_commit", arguments={{"transaction": "{handle}"}})'
+        await client.call_tool("change", {"verb": "transaction_commit", "arguments": {"transaction": handle}})
+        assert "def go" in (root / "app/client.py").read_text()
+        await client.call_tool("undo", {})
+        assert "def go" not in (root / "app/client.py").read_text()
+
+    with_client(over_pipes(root, ""), walk)
 
 
 @pytest.mark.parametrize(("named", "who"), [({}, "mcp"), ({"BAE_SOURCE_WHO": "env"}, "env")])

@@ -39,17 +39,18 @@ def test_a_client_that_is_killed_leaves_nothing_changed_and_no_process(root: Pat
     opening = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     begin = {"name": "transaction_begin", "arguments": {}, "_meta": ENVELOPE}
     lines = [{**opening, "params": begin}, {**opening, "id": 2, "params": {**CHANGE, "_meta": ENVELOPE}}]
-    asked = [sys.executable, "-c", CLIENT, json.dumps(command("mcp", "--root", str(root))), json.dumps(lines)]
+    started = command("mcp", "--root", str(root), "--profile", "full")
+    asked = [sys.executable, "-c", CLIENT, json.dumps(started), json.dumps(lines)]
     client = subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment())
     assert client.stdout is not None
     with client.stdout:
         server = int(client.stdout.readline())
     until(lambda: descendants(server), "nothing judges it")
     assert file.read_text() == before
-    started = {server, *descendants(server)}
+    processes = {server, *descendants(server)}
     client.kill()
     client.wait()
-    until(lambda: not any(map(is_running, started)), "the server or its child goes on")
+    until(lambda: not any(map(is_running, processes)), "the server or its child goes on")
     assert file.read_text() == before
     assert not list(root.rglob("staging/*"))
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from bae_source.adapters.mcp import prompts
-from bae_source.adapters.mcp.offer import TRANSACTIONS, offered
+from bae_source.adapters.mcp.offer import TRANSACTIONS, described, input_schema, offered
 from bae_source.adapters.tools import Tool
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
@@ -24,7 +24,7 @@ def test_every_request_is_a_tool_and_transactions_follow() -> None:
 
 @pytest.mark.parametrize("tool", ALL.tools.values(), ids=lambda tool: tool.name)
 def test_a_tool_is_described_for_a_client(tool: Tool) -> None:
-    found = ALL.described(tool)
+    found = described(ALL, tool)
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", found["name"])
     assert 60 <= len(found["description"]) <= 300, found["description"]
     assert re.search(r"\. \S", found["description"]), "it has no sentence on when to use it"
@@ -37,14 +37,14 @@ def test_a_tool_is_described_for_a_client(tool: Tool) -> None:
 
 
 def test_what_can_be_part_of_a_transaction_takes_its_handle() -> None:
-    taking = {tool.name for tool in ALL.tools.values() if "transaction" in ALL.input_schema(tool)["properties"]}
+    taking = {tool.name for tool in ALL.tools.values() if "transaction" in input_schema(ALL, tool)["properties"]}
     assert {"read", "references", "symbols", "edit", "insert", "delete", "move", "write", "exports_add"} <= taking
     assert not taking & {"undo", "redo", "history", "prune", "forget", "telemetry", "transaction_begin"}
 
 
 def test_a_commit_takes_what_is_said_of_the_whole_transaction() -> None:
     [commit] = [tool for tool in TRANSACTIONS if tool.name == "transaction_commit"]
-    schema = ALL.input_schema(commit)
+    schema = input_schema(ALL, commit)
     steered = {"reload", "verify", "tidy", "format", "cascade", "budget"}
     assert set(schema["properties"]) == {"transaction", "unsure", "include", *steered}
     assert schema["required"] == ["transaction"]
@@ -55,7 +55,7 @@ def test_read_only_offers_nothing_that_changes() -> None:
     offer = offered(read_only=True)
     assert offer.tools
     assert all(tool.annotations["readOnlyHint"] for tool in offer.tools.values())
-    assert not any("transaction" in offer.input_schema(tool)["properties"] for tool in offer.tools.values())
+    assert not any("transaction" in input_schema(offer, tool)["properties"] for tool in offer.tools.values())
 
 
 def test_only_the_named_tools_are_offered_in_their_usual_order() -> None:
@@ -92,3 +92,24 @@ def test_a_prompt_is_filled_or_says_everything_that_is_wrong() -> None:
         assert each in caught.value.message
     with pytest.raises(RequestError):
         prompts.filled(every, "nope", {})
+
+
+@pytest.mark.parametrize(("profile", "most_tools", "most_bytes"), [("core", 12, 16_000), ("read", 5, 6_000)])
+def test_a_short_profile_costs_few_bytes(profile: str, most_tools: int, most_bytes: int) -> None:
+    offer = offered(profile=profile)
+    found = [described(offer, tool) for tool in offer.tools.values()]
+    assert len(found) <= most_tools
+    assert len(json.dumps({"tools": found}, ensure_ascii=False).encode()) <= most_bytes
+    for each in found:
+        Draft202012Validator.check_schema(each["inputSchema"])
+        assert "Example: " in each["description"]
+        assert "outputSchema" not in each
+        hints = each["annotations"]
+        assert hints.get("readOnlyHint", False) is (each["name"] in ("read", "grep", "find", "references", "call"))
+
+
+def test_transactions_are_reached_by_a_change() -> None:
+    offer = offered(profile="core")
+    assert offer.through["transaction_begin"] == offer.through["transaction_commit"] == "change"
+    assert offer.through["transaction_preview"] == "call"
+    assert "transaction_begin" not in offered(profile="read").reached
