@@ -82,7 +82,7 @@ def dispatch(
     budget: int | None = USUAL,
     names: Iterable[str] = (),
     read_only: bool = False,
-    profile: ProfileName = CORE,
+    profile: ProfileName | None = None,
 ) -> Json:
     """Run what a model called, and return the answer as JSON: `status`, `text`, `errors` and so on.
 
@@ -92,7 +92,8 @@ def dispatch(
         root: the project's folder; None for the nearest one upwards from the working directory.
         who: the caller, for the history; `undo` takes back the last change of the same caller.
         budget: bytes of an answer where the call says nothing; None for any number.
-        names, read_only, profile: those of the call of `definitions`: no other tool is run.
+        names, read_only, profile: those of the call of `definitions`: no other tool is run; without a profile any verb
+            is, by its own name or by `call` and `change`.
 
     Returns:
         The outcome, the same as every `--json` prints; for `symbols`, `snippet` and `hover` what they print.
@@ -228,8 +229,8 @@ def _called(
 
 
 @cache
-def _offered(names: tuple[str, ...], read_only: bool, profile: str) -> Offer:
-    return offered(names, read_only=read_only, profile=profile)
+def _offered(names: tuple[str, ...], read_only: bool, profile: ProfileName | None) -> Offer:
+    return offered(names, read_only=read_only, profile=profile or CORE, direct=profile is None)
 
 
 def _several(names: Iterable[str]) -> tuple[str, ...]:

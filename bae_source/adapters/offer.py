@@ -144,6 +144,7 @@ class Offer:
         profile: which tools there are, and how they are described.
         read_only: only those that read.
         further: tools that an adapter has beside the requests'.
+        direct: whether verbs that are reached through `call` and `change` may be called by their own names, too.
     """
 
     def __init__(
@@ -153,11 +154,13 @@ class Offer:
         profile: str = FULL,
         read_only: bool = False,
         further: Sequence[Tool] = (),
+        direct: bool = False,
     ) -> None:
         self._profile = profile
         self._names = tuple(names)
         self._read_only = read_only or profile == "read"
         self._further = {tool.name: tool for tool in further}
+        self._direct = direct
 
     @cached_property
     def tools(self) -> Mapping[str, Tool | Relay]:
@@ -197,7 +200,7 @@ class Offer:
         """
         relay = self._relay(name)
         if relay is None:
-            if name not in self.tools:
+            if name not in self.tools and not (self._direct and name in self.reached):
                 raise self._not_offered(name)
             return name, arguments
         verb, given = _inner(name, arguments)
@@ -309,12 +312,17 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
 
 
 def offered(
-    names: Iterable[str] = (), *, profile: str = FULL, read_only: bool = False, further: Sequence[Tool] = ()
+    names: Iterable[str] = (),
+    *,
+    profile: str = FULL,
+    read_only: bool = False,
+    further: Sequence[Tool] = (),
+    direct: bool = False,
 ) -> Offer:
     """Return what is to be offered, once all of it is there.
 
     Parameters:
-        names, profile, read_only, further: as `Offer` has them; a name may hold several, with commas between.
+        names, profile, read_only, further, direct: as `Offer` has them; a name may hold several, with commas between.
 
     Raises:
         RequestError: `unknown_operation`, if there is no tool or profile of a name, or none is left.
@@ -326,7 +334,7 @@ def offered(
     wanted = tuple(part.strip() for name in names for part in name.split(",") if part.strip())
     known = (*REQUESTS.verbs, *(tool.name for tool in further), CALL, CHANGE)
     unknown = [name for name in wanted if name not in known]
-    offer = Offer(wanted, profile=profile, read_only=read_only, further=further)
+    offer = Offer(wanted, profile=profile, read_only=read_only, further=further, direct=direct)
     if unknown or (wanted and not offer.tools):
         message = f"There is no tool {unknown[0]!r}." if unknown else "No tool is left: none of these only reads."
         raise RequestError("unknown_operation", message, hints=[f"There are {', '.join(known)}."])

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.context import steering
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Outcome, headed
 from bae_source.model.request import Effect, Request, parameters, signature, summary
 
 Json = dict[str, Any]
@@ -128,14 +128,22 @@ def as_texts(outcome: Outcome) -> list[str]:
 
 
 def as_text(outcome: Outcome) -> str:
-    """Return an outcome for a model or a person to read; whatever its JSON says is in it."""
-    told = [_failure(outcome)] if outcome.errors else [outcome.text, *_known(outcome)]
-    parts = [*told, outcome.diff]
-    parts += _warned(outcome)
-    if not outcome.complete and not outcome.errors:
-        parts.append("incomplete: this is not all there is.")
-    parts += [f"-> {action}" for action in outcome.next_actions if not outcome.errors]
+    """Return an outcome for a model or a person to read, the verdict first and the diff last.
+
+    Of a change the first line says how it is taken back, too. All that its JSON says is in it.
+    """
+    if outcome.errors:
+        parts = [_failure(outcome), *_warned(outcome), *_known(outcome), outcome.diff]
+    else:
+        first, rest, actions = (outcome.text, "", outcome.next_actions) if _is_answer(outcome) else headed(outcome)
+        incomplete = [] if outcome.complete else ["incomplete: this is not all there is."]
+        hints = [f"-> {action}" for action in actions]
+        parts = [first, rest, *_warned(outcome), *incomplete, *_known(outcome), *hints, outcome.diff]
     return "".join(part if part.endswith("\n") else f"{part}\n" for part in parts if part)
+
+
+def _is_answer(outcome: Outcome) -> bool:
+    return outcome.status == "answer"
 
 
 def _warned(outcome: Outcome) -> list[str]:
@@ -153,8 +161,8 @@ def _failure(outcome: Outcome) -> str:
 
 
 def _known(outcome: Outcome) -> list[str]:
-    """Return what is known about what was read or changed: ids, addresses and etags."""
-    lines = [f"operation {outcome.operation_id}"] if outcome.operation_id else []
-    if outcome.etag:
+    """Return what is known about what was read or changed: addresses and etags."""
+    lines = []
+    if outcome.etag and outcome.etag not in (each.etag for each in outcome.changed):
         lines.append(f"etag {outcome.etag}" + (f" of {outcome.address}" if outcome.address else ""))
     return lines + [f"changed {each.address}" + (f" etag {each.etag}" if each.etag else "") for each in outcome.changed]

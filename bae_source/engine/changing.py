@@ -26,7 +26,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, TransactionE
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
-from bae_source.model.outcome import FOUND, Changed, Check, Notice, Outcome, with_checks
+from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
 from bae_source.model.text import Progress, listed
@@ -258,7 +258,7 @@ class Changing:
         making = self._making(plan, workspace, context, {} if verdicts is None else verdicts)
         made = making.make(self.transactions, operated)
         committed = made.committed
-        unrecorded = any(notice.code == "history_unavailable" for notice in committed.warnings)
+        unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
         back = Call("redo" if kind == "undo" else "undo", operation_id=ids if len(ids) > 1 else ids[0])
         outcome = replace(

@@ -107,6 +107,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     draft: str | None = None
 
 
+UNRECORDED = "history_unavailable"
+"""Code of the notice on a change that cannot be taken back, since nothing recorded it."""
 FOUND = 1
 """The exit status of a command that found something wrong."""
 TOLD = "warnings"
@@ -118,6 +120,10 @@ REPORT = "report"
 """What an error's details call the report on the change that was refused."""
 DRAFT = "draft"
 """What they call the handle of its plan."""
+ETAG = "etag"
+"""What they call the present etag of what an error is about."""
+PREVIEW = "preview"
+"""What they call the text or diff that an error is about."""
 DRAFT_HANDLE = "draft_"
 """What such a handle begins with."""
 DRAFT_LIFETIME = 30 * 60
@@ -172,6 +178,26 @@ def verdict(checks: Iterable[Check]) -> str:
     )
 
 
+def headed(outcome: Outcome, command: str = "{}") -> tuple[str, str, tuple[str, ...]]:
+    """Return how a change begins to be shown: its verdict and how it is taken back; then what is left.
+
+    Parameters:
+        command: how an action such as `undo op_7f3a` is written; the action goes where `{}` is.
+
+    Returns:
+        The first paragraph, which is a line but for findings, the rest of the text, and the other next actions.
+    """
+    first, _, rest = outcome.text.strip("\n").partition("\n\n")
+    actions = list(outcome.next_actions)
+    if outcome.status != "applied" or outcome.operation_id is None:
+        return first, rest, tuple(actions)
+    is_recorded = not any(notice.code == UNRECORDED for notice in outcome.warnings)
+    back = (
+        f"take it back: {command.replace('{}', actions.pop(0), 1)}" if actions and is_recorded else outcome.operation_id
+    )
+    return f"{first}  ({back})", rest, tuple(actions)
+
+
 def with_checks(outcome: Outcome, checks: Sequence[Check], *, silent: bool = False) -> Outcome:
     """Return an outcome with more checks.
 
@@ -193,9 +219,10 @@ def failed(error: ResourceError) -> Outcome:
     return Outcome(
         status="error",
         text=error.message,
-        diff=str(error.details.get("preview", "")),
+        diff=str(error.details.get(PREVIEW, "")),
         checks=tuple(Check(**each) for each in error.details.get(CHECKS, ())),
         warnings=told_with(error),
+        etag=error.details.get(ETAG),
         complete=False,
         errors=(failure,),
         next_actions=error.hints,

@@ -156,7 +156,7 @@ class Delete(Request, frozen=True, kw_only=True):
         extent = extent_of(workspace, target)
         if extent is None:
             return self._plan_symbol(workspace, target, is_unused=is_unused)
-        check_etag_of(extent, self.if_match)
+        check_etag_of(workspace, extent, self.if_match)
         check_removable(workspace, extent)
         if extent.folder is not None and not self.recursive:
             what = "package" if extent.kind == "package" else "folder of data files"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-from msgspec import structs
+from msgspec import Meta, structs
 
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, parse_name
 from bae_source.model.call import Call
+from bae_source.model.outcome import ETAG
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
 from bae_source.model.span import Span
@@ -17,7 +19,7 @@ from bae_source.project.importing.plan import with_imports
 from bae_source.project.naming.changeable import resolve_to_change
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.naming.spans import single, span_of
-from bae_source.project.workspace import Workspace
+from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.plan import check_etag, planned
 from bae_source.syntax.outline.groups import check_altered
 from bae_source.syntax.outline.locate import find, unit_for
@@ -28,11 +30,13 @@ from bae_source.syntax.rewrite.pasted import explained, unfenced
 from bae_source.syntax.rewrite.placeholders import check_complete
 from bae_source.syntax.rewrite.replace import Replacement, replace
 from bae_source.syntax.rewrite.textual import (
+    Piece,
+    Replaced,
     fitted_to_line,
     is_indented_twice,
     left_suite,
     outside,
-    replace_text,
+    replace_texts,
     stands,
 )
 from bae_source.syntax.text.source import NEWLINE
@@ -49,9 +53,11 @@ class Edit(Request, frozen=True, kw_only=True):
     """Replace a symbol, a part of it, or a piece of text in a symbol, a module or a data file; or a whole data file.
 
     Give the whole new source of the symbol (or of a part such as `pkg.mod.f@body`), at any indentation; or give `old`
-    and `new` to replace text that occurs exactly once inside the symbol, or in a module. Further lines of `new` may be
-    indented as in the file, or as if the first one stood at the margin; a line end at the end of either counts for
-    nothing; and where `new`, which holds `old`, stands there already, nothing changes. With neither, only the comment
+    and `new` to replace text inside the symbol, or in a module: several pairs at once, each of which occurs there once,
+    or `every` or the `nth` place of it. Further lines of `new` may be indented as in the file, or as if the first one
+    stood at the margin; a line end at the end of either counts for nothing; white space at line ends, or another
+    indentation of all lines, is overlooked where exactly one place differs by that alone; and where `new`, which holds
+    `old`, stands there already, nothing changes. With neither, only the comment
     above the symbol or the module's imports change, as `comment` and `imports` say. The string below an attribute,
     which documents it, is read with it and stays unless the new source has another. A module has the parts
     `pkg.mod@docstring`, `@imports` and `@main`; a data file is named as `pkg:dir/file.txt`. Warnings name what goes and
@@ -67,12 +73,21 @@ class Edit(Request, frozen=True, kw_only=True):
         "edit app.net.Client.send --source send.py",
         "edit app.net.Client.send --dry-run --source - < send.py",
         'edit app.config.load --old "wait=5" --new "wait=30"',
+        "edit app.config.load --old 5 --new 30 --old 2 --new 3",
+        "edit app.config --old OLD_LIMIT --new LIMIT --every",
     )
 
     target: Target
     new_source: Annotated[str | None, described("The new source of the symbol or part.", placed=True)] = None
-    old: Annotated[str | None, described("Text inside the target to replace; it must occur exactly once.")] = None
-    new: Annotated[str | None, described("What stands there instead of old.")] = None
+    old: Annotated[
+        str | tuple[str, ...] | None,
+        described("Text inside the target to replace, which occurs there once; or several, each with its new."),
+    ] = None
+    new: Annotated[str | tuple[str, ...] | None, described("What stands there instead of old; one for each.")] = None
+    every: Annotated[bool, described("Replace old wherever it occurs in the target.")] = False
+    nth: Annotated[
+        Annotated[int, Meta(ge=1)] | None, described("Replace this one of the places of old, counted from 1.")
+    ] = None
     imports: Imports = ()
     comment: Annotated[
         str | None, described("The comment block above the symbol; an empty one removes it, none keeps it.")
@@ -93,7 +108,7 @@ class Edit(Request, frozen=True, kw_only=True):
         if notices:
             plan = structs.replace(self, new_source=source).plan(workspace)
             return structs.replace(plan, warnings=(*notices, *plan.warnings))
-        with explained(self.new_source, self.new):
+        with explained(self.new_source, "\n".join(piece.new for piece in self._pieces)):
             return self._plan_code(workspace)
 
     def _plan_code(self, workspace: Workspace) -> Plan:
@@ -102,7 +117,7 @@ class Edit(Request, frozen=True, kw_only=True):
         check_etag(resolved, self.if_match)
         if resolved.group is None:
             return self._plan_module(workspace, resolved)
-        if self.old is not None:
+        if self._pieces:
             return self._plan_text(workspace, resolved)
         part = resolved.address.part
         if part is not None and self.comment is not None:
@@ -120,6 +135,12 @@ class Edit(Request, frozen=True, kw_only=True):
             replacement = replace(resolved.tree, resolved.module.name, resolved.group, new_source, comment=self.comment)
         return _compared(workspace, resolved, self._planned(workspace, resolved, replacement), self.new_source or "")
 
+    @property
+    def _pieces(self) -> tuple[Piece, ...]:
+        """The texts to replace."""
+        pairs = zip(_several(self.old), _several(self.new), strict=True)
+        return tuple(Piece(old=old, new=new, every=self.every, nth=self.nth) for old, new in pairs)
+
     def _check_arguments(self) -> None:
         whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
         neither = not whole and not any(piece) and self.comment is None and not self.imports
@@ -130,11 +151,27 @@ class Edit(Request, frozen=True, kw_only=True):
                 hints=["Give new_source for the whole symbol, or old and new for a piece of text in it."],
                 details={"missing": ["new_source"] if neither else []},
             )
+        self._check_pieces()
         lines = self.comment.splitlines() if self.comment is not None else []
         if lines and any(line.strip()[:1] not in ("", "#") for line in lines):
             raise RequestError("invalid_arguments", "comment takes comment lines.", hints=["Begin each line with #."])
         if self.comment is not None and any(piece):
             raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
+
+    def _check_pieces(self) -> None:
+        """See that each old text has a new one, and that it is clear which places of it are meant."""
+        old, new = len(_several(self.old)), len(_several(self.new))
+        problem = ""
+        if old != new or (self.old is not None and not old):
+            problem = f"edit takes a new for each old; there are {old} of old and {new} of new."
+        elif (self.every or self.nth is not None) and not old:
+            problem = "every and nth go with old and new."
+        elif self.every and self.nth is not None:
+            problem = "every and nth exclude each other."
+        elif self.nth is not None and old > 1:
+            problem = "nth goes with one old alone."
+        if problem:
+            raise RequestError("invalid_arguments", problem, hints=["Give old and new in pairs, in the same order."])
 
     def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Change a piece of a module's text, a part of it, or its imports."""
@@ -149,7 +186,7 @@ class Edit(Request, frozen=True, kw_only=True):
             edit_module,
         )
 
-        change = ModuleChange(source=self.new_source, old=self.old, new=self.new, imports=self.imports)
+        change = ModuleChange(source=self.new_source, pieces=self._pieces, imports=self.imports)
         return edit_module(workspace, resolved, change)
 
     def _plan_data(self, workspace: Workspace) -> Plan:
@@ -162,78 +199,57 @@ class Edit(Request, frozen=True, kw_only=True):
             )
         from bae_source.refactoring.planning.data_changes import edit_data  # what code need not wait for
 
-        return edit_data(
-            workspace, self.target, source=self.new_source, old=self.old, new=self.new, if_match=self.if_match
-        )
+        return edit_data(workspace, self.target, source=self.new_source, pieces=self._pieces, if_match=self.if_match)
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
-        """Replace `old` by `new` where it occurs exactly once; lines that would leave the symbol move into it."""
-        assert self.old is not None
-        assert self.new is not None
+        """Replace pieces of text; lines that would leave the symbol move into it."""
         assert resolved.group is not None
-        tree = resolved.tree
-        splice = replace_text(tree, span_of(resolved), self.old, self.new, name=str(resolved.address))
-        if splice is None:
+        tree, span = resolved.tree, span_of(resolved)
+        try:
+            found = replace_texts(tree, span, self._pieces, name=str(resolved.address))
+        except LookupFailed as error:
+            raise error.altered(details={**error.details, ETAG: etag_of(span.cut(tree.text))}) from None
+        if not found.splices:
             return self._planned(workspace, resolved, Replacement())
-        span, new = splice
-        first: ResourceError | None = None
-        if not is_indented_twice(tree, span, new):
+        given, first = found.splices, list[ResourceError]()
+        if not any(is_indented_twice(tree, place, new) for place, new in given):
+            are_commented = not any(_COMMENT_AT_MARGIN.search(new) for _, new in given)
             try:
-                return self._text_planned(workspace, resolved, splice, comments=not _COMMENT_AT_MARGIN.search(new))
+                return self._text_planned(workspace, resolved, found, comments=are_commented)
             except (SourceError, _Leaves) as error:
-                first = error
-        moved = fitted_to_line(tree, span, new, unit_for(tree, resolved.group.members))
-        if moved is not None and stands(tree.text, span.start, span.cut(tree.text), moved):
+                first.append(error)
+        unit = unit_for(tree, resolved.group.members)
+        moved = tuple((place, fitted_to_line(tree, place, new, unit)) for place, new in given)
+        at_home = tuple(
+            (place, text if text is not None else new) for (place, text), (_, new) in zip(moved, given, strict=True)
+        )
+        if all(text is not None and stands(tree.text, at.start, at.cut(tree.text), text) for at, text in moved):
             return self._planned(workspace, resolved, Replacement())
-        for text in (moved, new):
+        for splices in (at_home, given) if any(text is not None for _, text in moved) else (given,):
             try:
-                if text is not None:
-                    return self._text_planned(workspace, resolved, (span, text), comments=True)
+                return self._text_planned(workspace, resolved, structs.replace(found, splices=splices), comments=True)
             except (SourceError, Refused) as error:
-                first = first or error
-        assert first is not None
-        raise first
+                first.append(error)
+        raise first[0]
 
     def _text_planned(
-        self, workspace: Workspace, resolved: Resolved, splice: tuple[Span, str], *, comments: bool = False
+        self, workspace: Workspace, resolved: Resolved, found: Replaced, *, comments: bool = False
     ) -> Plan:
-        """Plan one replaced piece of text, all of which stands in the symbol or defines something beside it.
+        """Plan replaced pieces of text, all of which stand in the symbol or define something beside it.
 
         Parameters:
             comments: whether comments may stand elsewhere.
         """
-        plan = self._planned(workspace, resolved, Replacement(splices=(splice,)))
+        plan = self._planned(workspace, resolved, Replacement(splices=found.splices, notices=found.notices))
         if not plan.changes:
             return plan
         assert resolved.group is not None
         after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
         members = self._check_still_there(resolved, after)
-        span, new = splice
-        every, _ = with_imports(workspace, resolved, (splice,), self.imports)
-        before = (each for each in every if each[0].end <= span.start and each != splice)
-        start = span.start + sum(len(text) - len(place) for place, text in before)
-        written = Span(start, start + len(new))
-        if (strayed := left_suite(after, members, written)) is not None:
-            raise Refused(
-                "unsafe_change",
-                f"With the change, {strayed.names[0]} would be defined outside of what holds {resolved.address}.",
-                hints=[
-                    Call(
-                        "insert",
-                        target=resolved.address,
-                        position="after",
-                        then="puts code beside it, at its indentation.",
-                    )
-                ],
-            )
-        left = outside(after, members, written) if NEWLINE.search(new) else ""
-        if left and not (comments and _ONLY_COMMENTS.fullmatch(left)):
-            raise _Leaves(
-                "unsafe_change",
-                f"With the change, {NEWLINE.split(left)[0]!r} would stand outside of {resolved.address}.",
-                hints=["Indent the further lines of new as the line of old is; use insert for code beside a symbol."],
-            )
-        return _compared(workspace, resolved, plan, new)
+        every, _ = with_imports(workspace, resolved, found.splices, self.imports)
+        for splice in found.splices:
+            _check_inside(resolved, after, members, _written(every, splice), splice[1], comments=comments)
+        return _compared(workspace, resolved, plan, "\n".join(new for _, new in found.splices))
 
     def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
         """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
@@ -260,6 +276,48 @@ class Edit(Request, frozen=True, kw_only=True):
             warnings=(*replacement.notices, *notices),
         )
         return plan if plan.changes else structs.replace(plan, summary=f"{resolved.address} is like that already.")
+
+
+def _several(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else given or ()
+
+
+def _written(every: Sequence[tuple[Span, str]], splice: tuple[Span, str]) -> Span:
+    """Return where a splice among others is written."""
+    span, new = splice
+    before = (each for each in every if each[0].end <= span.start and each != splice)
+    start = span.start + sum(len(text) - len(place) for place, text in before)
+    return Span(start, start + len(new))
+
+
+def _check_inside(
+    resolved: Resolved, after: Tree, members: tuple[int, ...], written: Span, new: str, *, comments: bool
+) -> None:
+    """See that a piece of text which was put into a symbol stands in it, or defines something beside it.
+
+    Raises:
+        Refused: `unsafe_change`.
+    """
+    if (strayed := left_suite(after, members, written)) is not None:
+        raise Refused(
+            "unsafe_change",
+            f"With the change, {strayed.names[0]} would be defined outside of what holds {resolved.address}.",
+            hints=[
+                Call(
+                    "insert",
+                    target=resolved.address,
+                    position="after",
+                    then="puts code beside it, at its indentation.",
+                )
+            ],
+        )
+    left = outside(after, members, written) if NEWLINE.search(new) else ""
+    if left and not (comments and _ONLY_COMMENTS.fullmatch(left)):
+        raise _Leaves(
+            "unsafe_change",
+            f"With the change, {NEWLINE.split(left)[0]!r} would stand outside of {resolved.address}.",
+            hints=["Indent the further lines of new as the line of old is; use insert for code beside a symbol."],
+        )
 
 
 def _compared(workspace: Workspace, resolved: Resolved, plan: Plan, given: str) -> Plan:

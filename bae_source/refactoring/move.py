@@ -144,7 +144,7 @@ class Move(Request, frozen=True, kw_only=True):
                 f"{targets[0]} is a stub, which moves with its module.",
                 hints=["Name the module."],
             )
-        check_etag_of(extent, self.if_match)
+        check_etag_of(workspace, extent, self.if_match)
         check_removable(workspace, extent)
         if self.merge:
             from bae_source.refactoring.moving.merging import plan_merge  # few moves are merges

@@ -160,7 +160,7 @@ class Rename(Request, frozen=True, kw_only=True):
         choice = Choice(leaves_unsure=self.unsure == "leave", text=self.text, skip_generated=self.skip_generated)
         extent = extent_of(workspace, self.target, "move")
         assert extent is not None
-        check_etag_of(extent, self.if_match)
+        check_etag_of(workspace, extent, self.if_match)
         check_removable(workspace, extent)
         new, package = safety.identifier(self.new_name), resolved.module.name.rpartition(".")[0]
         to = f"{package}.{new}" if package else new

@@ -21,7 +21,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.data_changes import write_data
 from bae_source.refactoring.planning.exporting import Exporting, exposes_others, exposing, package_of
 from bae_source.refactoring.planning.new_modules import new_module, taken
-from bae_source.refactoring.planning.plan import planned_files
+from bae_source.refactoring.planning.plan import outdated, planned_files
 from bae_source.syntax.rewrite.altered import compared_modules
 from bae_source.syntax.rewrite.pasted import explained, unfenced
 from bae_source.syntax.rewrite.placeholders import check_complete
@@ -168,12 +168,7 @@ class Write(Request, frozen=True, kw_only=True):
         if not self.overwrite:
             raise taken(module)
         if self.if_match is not None and self.if_match != etag:
-            raise Refused(
-                "stale",
-                f"{module.name} is not what it was when its etag was read.",
-                hints=[f"Read {module.name} again and repeat the change with the new etag {etag}."],
-                details={"etag": etag},
-            )
+            raise outdated(module.name, etag, like.text if like else None)
         newline = like.newline if like and like.text else _newline_near(workspace, module.path)
         content, notices = written(self.source, module.name, newline=newline, like=like)
         plan = planned_files(

@@ -118,7 +118,7 @@ def test_what_a_model_calls_is_what_python_and_the_command_line_answer(project: 
     assert answer == as_mapping(outcome) | offered
     uri = "sym://python/type/app/client/Client#send"
     shown = call("ast", "snippet", uri, "--root", str(project), door=_real)
-    assert ask(project, "snippet", {"uris": [uri]}, profile="full") == shown.json
+    assert ask(project, "snippet", {"uris": [uri]}) == shown.json
 
 
 def _real(root: Path, environment: Any, asked: Any, context: Any) -> Any:

@@ -156,7 +156,7 @@ def test_fix_mends_what_is_as_it_was_staged_and_stages_nothing(root: Path) -> No
     index = git(root, "ls-files", "-s")
     called = hook("--fix", "app/__init__.py")
     assert called.status == 1
-    assert called.out.decode().startswith(f"{EXPORT}  (mended)\nLook at the change, and stage it.\n")
+    assert called.out.decode().startswith(f"{EXPORT}  (mended)\nLook at the change, and stage it.  (take it back: ")
     assert (root / "app/__init__.py").read_text() == INIT.replace("    'gone',\n", "")
     assert git(root, "ls-files", "-s") == index
     git(root, "add", ".")

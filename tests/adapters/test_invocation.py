@@ -185,7 +185,7 @@ def test_the_environment_goes_in_as_an_argument() -> None:
         (("--nonsense", "read", "a"), "--nonsense stands before the verb"),
         (("insert", "a"), "new_source is missing"),
         (("edit", "a", "--old"), "expected one argument"),
-        (("edit", "a", "--old", "x", "--old", "y"), "given more than once"),
+        (("edit", "a", "--source", "x", "--source", "y"), "given more than once"),
         (("edit", "a", "--code", "x", "--source", "-"), "exclude each other"),
         (("edit", "a", "--old", "x", "--old-file", "y"), "exclude each other"),
         (("edit", "a", "--source", "-", "--old-file", "-"), "cannot both be standard input"),

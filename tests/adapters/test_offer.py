@@ -167,9 +167,11 @@ def test_functions_are_those_of_the_core_and_run_what_they_reach(project: Path) 
     assert all(each["input_schema"]["type"] == "object" for each in found)
     answer = functions.dispatch("call", {"verb": "glob", "arguments": {"pattern": "app.*"}}, root=project)
     assert "app.client" in answer["text"]
-    refused = functions.dispatch("insert", {"target": "app.client"}, root=project)
+    refused = functions.dispatch("insert", {"target": "app.client"}, root=project, profile="core")
     assert refused["errors"][0]["code"] == "unknown_operation"
     assert functions.dispatch("glob", {"pattern": "app.*"}, root=project, profile="full")["text"] == answer["text"]
+    assert functions.dispatch("glob", {"pattern": "app.*"}, root=project) == answer, "by its own name, too"
+    assert functions.dispatch("insert", {}, root=project, read_only=True)["errors"][0]["code"] == "unknown_operation"
     functions.close(project)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from bae_source.adapters.cli.streams import visible, wants_colour
 from bae_source.errors import LookupFailed
@@ -53,15 +54,34 @@ def test_a_diff_in_a_pipe_has_the_bytes_that_are_no_utf_8() -> None:
     assert called.out == b"+x = '\xe9'\r\n"
 
 
-def test_a_change_in_a_pipe_is_a_line_and_how_to_take_it_back() -> None:
+def test_a_change_in_a_pipe_is_its_verdict_with_the_way_back_and_then_the_diff() -> None:
     called = shown(APPLIED, terminal=False)
-    assert called.out == b"edited f.x\nop_1  (take it back: bae-source undo op_1)\n"
+    assert called.out.decode() == f"edited f.x  (take it back: bae-source undo op_1)\n{DIFF}"
     assert called.said == "warning[noted]: Look.\n"
+
+
+def test_of_what_a_refactoring_leaves_the_list_follows_the_verdict() -> None:
+    called = shown(replace(APPLIED, text="renamed f.x\n\nmention: f:3\n"), terminal=False)
+    assert called.out.decode() == f"renamed f.x  (take it back: bae-source undo op_1)\nmention: f:3\n{DIFF}"
+
+
+def test_a_change_that_was_not_recorded_offers_no_way_back() -> None:
+    lost = (Notice("history_unavailable", "Not recorded."),)
+    called = shown(replace(APPLIED, warnings=lost, next_actions=("imports remove f os",)), terminal=False)
+    assert called.out.decode() == f"edited f.x  (op_1)\n{DIFF}"
+    assert called.said == "  -> imports remove f os\nwarning[history_unavailable]: Not recorded.\n"
+
+
+def test_a_quiet_change_shows_no_diff(tmp_path: object) -> None:
+    for flag in ("-q", "--quiet"):
+        called = call("delete", "f.x", flag, "--root", str(tmp_path), door=Recorder(APPLIED))
+        assert called.out.decode().startswith("edited f.x  (take it back")
+        assert "+" not in called.out.decode()
 
 
 def test_a_change_on_a_terminal_shows_the_diff_too() -> None:
     called = shown(APPLIED, **PLAIN)
-    assert called.out.decode() == f"edited f.x\n{DIFF}op_1  (take it back: bae-source undo op_1)\n"
+    assert called.out.decode() == f"edited f.x  (take it back: bae-source undo op_1)\n{DIFF}"
 
 
 def test_the_way_back_can_be_typed_as_it_stands(tmp_path: object) -> None:

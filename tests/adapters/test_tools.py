@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from bae_source.adapters.offer import Offer
 from bae_source.adapters.toolbox import Toolbox
 from bae_source.adapters.tools import as_text, as_texts, tools
 from bae_source.engine.registry import REQUESTS
@@ -71,7 +72,7 @@ def test_a_call_is_an_outcome_whatever_happens(toolbox: Toolbox, project: Path) 
 
 
 def test_a_tool_that_is_not_offered_is_not_called(project: Path) -> None:
-    toolbox = Toolbox(Service(project), offered=tools(read_only=True))
+    toolbox = Toolbox(Service(project), offer=Offer(read_only=True))
     outcome = toolbox.call("delete", {"target": "app.client.Client"})
     assert outcome.errors[0].code == "unknown_operation"
     assert "not offered" in outcome.errors[0].message

@@ -30,6 +30,8 @@ class Shape(Enum):
     DENIAL = "denial"
     """False when given."""
     LIST = "list"
+    TEXTS = "texts"
+    """A text each time that it is given; a single one is no list."""
     CHOICE = "choice"
     INTEGER = "integer"
     NUMBER = "number"
@@ -91,13 +93,13 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
         Argument(parameter="new_source", flags=("--code",), metavar="TEXT", help="The new source itself."),
     ),
     "old": (
-        Argument(parameter="old", flags=("--old",), metavar="TEXT"),
+        Argument(parameter="old", flags=("--old",), shape=Shape.TEXTS, metavar="TEXT"),
         Argument(
             parameter="old", flags=("--old-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."
         ),
     ),
     "new": (
-        Argument(parameter="new", flags=("--new",), metavar="TEXT"),
+        Argument(parameter="new", flags=("--new",), shape=Shape.TEXTS, metavar="TEXT"),
         Argument(
             parameter="new", flags=("--new-file",), shape=Shape.FILE, metavar="FILE|-", help="The same, in a file."
         ),
@@ -178,6 +180,10 @@ _FORMAT = Argument(
     help="Print a line of JSON for each URI, or markdown. [json]",
 )
 
+_QUIET = Argument(
+    parameter="quiet", flags=("-q", "--quiet"), shape=Shape.FLAG, help="Do not show the diff of a change that is made."
+)
+
 #: Options of every verb.
 ALWAYS = (_JSON, _HELP)
 #: Options of every request; these may also stand before the verb.
@@ -201,6 +207,8 @@ def of_context(kind: type[Request]) -> tuple[Argument, ...]:
 
 def of_output(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that say how the answer is printed."""
+    if kind.effect is not Effect.READS:
+        return (_QUIET,)
     return (_FORMAT,) if kind.family == "ast" else ()
 
 

@@ -43,11 +43,13 @@ class Answer(Struct, frozen=True, kw_only=True):
     Parameters:
         is_help: whether the text is one of our own help texts.
         root: where the project was said to be; it goes into what is to be typed next.
+        quiet: whether the diff of a change is not shown.
     """
 
     outcome: Outcome
     is_help: bool = False
     root: str | None = None
+    quiet: bool = False
 
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
@@ -154,7 +156,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, usage) from error
-    return Answer(outcome=outcome, root=root)
+    return Answer(outcome=outcome, root=root, quiet="quiet" in values)
 
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
@@ -274,7 +276,7 @@ def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         elif answer.is_help:
             render_help(answer.outcome.text, streams)
         else:
-            render(answer.outcome, streams, command=_command(streams.program, answer))
+            render(answer.outcome, streams, command=_command(streams.program, answer), quiet=answer.quiet)
     except BrokenPipeError:
         abandon(streams.stdout)
         abandon(streams.stderr)

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from bae_source.adapters.cli.render import render, render_diff, render_heading
+from bae_source.adapters.cli.render import render, render_heading
 from bae_source.adapters.cli.streams import Streams
 from bae_source.engine.registry import request
 from bae_source.engine.service import Context, Service
@@ -222,8 +222,6 @@ class _Stage(Struct, frozen=True, kw_only=True):
 
     def show(self, outcome: Outcome) -> None:
         render(outcome, self.streams, command=f"{self.streams.program} {{}}")
-        if not self.streams.stdout.terminal:  # there, the rendering has shown it
-            render_diff(outcome.diff, self.streams)
 
     def content(self, name: str) -> bytes:
         return (self.project.root / name).read_bytes()

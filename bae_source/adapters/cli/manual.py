@@ -129,7 +129,7 @@ def _pieces(arguments: Iterable[Argument]) -> Iterator[str]:
             alternatives.setdefault(argument.parameter, []).append(argument)
     for same in alternatives.values():
         drawn = " | ".join(_typed(each) if each.flags else each.value for each in same)
-        repeated = " ..." if same[0].shape is Shape.LIST else ""
+        repeated = " ..." if same[0].shape in (Shape.LIST, Shape.TEXTS) else ""
         if same[0].required:
             yield (f"({drawn})" if len(same) > 1 else drawn) + repeated
         else:

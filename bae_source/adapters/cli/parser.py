@@ -102,7 +102,7 @@ def _options(
 
 def _store(parser: Parser, given: dict[Argument, Any], argument: Argument, value: object) -> None:
     """Keep a value; a second one is refused where only one can be meant, since the last would win silently."""
-    if argument.shape is Shape.LIST:
+    if argument.shape in (Shape.LIST, Shape.TEXTS):
         given.setdefault(argument, []).append(value)
     elif argument in given:
         _complain(parser, argument, "given more than once")

@@ -1,7 +1,8 @@
 """An outcome as people read it: plain in a pipe, painted on a terminal.
 
 stdout carries the answer and stderr the rest. In a pipe a read is the source byte for byte, and a dry run the diff
-alone, as `git apply` takes it. Painting (`paint`, which loads rich) happens only where a stream wants colour.
+alone, as `git apply` takes it. Of a change the verdict stands first, with how it is taken back, and its diff last.
+Painting (`paint`, which loads rich) happens only where a stream wants colour.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bae_source.adapters.cli.streams import Sink, Streams, visible
-from bae_source.model.outcome import Failure, Outcome, to_json
+from bae_source.model.outcome import Failure, Outcome, headed, to_json
 
 
-def render(outcome: Outcome, streams: Streams, *, command: str = "{}") -> None:
+def render(outcome: Outcome, streams: Streams, *, command: str = "{}", quiet: bool = False) -> None:
     """Write the outcome to the streams.
 
     Parameters:
         command: how an action such as `undo op_7f3a` is typed as a command; the action goes where `{}` is.
+        quiet: whether a change that was made is not shown.
     """
     if outcome.errors:
         _errors(outcome, streams.stderr)
@@ -27,6 +29,9 @@ def render(outcome: Outcome, streams: Streams, *, command: str = "{}") -> None:
         _answer(outcome, streams)
     else:
         _change(outcome, streams, command)
+        render_warnings(outcome, streams)
+        _write(streams.stdout, "" if quiet else outcome.diff, "diff")
+        return
     render_warnings(outcome, streams)
 
 
@@ -44,11 +49,6 @@ def render_json(outcome: Outcome, streams: Streams) -> None:
 def render_help(text: str, streams: Streams) -> None:
     """Write a help text."""
     _write(streams.stdout, text, "help")
-
-
-def render_diff(text: str, streams: Streams) -> None:
-    """Write a diff."""
-    _write(streams.stdout, text, "diff")
 
 
 def render_heading(text: str, streams: Streams, *, style: str) -> None:
@@ -71,13 +71,9 @@ def _answer(outcome: Outcome, streams: Streams) -> None:
 
 
 def _change(outcome: Outcome, streams: Streams, command: str) -> None:
-    _line(streams.stdout, outcome.text, "done" if outcome.status in ("applied", "unchanged") else "warning")
-    if streams.stdout.terminal:
-        _write(streams.stdout, outcome.diff, "diff")
-    actions = list(outcome.next_actions)
-    if outcome.operation_id is not None and outcome.status == "applied":
-        back = f"  (take it back: {command.replace('{}', actions.pop(0), 1)})" if actions else ""
-        _line(streams.stdout, f"{outcome.operation_id}{back}", "dim")
+    first, rest, actions = headed(outcome, command)
+    _line(streams.stdout, first, "done" if outcome.status in ("applied", "unchanged") else "warning")
+    _line(streams.stdout, rest)
     _arrows(streams.stderr, actions)
 
 
@@ -86,6 +82,8 @@ def _errors(outcome: Outcome, stderr: Sink) -> None:
         _say(stderr, f"error[{failure.code}]", "error", failure.message)
         _arrows(stderr, failure.hints)
         _candidates(failure, stderr)
+    if outcome.etag:
+        _line(stderr, f"etag {outcome.etag}", "dim")
     _write(stderr, outcome.diff, "diff")
 
 

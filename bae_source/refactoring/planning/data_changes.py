@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
@@ -29,7 +29,7 @@ from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent, check_etag_of, check_way, extent_of, is_text
 from bae_source.refactoring.planning.plan import planned_files
-from bae_source.syntax.rewrite.textual import place_text
+from bae_source.syntax.rewrite.textual import Piece, place_texts
 from bae_source.syntax.text.source import codec_of, dominant_newline, kept_uniform
 
 _LONGEST = 255
@@ -40,15 +40,14 @@ def edit_data(
     target: str,
     *,
     source: str | None = None,
-    old: str | None = None,
-    new: str | None = None,
+    pieces: Sequence[Piece] = (),
     if_match: str | None = None,
 ) -> Plan:
-    """Plan the change of a data file that is there: of all of it, or of text that occurs exactly once in it.
+    """Plan the change of a data file that is there: of all of it, or of pieces of text in it.
 
     Parameters:
         target: `pkg:inner`.
-        source: its whole text; or else `old` and `new`.
+        source: its whole text; or else `pieces`.
 
     Raises:
         LookupFailed: `symbol_not_found` or `ambiguous_symbol`, for the file or for `old`.
@@ -56,15 +55,13 @@ def edit_data(
         SourceError: `encoding_invalid` if its encoding has no such character.
     """
     extent = _file(workspace, target)
-    check_etag_of(extent, if_match)
+    check_etag_of(workspace, extent, if_match)
     [path] = extent.files
     before = workspace.content(path) or b""
     if source is not None:
         after, notices = _replaced(before, source, extent.address)
     else:
-        assert old is not None
-        assert new is not None
-        after, notices = _edited(before, old, new, extent.address)
+        after, notices = _edited(before, pieces, extent.address)
     return _plan(workspace, extent.address, path, after, "Edited", seen=(extent.etag,), notices=notices)
 
 
@@ -194,8 +191,8 @@ def _plan(
     )
 
 
-def _edited(before: bytes, old: str, new: str, address: str) -> tuple[bytes, list[Notice]]:
-    """Replace `old` by `new`; a text that is not UTF-8 is taken byte by byte."""
+def _edited(before: bytes, pieces: Sequence[Piece], address: str) -> tuple[bytes, list[Notice]]:
+    """Replace pieces of text; one that is not UTF-8 is taken byte by byte."""
     codec = codec_of(before)
     if codec is None:
         raise Refused(
@@ -204,17 +201,16 @@ def _edited(before: bytes, old: str, new: str, address: str) -> tuple[bytes, lis
             hints=["Give new_source to replace it as a whole."],
         )
     text = before.decode(codec)
-    splice = place_text(text, old, new, newline=dominant_newline(text) or "\n", name=address)
-    if splice is None:
-        return before, []
-    span, given = splice
-    start = len(text[: span.start].encode(codec))
-    end = start + len(text[span.start : span.end].encode(codec))
-    piece = _encoded(given, codec, address)
-    notices = []
-    if codec != "utf-8" and not piece.isascii():
-        notices.append(Notice("encoding_assumed", f"{address} is not UTF-8; the new text was written as Latin-1."))
-    return before[:start] + piece + before[end:], notices
+    found = place_texts(text, pieces, newline=dominant_newline(text) or "\n", name=address)
+    notices, chunks, position = list(found.notices), list[bytes](), 0
+    for span, given in found.splices:
+        piece = _encoded(given, codec, address)
+        if codec != "utf-8" and not piece.isascii():
+            notices.append(Notice("encoding_assumed", f"{address} is not UTF-8; the new text was written as Latin-1."))
+        chunks += [text[position : span.start].encode(codec), piece]
+        position = span.end
+    after = b"".join([*chunks, text[position:].encode(codec)])
+    return after, list(dict.fromkeys(notices))
 
 
 def _replaced(before: bytes, source: str, address: str) -> tuple[bytes, list[Notice]]:

@@ -35,7 +35,8 @@ from bae_source.project.files.walk import VENV
 from bae_source.project.naming.changeable import Verb, resolve_to_change
 from bae_source.project.naming.resolve import namespace
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.syntax.text.source import Source
+from bae_source.refactoring.planning.plan import outdated
+from bae_source.syntax.text.source import Source, codec_of
 
 _REPOSITORIES = (".git", ".hg", ".svn", ".bzr")
 _COMPILED = "__pycache__"
@@ -100,19 +101,18 @@ def extent_of(workspace: Workspace, target: str, verb: Verb = "delete") -> Exten
     return _of_module(workspace, str(resolved.address), resolved.module)
 
 
-def check_etag_of(extent: Extent, if_match: str | None) -> None:
+def check_etag_of(workspace: Workspace, extent: Extent, if_match: str | None) -> None:
     """Refuse a change whose caller has seen another state of a module, a package or data.
 
     Raises:
-        Refused: `stale`.
+        Refused: `stale`, with what a single text file holds now.
     """
-    if if_match is not None and if_match != extent.etag:
-        raise Refused(
-            "stale",
-            f"{extent.address} is not what it was when its etag was read.",
-            hints=[f"Look at it again and repeat the change with the new etag {extent.etag}."],
-            details={"etag": extent.etag},
-        )
+    if if_match is None or if_match == extent.etag:
+        return
+    content = workspace.content(extent.files[0]) if len(extent.files) == 1 else None
+    codec = None if content is None else codec_of(content)
+    source = None if content is None or codec is None else content.decode(codec)
+    raise outdated(extent.address, extent.etag, source)
 
 
 def check_way(workspace: Workspace, name: str, folder: str) -> None:

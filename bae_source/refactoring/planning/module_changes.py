@@ -28,7 +28,7 @@ from bae_source.syntax.outline.locate import group_span, qualname_of
 from bae_source.syntax.rewrite.module_parts import altered_module, remove_module_part, replace_module_part, touched
 from bae_source.syntax.rewrite.placeholders import check_complete
 from bae_source.syntax.rewrite.splice import Splices
-from bae_source.syntax.rewrite.textual import replace_text
+from bae_source.syntax.rewrite.textual import Piece, replace_texts
 
 
 class ModuleChange(Struct, frozen=True, kw_only=True):
@@ -36,14 +36,12 @@ class ModuleChange(Struct, frozen=True, kw_only=True):
 
     Parameters:
         source: of the part that the address names.
-        old: text that occurs once in the module, or in that part.
-        new: what stands there instead.
+        pieces: text in the module, or in that part, and what stands there instead.
         imports: statements to add.
     """
 
     source: str | None = None
-    old: str | None = None
-    new: str | None = None
+    pieces: Sequence[Piece] = ()
     imports: Sequence[str] = ()
 
 
@@ -57,10 +55,10 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
     check_part(resolved)
     part = resolved.address.part
     splices: Splices = []
-    if change.old is not None:
-        assert change.new is not None
-        found = replace_text(resolved.tree, span_of(resolved), change.old, change.new, name=str(resolved.address))
-        splices = [found] if found else []
+    fitted: tuple[Notice, ...] = ()
+    if change.pieces:
+        found = replace_texts(resolved.tree, span_of(resolved), change.pieces, name=str(resolved.address))
+        splices, fitted = list(found.splices), found.notices
     elif change.source is not None and part is not None:
         splices = replace_module_part(resolved.tree, part, change.source)
     elif change.source is not None:
@@ -74,10 +72,11 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
             ],
         )
     whole, notices = with_imports(workspace, resolved, splices, change.imports)
-    plan = _planned(workspace, resolved, list(whole), splices, "Edited", list(notices))
+    plan = _planned(workspace, resolved, list(whole), splices, "Edited", [*fitted, *notices])
     if plan.changes:
         after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
-        check_complete(change.source or change.new or "", resolved.tree, after, resolved.module.name)
+        given = change.source or "\n".join(piece.new for piece in change.pieces)
+        check_complete(given, resolved.tree, after, resolved.module.name)
     return plan
 
 

@@ -18,7 +18,7 @@ from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.address import Address
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, between
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import ETAG, PREVIEW, Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.span import Span
 from bae_source.project.facts.index import named
@@ -68,14 +68,25 @@ def check_etag(resolved: Resolved, if_match: str | None) -> None:
     """
     if if_match is None:
         return
-    present = etag_of(span_of(resolved).cut(resolved.tree.text))
-    if if_match != present:
-        raise Refused(
-            "stale",
-            f"{resolved.address} is not what it was when its etag was read.",
-            hints=[f"Read {resolved.address} again and repeat the change with the new etag {present}."],
-            details={"etag": present},
-        )
+    source = span_of(resolved).cut(resolved.tree.text)
+    if if_match != etag_of(source):
+        raise outdated(str(resolved.address), etag_of(source), source)
+
+
+def outdated(address: str, present: str, source: str | None) -> Refused:
+    """Return the refusal of a change whose caller has seen another state.
+
+    Parameters:
+        present: the etag now.
+        source: the text now, which the error carries; None where there is none to be shown.
+    """
+    is_shown = "it stands below" if source is not None else f"read {address} again"
+    return Refused(
+        "stale",
+        f"{address} is not what it was when its etag was read.",
+        hints=[f"Look at what it is now, {is_shown}, and repeat the change with the new etag {present}."],
+        details={ETAG: present, **({} if source is None else {PREVIEW: source})},
+    )
 
 
 def planned(

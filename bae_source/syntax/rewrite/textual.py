@@ -1,78 +1,172 @@
-"""Replace a piece of text that occurs exactly once in a span, or in a whole text that need be no Python."""
+"""Replace pieces of text in a span, or in any text: what occurs there once, or the places that are named."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct, structs
 
 from bae_source.errors import LookupFailed, RequestError, SourceError
+from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Definition
 from bae_source.syntax.outline.locate import owned_comment
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.given import WRAPPER, understand
 from bae_source.syntax.rewrite.splice import fitted, newline_at
+from bae_source.syntax.text.nearby import fits, nearest
 from bae_source.syntax.text.source import NEWLINE, kept_uniform, newline_kinds, with_newlines
 
 _SHOWN = 3
+_MOST_LINES = 10
+_MOST_SHOWN = 60
 _LAST_NEWLINE = re.compile(r"(?:\r\n|\n|\r)\Z")
 
 
-def replace_text(tree: Tree, span: Span, old: str, new: str, *, name: str) -> tuple[Span, str] | None:
-    """Return the splice that puts `new` in the place of `old`; None where `new` stands there already.
+class Piece(Struct, frozen=True, kw_only=True):
+    """A piece of text to replace.
+
+    Parameters:
+        old: what stands there; exactly once, unless the others say which of its places are meant.
+        new: what shall stand there.
+        every: whether all places are meant.
+        nth: which of its places is meant, from 1.
+    """
+
+    old: str
+    new: str
+    every: bool = False
+    nth: int | None = None
+
+
+class Replaced(Struct, frozen=True):
+    """Splices that replace pieces of text, in order; none where the new ones stand there already.
+
+    Parameters:
+        notices: what is said of them.
+    """
+
+    splices: tuple[tuple[Span, str], ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def replace_texts(tree: Tree, span: Span, pieces: Sequence[Piece], *, name: str) -> Replaced:
+    """Return the splices that put new pieces of text in the place of old ones.
 
     One line end at the end of either counts for nothing: shells put it there. Both take the line ends of a file that
     has only one kind; in others, those of the text around `old` where it has none or does not occur with its own.
-    Nothing else is bent: no white space is ignored.
+    Where `old` does not occur, white space at line ends, or an indentation that differs by the same on every line, is
+    overlooked if exactly one place differs by that alone.
 
     Parameters:
         name: what the span is, for errors.
 
     Raises:
-        RequestError: `invalid_arguments` if `old` is empty.
+        RequestError: `invalid_arguments` if a piece is empty, or two of them overlap.
         LookupFailed: `symbol_not_found` with the nearest lines, or `ambiguous_symbol` with the lines it occurs on.
     """
-    old, new = kept_uniform(old, tree.text), kept_uniform(new, tree.text)
-    splice = place_text(span.cut(tree.text), old, new, newline=newline_at(tree.source, span), name=name)
-    if splice is None:
-        return None
-    found, text = splice
-    return Span(span.start + found.start, span.start + found.end), text
+    uniform = [
+        structs.replace(each, old=kept_uniform(each.old, tree.text), new=kept_uniform(each.new, tree.text))
+        for each in pieces
+    ]
+    found = place_texts(span.cut(tree.text), uniform, newline=newline_at(tree.source, span), name=name)
+    moved = tuple((Span(span.start + place.start, span.start + place.end), text) for place, text in found.splices)
+    return Replaced(moved, found.notices)
 
 
-def place_text(text: str, old: str, new: str, *, newline: str, name: str) -> tuple[Span, str] | None:
-    """Return the splice on `text` that puts `new` in the place of `old`; None where `new` stands there already.
+def place_texts(text: str, pieces: Sequence[Piece], *, newline: str, name: str) -> Replaced:
+    """Return the splices on `text` that put new pieces of text in the place of old ones.
 
     Parameters:
         newline: the line end that both take, where the text has several kinds and `old` does not occur with its own.
         name: what the text is, for errors.
 
     Raises:
-        RequestError, LookupFailed: as `replace_text`.
+        RequestError, LookupFailed: as `replace_texts`.
     """
+    found = [_placed(text, piece, newline=newline, name=name) for piece in pieces]
+    splices = sorted((splice for each in found for splice in each.splices), key=lambda splice: splice[0].start)
+    for (first, _), (second, _) in pairwise(splices):
+        if second.start < first.end:
+            line = len(NEWLINE.findall(text[: second.start])) + 1
+            raise RequestError(
+                "invalid_arguments",
+                f"Two pieces of old overlap in {name}, on its line {line}.",
+                hints=["Give what they share once, in one piece."],
+            )
+    return Replaced(tuple(splices), tuple(notice for each in found for notice in each.notices))
+
+
+def _placed(text: str, piece: Piece, *, newline: str, name: str) -> Replaced:
+    """Return the splices of one piece."""
+    old, new = piece.old, piece.new
     if not old:
         raise RequestError("invalid_arguments", "old is empty.", hints=["Give the text that is to be replaced."])
     old, new = kept_uniform(old, text), kept_uniform(new, text)
     if old not in text or not newline_kinds(old):
         old, new = with_newlines(old, newline), with_newlines(new, newline)
-    places = _places(text, old)
+    given, places = (old, new), _places(text, old)
     bare = _LAST_NEWLINE.sub("", old)
     if bare and not places:
         places, old = _places(text, bare), bare
     if bare and new:
         old, new = bare, _LAST_NEWLINE.sub("", new)
     if places and all(stands(text, place, old, new) for place in places):
-        return None
+        return Replaced()
     if not places:
-        raise _absent(text, old, name)
-    if len(places) > 1:
-        lines = ", ".join(str(len(NEWLINE.findall(text[:place])) + 1) for place in places[:10])
+        return _fitted(text, *given, name)
+    if piece.nth is not None and piece.nth > len(places):
+        times = "once" if len(places) == 1 else f"{len(places)} times"
+        raise LookupFailed(
+            "symbol_not_found",
+            f"old occurs {times} in {name}, on {_on_lines(text, places)}; there is no number {piece.nth}.",
+            hints=["nth counts from 1, in the order of the text."],
+        )
+    if piece.nth is not None:
+        places = places[piece.nth - 1 : piece.nth]
+    elif piece.every:
+        places = [place for place in _apart(places, len(old)) if not stands(text, place, old, new)]
+    elif len(places) > 1:
         raise LookupFailed(
             "ambiguous_symbol",
-            f"old occurs {len(places)} times in {name}, on its lines {lines}.",
-            hints=["Give more of the text around it, so that it occurs once."],
+            f"old occurs {len(places)} times in {name}, on {_on_lines(text, places)}.",
+            hints=["Give more of the text around it, or say which: nth, counted from 1, or every for all of them."],
         )
-    return Span(places[0], places[0] + len(old)), new
+    return Replaced(tuple((Span(place, place + len(old)), new) for place in places))
+
+
+def _fitted(text: str, old: str, new: str, name: str) -> Replaced:
+    """Return the splice for a text that stands at exactly one place but for white space.
+
+    Raises:
+        LookupFailed: `symbol_not_found`, with the nearest lines.
+    """
+    found = fits(text, old, new)
+    if len(found) != 1:
+        raise _absent(text, old, name, [fit.first for fit in found])
+    [fit] = found
+    where = f"line {fit.first}" if fit.first == fit.last else f"lines {fit.first} to {fit.last}"
+    what = "its indentation, and new was indented as it is" if fit.indented else "white space at line ends"
+    notice = Notice("old_fitted", f"old differs from {where} of {name} by {what}; it was replaced there.")
+    if fit.new == fit.span.cut(text):
+        return Replaced()
+    return Replaced(((fit.span, fit.new),), (notice,))
+
+
+def _on_lines(text: str, places: Sequence[int]) -> str:
+    lines = ", ".join(str(len(NEWLINE.findall(text[:place])) + 1) for place in places[:_MOST_LINES])
+    return f"its line {lines}" if len(places) == 1 else f"its lines {lines}{', …' if len(places) > _MOST_LINES else ''}"
+
+
+def _apart(places: Sequence[int], size: int) -> list[int]:
+    """Return the places that do not overlap, from the first on."""
+    found: list[int] = []
+    for place in places:
+        if not found or place >= found[-1] + size:
+            found.append(place)
+    return found
 
 
 def stands(text: str, place: int, old: str, new: str) -> bool:
@@ -149,14 +243,43 @@ def _places(text: str, old: str) -> list[int]:
     return places
 
 
-def _absent(text: str, old: str, name: str) -> LookupFailed:
-    from difflib import get_close_matches  # 10 ms, only for errors
+def _absent(text: str, old: str, name: str, fitting: Sequence[int]) -> LookupFailed:
+    """Return the error of a text that does not occur: with what is nearest to it.
 
+    Parameters:
+        fitting: the lines where it stands but for white space.
+    """
     from bae_source.syntax.rewrite.pasted import why_absent
 
     if pasted := why_absent(old, text):
         reason, hint = pasted
         return LookupFailed("symbol_not_found", f"old does not occur in {name}: {reason}.", hints=[hint])
+    if fitting:
+        lines = ", ".join(map(str, fitting[:_MOST_LINES]))
+        reason = f"but for white space it stands {len(fitting)} times, on its lines {lines}"
+        hint = "Give the text exactly as read shows it, with more of what stands around it."
+        return LookupFailed("symbol_not_found", f"old does not occur in {name}: {reason}.", hints=[hint])
+    if not NEWLINE.search(_LAST_NEWLINE.sub("", old)):
+        return _absent_line(text, old, name)
+    found = nearest(text, old)
+    if found is None:
+        return LookupFailed(
+            "symbol_not_found", f"old does not occur in {name}.", hints=[f"Read {name} and copy the text."]
+        )
+    first, last = found
+    shown = NEWLINE.split(text)[first - 1 : min(last, first - 1 + _MOST_SHOWN)]
+    more = f" (the first {_MOST_SHOWN} of them)" if last - first >= _MOST_SHOWN else ""
+    return LookupFailed(
+        "symbol_not_found",
+        f"old does not occur in {name}.",
+        hints=[f"The nearest are its lines {first} to {last}, below{more}. Give old as it stands there."],
+        details={"preview": "\n".join([*shown, ""])},
+    )
+
+
+def _absent_line(text: str, old: str, name: str) -> LookupFailed:
+    from difflib import get_close_matches  # 10 ms, only for errors
+
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
     near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import UNRECORDED, Notice
 from bae_source.model.text import listed
 from bae_source.system.descriptors import NoLocks
 from bae_source.transaction.commit.recovery import Recovered
@@ -167,13 +167,13 @@ def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
 def unrecorded(why: str, hint: str) -> tuple[Notice, ...]:
     """Tell a person that a change cannot be recorded as things are."""
     what = "The change was made, and waits for being recorded; until then it cannot be undone"
-    return (Notice("history_unavailable", f"{what}: {why}. {hint}"),)
+    return (Notice(UNRECORDED, f"{what}: {why}. {hint}"),)
 
 
 def not_taken(error: OSError) -> tuple[Notice, ...]:
     """Tell a person that a change does not even wait for being recorded."""
     reason, hint = _own_reason(error)
-    return (Notice("history_unavailable", f"The change was made, and {_UNRECORDED}: {reason}. {hint}"),)
+    return (Notice(UNRECORDED, f"The change was made, and {_UNRECORDED}: {reason}. {hint}"),)
 
 
 def _left_alone(left: Left) -> str:
