@@ -129,7 +129,7 @@ def _calls(root: Path, rounds: int) -> tuple[float, ...]:
 
 def _wrapper(root: Path, rounds: int) -> tuple[float, ...]:
     service, source = Service(root, environment=os.environ), Source(root)
-    names: dict[str, Any] = Namespace(service, lambda _: None, budget=None).names  # type: ignore[assignment]
+    names: dict[str, Any] = Namespace(service, lambda _: None).names  # type: ignore[assignment]
     names["source"]()
     tool = names["read"]
     pairs = in_turn(rounds, lambda: _seconds(lambda: tool(_TARGET)), lambda: _seconds(lambda: source.read(_TARGET)))

@@ -15,7 +15,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -43,10 +43,12 @@ if TYPE_CHECKING:
     from bae_source.engine.drafting import Commit as Committing
     from bae_source.engine.drafting import Draft
     from bae_source.engine.keeping import Keeping
+    from bae_source.engine.search_path import SearchPath
     from bae_source.engine.telemetry import Log
     from bae_source.language_server.language_server import LanguageServers
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
+    from bae_source.reloading.child.interpreter import Interpreter
     from bae_source.state.cache import Cache
     from bae_source.state.folders import StateFolders
     from bae_source.system.programs import Surroundings
@@ -328,13 +330,27 @@ class Service:
 
     def _surroundings(self) -> Surroundings:
         """Return where the project's own programs run."""
-        from bae_source.reloading.child.interpreter import find_interpreter  # as above
-        from bae_source.system.programs import Surroundings
+        from bae_source.system.programs import Surroundings  # as above
+
+        return Surroundings(root=self.root, python=self._interpreter().path, environment=self.environment)
+
+    def _interpreter(self) -> Interpreter:
+        """Return the project's interpreter."""
+        from bae_source.reloading.child.interpreter import find_interpreter  # likewise
 
         python = own_settings(self.workspace().files).get("python")
         setting = python if isinstance(python, str) else None
-        found = find_interpreter(self.root, setting=setting, virtual_env=self.environment.get("VIRTUAL_ENV"))
-        return Surroundings(root=self.root, python=found.path, environment=self.environment)
+        return find_interpreter(self.root, setting=setting, virtual_env=self.environment.get("VIRTUAL_ENV"))
+
+    def search_path(self, ours: Collection[str]) -> SearchPath:
+        """Return where code that runs in this process finds the project's modules; none of it is run.
+
+        Parameters:
+            ours: top-level names that mean modules of ours in this process, whatever the project has.
+        """
+        from bae_source.engine.search_path import search_path  # for sessions alone
+
+        return search_path(self.workspace(), self.root, self._interpreter, ours)
 
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the project, with planned content by path."""

@@ -30,7 +30,7 @@ from bae_source.model.request import SMALLEST_BUDGET, Request, command_of
 from bae_source.system.hashing import sha256
 
 FIRST = "0"
-USUAL = 8_000
+USUAL = 24_000
 """Bytes of a page where nobody says how many."""
 _LONGEST = 400
 """Bytes that the call of the next page may always have."""

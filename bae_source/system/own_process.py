@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bae_source.system.frames import Channel, Frames
+from bae_source.system.own_path import own_path
 from bae_source.system.watching import is_watched
 
 _CODE = (
@@ -34,11 +35,11 @@ _NO_ERRORS = (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_RDWR, 0)
 
 
 def python(function: str, *given: str) -> list[str]:
-    """Return the command by which Python calls a function of ours; it finds modules where this process does."""
+    """Return the command by which Python calls a function of ours; it finds modules where this process has its own."""
     import msgspec  # what we need ourselves comes before anything else that is on our path
 
     first = [str(Path(file).parent.parent) for file in (msgspec.__file__,) if file]
-    rest = [path for path in sys.path if path and Path(path).is_absolute()]
+    rest = [path for path in own_path() if path and Path(path).is_absolute()]
     path = dict.fromkeys([*first, str(Path(__file__).parents[2]), *rest])
     return [sys.executable, "-I", "-S", "-c", _CODE, function, str(len(given)), *given, *path]
 

@@ -207,10 +207,10 @@ def test_an_error_of_the_project_is_an_answer_with_candidates(project: Path) -> 
 
 
 def test_an_answer_keeps_to_the_budget_that_is_given(project: Path) -> None:
-    (project / "app/long.py").write_text("# one\n" * 3_000)
+    (project / "app/long.py").write_text("# one\n" * 6_000)
     [error] = ask(project, "read", {"target": "app.long", "full": True})["errors"]
     assert error["code"] == "budget_exceeded"
-    assert len(ask(project, "read", {"target": "app.long", "full": True}, budget=None)["text"]) == 18_000
+    assert len(ask(project, "read", {"target": "app.long", "full": True}, budget=None)["text"]) == 36_000
     page = ask(project, "read", {"target": "app.long", "full": True, "cursor": "0"}, budget=600)
     assert (len(page["text"]), page["complete"]) == (600, False)
 

@@ -121,7 +121,16 @@ COMMANDS = {
 }
 
 
-BLOCKS = b"source.read('app.f')\n6 * 7\n"
+BLOCKS = b"""\
+read('app.f')
+references('app.f'); callers('app.f'); grep('(r+e)+turn'); hover('sym://python/type/app/f'); search('f'); unused()
+edit('app.f', old='1', new='2', dry_run=True); rename('app.f', 'h', dry_run=True)
+with transaction() as tx: tx.edit('app.f', old='1', new='2'); tx.preview(); tx.abandon()
+
+nav(); help(source); help(read); source.tests.tests_list()
+home.doctor(); history()
+6 * 7
+"""
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -228,9 +228,10 @@ COMMANDS: Mapping[str, Command] = {
             verb="shell",
             about="""Open a session on the project: Python, with the tools as functions and its modules as places.
 
-            What is typed runs in a process of its own. On a terminal names complete and lines are remembered
-            (pip install "bae-source[shell]"); through a pipe blocks run as they come, and the exit status is that of
-            the last one that failed.""",
+            What is typed runs in a process of its own, which can import the project's modules, and begins in source;
+            nav() shows the tools, and where else to go. The budget is for what is shown of a block's calls. On a
+            terminal names complete and lines are remembered (pip install "bae-source[shell]"); through a pipe blocks
+            run as they come, and the exit status is that of the last one that failed.""",
             arguments=(
                 Argument(
                     parameter="who", flags=("--who",), metavar="NAME", help="Who makes the changes, for the history."

@@ -1,6 +1,11 @@
 """One block of code: compiled, run in a namespace, and what it came to, as an outcome.
 
-The value of its last expression is its result; `await` may stand at the top level.
+    read("app.core.f")          a call that is a statement: the value of a tool is shown
+    len(read("app.core.g"))     any other value is, only if it is the last one
+    source.app()                a transition is its event, and what the place shows comes by nav() or help(source.app)
+
+The value of its last expression is its result; `await` may stand at the top level. A call in a loop, a function or an
+argument is no statement of the block: its event says what it returned.
 
 Invariants:
 - whatever the code raises is an outcome, and that is within the budget as any value is;
@@ -9,6 +14,7 @@ Invariants:
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -17,16 +23,18 @@ import traceback
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from inspect import CO_COROUTINE
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from bae_source.adapters.session.bounded import bounded, bounded_error, exact, plain, selected
-from bae_source.adapters.session.calls import outcome_of
+from bae_source.adapters.session.bounded import Room, bounded_error, cut_note, exact, selected
+from bae_source.adapters.session.calls import outcome_of, request_of
 from bae_source.adapters.session.displays import Display, Entry
+from bae_source.adapters.session.events import breadcrumb
 from bae_source.adapters.session.places import close_tools, holders
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import ResourceError
+from bae_source.model.call import call_of
 from bae_source.model.outcome import Failure, Outcome
 from bae_source.model.page import cut_to, size_of
 
@@ -44,6 +52,8 @@ _LEAST_MESSAGE = 200
 _LONGEST_NAME = 200
 _LONGEST_TRACEBACK = 20_000
 _MOST_FRAMES = 30
+_LONGEST_CALL = 200
+_WAYS = "VIRTUAL_ENV, .venv or [tool.bae-source] python"
 _FILE = "<block "
 _HOME = str(Path(__file__).parent.parent.parent)
 CODE_FAILED = "code_failed"
@@ -57,7 +67,8 @@ class Came(Struct, frozen=True, kw_only=True):
         outcome: of the call whose value it has, or of its own.
         is_call: whether it is a call's.
         answer: the JSON that the call answers with, where that is no outcome's.
-        value: the value of the last expression as Python shows it, if it is not a call's.
+        value: the value of the last expression as Python shows it, if it is not a call's; its beginning, if it is long.
+        value_length: how many characters it has in all.
         traceback: of the error that ended it, the caller's own lines alone.
         entry: what a place shows whose entering it ends with.
     """
@@ -66,8 +77,33 @@ class Came(Struct, frozen=True, kw_only=True):
     is_call: bool = False
     answer: str = ""
     value: str = ""
+    value_length: int = 0
     traceback: str = ""
     entry: Entry | None = None
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A part of a block that is run at once: statements, or one expression.
+
+    Parameters:
+        code: of it.
+        call: the expression, if it is a call.
+        is_last: whether it is the expression that the block ends with.
+    """
+
+    code: CodeType
+    call: ast.expr | None = None
+    is_last: bool = False
+
+
+class Showing(Protocol):
+    """Takes the values of calls that are statements, as they come."""
+
+    def show(self, outcome: Outcome, answer: str) -> None:
+        """Show one."""
+
+    def leave_out(self, call: str, size: int) -> None:
+        """Say which call shows one for which there is no room."""
 
 
 class Blocks:
@@ -75,73 +111,105 @@ class Blocks:
 
     Parameters:
         names: the namespace.
-        budget: bytes of what a value or an error tells.
+        budget: bytes of what values or an error tell.
+        showing: takes what is shown before the last value.
         is_allowed: says of an outcome whether a call was answered with it that had a budget of its own.
+        installed: where installed packages come from, in one sentence.
     """
 
     def __init__(
-        self, names: MutableMapping[str, Any], budget: int, is_allowed: Callable[[Outcome], bool] = lambda _: False
+        self,
+        names: MutableMapping[str, Any],
+        budget: int,
+        showing: Showing,
+        is_allowed: Callable[[Outcome], bool] = lambda _: False,
+        installed: str = "",
     ) -> None:
         self._names = names
         self._budget = budget
+        self._showing = showing
         self._is_allowed = is_allowed
+        self._installed = installed
+        self._room = Room(budget, has_last=True)
         self._runner: asyncio.Runner | None = None
         self._remembered: list[str] = []
 
-    def run(self, number: int, code: str) -> Came:
+    def run(self, number: int, code: str, *, whole: bool = False) -> Came:
         """Run a block.
+
+        Parameters:
+            whole: whether its value is wanted whole, whatever the budget.
 
         Raises:
             KeyboardInterrupt: it was interrupted where it could not be caught.
         """
         name = f"{_FILE}{number}>"
         try:
-            body, last = compiled(code, name)
+            parts = compiled(code, name)
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
             return _unparsable(error, code)
         self._remember(name, code)
+        last = parts[-1] if parts and parts[-1].is_last else None
+        self._room = Room(None if whole else self._budget, has_last=last is not None)
         try:
-            return self._came(self._executed([code for code in (body, last) if code is not None]))
+            value = self._executed(parts)
+            return self._came(value, last) if last is not None else self._came(None, None)
         except _ANYTHING as error:  # the caller's code: whatever it raises, the session goes on
             _restore_builtins(_BUILTINS)
             return self._told(error)
 
-    def _executed(self, codes: list[CodeType]) -> Any:
-        """Return the value of the last of some codes; where one of them awaits, all run in one event loop."""
-        if any(code.co_flags & CO_COROUTINE for code in codes):
+    def _executed(self, parts: Sequence[Part]) -> Any:
+        """Return the value of the last part of a block; where one of them awaits, all run in one event loop."""
+        if any(part.code.co_flags & CO_COROUTINE for part in parts):
             import asyncio  # 40 ms, which only those pay who await
 
             if self._runner is None:
                 self._runner = asyncio.Runner()
-            return self._runner.run(self._awaited(codes))
+            return self._runner.run(self._awaited(parts))
         value = None
-        for code in codes:
-            value = eval(code, self._names)  # type: ignore[arg-type]  # it is a dict
+        for part in parts:
+            value = eval(part.code, self._names)  # type: ignore[arg-type]  # it is a dict
+            self._passed(value, part)
         return value
 
-    async def _awaited(self, codes: list[CodeType]) -> Any:
+    async def _awaited(self, parts: Sequence[Part]) -> Any:
         value = None
-        for code in codes:
-            value = eval(code, self._names)  # type: ignore[arg-type]  # likewise
-            if code.co_flags & CO_COROUTINE:
+        for part in parts:
+            value = eval(part.code, self._names)  # type: ignore[arg-type]  # likewise
+            if part.code.co_flags & CO_COROUTINE:
                 value = await value
+            self._passed(value, part)
         return value
 
-    def _came(self, value: Any) -> Came:
-        if value is None:
+    def _passed(self, value: Any, part: Part) -> None:
+        """Show the value of a call that is a statement, and not the last one; say so where there is no room."""
+        found = None if part.call is None or part.is_last else outcome_of(value)
+        if found is None or part.call is None:
+            return
+        asked = request_of(value)
+        outcome = self._room.take(found) if self._is_allowed(found) else self._room.of_statement(found, asked)
+        if outcome is not None:
+            self._showing.show(outcome, selected(found))
+        else:
+            call = call_of(asked).written("session") if asked is not None else _shortened(ast.unparse(part.call))
+            self._showing.leave_out(exact(call), size_of(found.text))
+
+    def _came(self, value: Any, last: Part | None) -> Came:
+        if value is None or last is None:
             return Came(outcome=Outcome(status="answer"))
         if isinstance(value, Display):
-            outcome = plain(Outcome(status="answer", text=str(value)))
-            return Came(outcome=bounded(outcome, self._budget), is_call=True, entry=value.entry)
+            if last.call is not None:  # which is a transition, and told
+                return Came(outcome=Outcome(status="answer", text=breadcrumb(value.trail)))
+            looked_at = Outcome(status="answer", text=str(value))
+            return Came(outcome=self._room.of_last(looked_at, None), is_call=True, entry=value.entry)
         if (found := outcome_of(value)) is not None:
             is_allowed = self._is_allowed(found)
-            outcome = plain(found) if is_allowed else bounded(plain(found), self._budget)
+            outcome = self._room.take(found) if is_allowed else self._room.of_last(found, request_of(value))
             return Came(outcome=outcome, is_call=True, answer=selected(found))
         text = exact(repr(value))
-        is_whole = size_of(text) <= self._budget
-        if not is_whole:
-            text = f"{cut_to(text, self._budget)}… ({len(text):,} characters in all)"
-        return Came(outcome=Outcome(status="answer", text=text, complete=is_whole), value=text)
+        shown = cut_to(text, self._budget)
+        outcome = Outcome(status="answer", text=cut_note(shown, len(text)), complete=len(shown) == len(text))
+        return Came(outcome=outcome, value=shown, value_length=len(text))
 
     def _told(self, error: BaseException) -> Came:
         """Tell of an error, whatever it does when it is asked what it is."""
@@ -163,8 +231,14 @@ class Blocks:
         name = exact(type(error).__name__)[:_LONGEST_NAME]
         message = f"{name}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
         return Came(
-            outcome=_failed(CODE_FAILED, message, _hints(error), _candidates(error)), traceback=_traceback(error)
+            outcome=_failed(CODE_FAILED, message, self._hints(error), _candidates(error)), traceback=_traceback(error)
         )
+
+    def _hints(self, error: BaseException) -> list[str]:
+        """Say what can be done about an error that names nothing that is there."""
+        if isinstance(error, ModuleNotFoundError) and self._installed:
+            return [f"{self._installed}; {_WAYS} names another environment."]
+        return _hints(error)
 
     def _remember(self, name: str, code: str) -> None:
         """Keep the lines of a block, for the tracebacks of functions that it defines."""
@@ -191,15 +265,57 @@ def untold() -> Came:
     return Came(outcome=_failed(CODE_FAILED, message, []))
 
 
-def compiled(code: str, name: str) -> tuple[CodeType | None, CodeType | None]:
-    """Return the code of a block's statements, and of its last one if that is an expression."""
+def compiled(code: str, name: str) -> list[Part]:
+    """Return the parts of a block: calls that are statements, the last expression, and what stands between them.
+
+    x = 1               one part
+    y = 2
+    read("app")         another one, which is a call
+    x + y               and the last one
+    """
     tree = compile(code, name, "exec", _FLAGS | ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    body = compile(tree, name, "exec", _FLAGS, dont_inherit=True) if tree.body else None
-    if not isinstance(last, ast.Expr):
-        return body, None
-    return body, compile(ast.Expression(last.value), name, "eval", _FLAGS, dont_inherit=True)
+    flags = _FLAGS | _futures(tree)
+    parts: list[Part] = []
+    between: list[ast.stmt] = []
+
+    def end_statements() -> None:
+        if between:
+            body = ast.Module(between[:], [])
+            parts.append(Part(code=compile(body, name, "exec", flags, dont_inherit=True)))
+            between.clear()
+
+    for statement in tree.body:
+        is_last = statement is tree.body[-1]
+        if not isinstance(statement, ast.Expr) or not (is_last or _is_call(statement.value)):
+            between.append(statement)
+            continue
+        end_statements()
+        expression = compile(ast.Expression(statement.value), name, "eval", flags, dont_inherit=True)
+        call = statement.value if _is_call(statement.value) else None
+        parts.append(Part(code=expression, call=call, is_last=is_last))
+    end_statements()
+    return parts
+
+
+def _is_call(value: ast.expr) -> bool:
+    return isinstance(value.value if isinstance(value, ast.Await) else value, ast.Call)
+
+
+def _shortened(call: str) -> str:
+    """Return a call on one line, cut where it is long."""
+    line = " ".join(call.split())
+    return line if len(line) <= _LONGEST_CALL else f"{line[: _LONGEST_CALL - 1]}…"
+
+
+def _futures(tree: ast.Module) -> int:
+    """Return the flags of what a block imports from `__future__`, which holds for all its parts."""
+    found = [each for each in tree.body if isinstance(each, ast.ImportFrom) and each.module == "__future__"]
+    features = (getattr(__future__, name.name, None) for each in found for name in each.names)
+    flags = 0
+    for feature in features:
+        flags |= getattr(feature, "compiler_flag", 0)
+    return flags
 
 
 def _unparsable(error: BaseException, code: str) -> Came:
@@ -224,7 +340,7 @@ def _message(error: BaseException, room: int) -> str:
         text = exact(str(error))
     except _ANYTHING as raised:  # an error's own text can fail as well
         return f"(its text raised {type(raised).__name__})"
-    return text if size_of(text) <= room else f"{cut_to(text, room)}… ({len(text):,} characters in all)"
+    return cut_note(cut_to(text, room), len(text))
 
 
 def _hints(error: BaseException) -> list[str]:

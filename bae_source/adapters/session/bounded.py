@@ -1,6 +1,8 @@
-"""What a block's value or error may tell within the session's budget, whoever made it.
+"""What a block's values and its error may tell within the session's budget, whoever made them.
 
-A call through the desk keeps to its own budget; code can make an outcome or raise an error by other ways, of any size.
+Values are whole where code uses them; here they are cut for being shown. An answer that is too long is shown by its
+first page, with the call of the next one; of a change the diff goes first, and the verdict stays. What a block shows by
+several calls has one budget, a fourth of which is kept for its last expression.
 
 Invariants:
 - whatever is left out is said where it is missing;
@@ -15,16 +17,67 @@ import msgspec
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
+from bae_source.model.call import written
 from bae_source.model.outcome import Failure, Notice, Outcome, as_mapping, failed
-from bae_source.model.page import cut_to, size_of
+from bae_source.model.page import FIRST, cut_to, size_of, within
+from bae_source.model.request import SMALLEST_BUDGET, Request
 from bae_source.model.selection import answered
 from bae_source.model.shortened import shortened, shortened_error
 
+_FOR_LAST = 4
+"""Which part of a block's budget is kept for its last value: a fourth."""
+_LEAST = 2_000
+"""Bytes of a page that is worth showing."""
 _LONGEST_ID = 1_000
 _SLACK = 2_000
 """Bytes that what is short already may have beyond its budget, for saying what was left out."""
 _SELECTED = 64_000
 """Bytes of a selection, which has limits of its own."""
+
+
+class Room:
+    """The bytes that the values of a block have for being shown.
+
+    Parameters:
+        budget: how many; None for any number.
+        has_last: whether the block ends with an expression, whose value comes last.
+    """
+
+    def __init__(self, budget: int | None, *, has_last: bool) -> None:
+        self._budget = budget
+        self._kept = budget // _FOR_LAST if budget is not None and has_last else 0
+        self._left = (budget or 0) - self._kept
+
+    def of_statement(self, outcome: Outcome, asked: Request | None) -> Outcome | None:
+        """Return as much as can be shown of a value that is not the last; None where that is nothing.
+
+        Parameters:
+            asked: what it answers, if that has pages.
+        """
+        if self._budget is None:
+            return plain(outcome)
+        least = min(_LEAST, self._budget // _FOR_LAST)
+        is_answer = outcome.status == "answer"
+        if is_answer and not fits(outcome, self._left) and (self._left < least or "text" not in answered(outcome)):
+            return None
+        return self._taken(outcome, asked, max(self._left, least))
+
+    def of_last(self, outcome: Outcome, asked: Request | None) -> Outcome:
+        """Return as much as can be shown of the value of the block's last expression."""
+        if self._budget is None:
+            return plain(outcome)
+        return self._taken(outcome, asked, max(self._left, 0) + self._kept)
+
+    def take(self, outcome: Outcome) -> Outcome:
+        """Return an outcome that is shown whole, whatever room there is."""
+        self._left -= size_of(outcome.text) + size_of(outcome.diff)
+        return plain(outcome)
+
+    def _taken(self, outcome: Outcome, asked: Request | None, room: int) -> Outcome:
+        if asked is not None and not fits(outcome, room):
+            outcome = within(outcome, asked, budget=max(room, SMALLEST_BUDGET), cursor=FIRST)
+            outcome = replace(outcome, next_actions=written(outcome.next_actions, "session"))
+        return self.take(bounded(plain(outcome), room))
 
 
 def fits(outcome: Outcome, budget: int) -> bool:
@@ -46,6 +99,15 @@ def plain(outcome: Outcome) -> Outcome:
     """
     told = json.loads(json.dumps({**as_mapping(outcome), "address": outcome.address, "exit_code": outcome.exit_code}))
     return msgspec.convert(told, Outcome)
+
+
+def cut_note(shown: str, length: int) -> str:
+    """Return a text with a note behind it if it is only the beginning of a longer one.
+
+    Parameters:
+        length: how many characters there are in all.
+    """
+    return shown if len(shown) == length else f"{shown}… ({length:,} characters in all)"
 
 
 def exact(text: str) -> str:

@@ -4,6 +4,7 @@
 
 Invariants:
 - a call is told once, whether it succeeds, fails or is interrupted;
+- what a call returns to code is whole, unless the call has a budget; the session's own is for what is shown;
 - nothing here knows a single verb; a tool is its name, and where its calls go.
 """
 
@@ -33,6 +34,8 @@ from bae_source.model.request import Request, check_said, parameters, summary, v
 
 Report = Callable[[Told], None]
 _REMEMBERED = 16
+_REQUEST = "request"
+"""The attribute of a text that has what it answers."""
 
 
 class Desk(Struct, frozen=True, kw_only=True):
@@ -44,7 +47,9 @@ class Desk(Struct, frozen=True, kw_only=True):
         report: takes events.
         modules: the project's packages and modules.
         lock: held while a call is carried out; the engine is for one thread at a time.
-        allowed: the outcomes of the last calls that were longer than the session's budget, as they had asked for.
+        budget: bytes of a page where a call asks for one.
+        alone: within which no module of the project's is imported here.
+        allowed: the outcomes of the last calls that had a budget of their own.
     """
 
     run: Run
@@ -52,11 +57,13 @@ class Desk(Struct, frozen=True, kw_only=True):
     report: Report
     modules: Modules
     lock: AbstractContextManager[Any]
+    budget: int
+    alone: Callable[[], AbstractContextManager[Any]]
     allowed: deque[Outcome] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
-    def allow(self, outcome: Outcome) -> None:
-        """Remember that an outcome is longer than the session's budget because its call had one of its own."""
-        if self.context.budget is not None and not fits(outcome, self.context.budget):
+    def allow(self, outcome: Outcome, context: Context) -> None:
+        """Remember of an outcome, which may be shown whole, that its call had a budget of its own."""
+        if context.budget is not None and not fits(outcome, self.budget):
             self.allowed.append(outcome)
 
     def is_allowed(self, outcome: Outcome) -> bool:
@@ -114,6 +121,8 @@ class Tool:
         if self._spot.module:
             accepted = frozenset(each.name for each in parameters(self._kind))
             arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)
+        if arguments.get("cursor") is not None and arguments.get("budget") is None:
+            arguments = {**arguments, "budget": self._desk.budget}
         try:
             asked, context = called(self.__name__, arguments, self._desk.context)
         except RequestError as error:
@@ -121,8 +130,11 @@ class Tool:
                 raise
             raise self._wrong(arguments, problems) from None
         outcome = self._run(asked, context)
-        self._desk.allow(outcome)
-        return valued(asked, outcome)
+        self._desk.allow(outcome, context)
+        value = valued(asked, outcome)
+        if isinstance(value, Text) and context.budget is None:
+            vars(value)[_REQUEST] = asked
+        return value
 
     def _wrong(self, arguments: Mapping[str, Any], problems: list[str]) -> RequestError:
         """Return what is wrong with the arguments of a call, with the signature that a session has for it."""
@@ -152,6 +164,12 @@ def outcome_of(value: Any) -> Outcome | None:
         return value
     found = getattr(value, "outcome", None) if isinstance(value, (Text, Selection, Selections)) else None
     return found if isinstance(found, Outcome) else None  # the code may have put something else there
+
+
+def request_of(value: Any) -> Request | None:
+    """Return what a text answers, of which pages can be shown; None for any other value, and for a page."""
+    found = vars(value).get(_REQUEST) if isinstance(value, Text) else None
+    return found if isinstance(found, Request) else None
 
 
 def described(value: Any) -> str:

@@ -4,6 +4,7 @@
     source.htt|       source.httpx
     read("httpx._cl|  httpx._client
     read(tar|         target=
+    import app.cl|    app.client
 
 Invariant: nothing is called to find out, but what an object does when it is asked for its attributes.
 """
@@ -27,6 +28,7 @@ from bae_source.model.request import parameters
 MOST = 200
 _WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*\.?$|$")
 _QUOTED = re.compile(r"""([\w.]+)\s*\([^()'"]*(?:'[^']*'|"[^"]*"|[^()'"])*?(['"])([\w.@\[\]]*)$""")
+_IMPORTED = re.compile(r"^\s*(?:import|from)\s+([\w.]*)$")
 _CALLED = re.compile(r"([\w.]+)\s*\((?:[^()]*,)?\s*(\w*)$")
 
 
@@ -49,6 +51,10 @@ def _completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]
     if (quoted := _QUOTED.search(line)) is not None:
         return _limited(_addresses(namespace, quoted[3])), len(quoted[3])
     found: list[str] = []
+    if (imported := _IMPORTED.search(line)) is not None:
+        found += (each.removesuffix("@module") for each in _matching(namespace, imported[1], ("package", "module")))
+    if found and imported is not None:
+        return _limited(found), len(imported[1])
     if (called := _CALLED.search(line)) is not None:
         found += _arguments(_object(namespace, called[1]), called[2])
     match = _WORD.search(line)
@@ -96,11 +102,11 @@ def _addresses(namespace: Namespace, start: str) -> list[str]:
     return found
 
 
-def _matching(namespace: Namespace, start: str) -> list[str]:
+def _matching(namespace: Namespace, start: str, kinds: tuple[str | None, ...] = ()) -> list[str]:
     desk = namespace.desk
     if not set("*?[]@").isdisjoint(start):
         return []
-    kinds: tuple[str | None, ...] = (None,) if "." in start else ("package", "module")
+    kinds = kinds or ((None,) if "." in start else ("package", "module"))
     found: list[str] = []
     try:
         for kind in kinds:

@@ -1,25 +1,26 @@
-"""What a place shows when it is entered, and the tree of all places.
+"""What a place shows when it is looked at, and the tree of all places.
 
     source — The project's code, addressed by dotted names: read, search and change it.
     home > source
     State: 2 packages and modules; last change: op_7f3a… edit httpx._client.Client.send
 
 Invariants:
-- an answer is drawn when it is looked at, not when a place is passed through;
+- an answer is drawn when it is looked at, not when a place is entered;
 - whatever is left out is counted: `+N more`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from textwrap import wrap
 
 from msgspec import Struct
 
 from bae_source.adapters.session.arguments import signature
 from bae_source.adapters.session.events import breadcrumb, speakable
 from bae_source.adapters.session.modules import Modules, Run
-from bae_source.adapters.session.places import HOME, SHOWN, TOGETHER, inside
+from bae_source.adapters.session.places import HOME, SHOWN, TOGETHER, TRANSACTION, call_name, inside
 from bae_source.adapters.session.trail import Spot, Trail, labels
 from bae_source.engine.registry import REQUESTS, request
 from bae_source.errors import ResourceError
@@ -49,7 +50,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """What a place shows to one who enters it.
+    """What a place shows.
 
     Parameters:
         name: how a caller writes the place.
@@ -65,23 +66,22 @@ class Entry(Struct, frozen=True, kw_only=True):
     state: str
     sections: tuple[Section, ...]
 
-    def text(self, budget: int | None) -> str:
-        """Draw it as text, within a budget."""
+    def __str__(self) -> str:
         parts = [f"{self.headline}\n{breadcrumb(self.trail)}\nState: {self.state}", *map(_section, self.sections)]
-        return _bounded("\n\n".join(parts), budget)
+        return "\n\n".join(parts)
 
 
 class Display:
-    """An entry that is looked for when somebody looks at it.
+    """A place that was entered, and shows itself when it is looked at.
 
     Parameters:
-        find: finds it.
-        budget: bytes of its text.
+        trail: the way to it, as a breadcrumb has it.
+        find: finds what it shows.
     """
 
-    def __init__(self, find: Callable[[], Entry], budget: int | None) -> None:
+    def __init__(self, trail: tuple[str, ...], find: Callable[[], Entry]) -> None:
+        self.trail = trail
         self._find = find
-        self._budget = budget
 
     @cached_property
     def entry(self) -> Entry:
@@ -89,13 +89,13 @@ class Display:
         return self._find()
 
     def __str__(self) -> str:
-        return self.entry.text(self._budget)
+        return str(self.entry)
 
     __repr__ = __str__
 
 
 def entry(trail: Trail, modules: Modules, run: Run) -> Entry:
-    """Return what a place shows to one who enters it."""
+    """Return what the place shows to which a way leads."""
     spot = trail[-1]
     return Entry(
         name=spot.name,
@@ -106,8 +106,8 @@ def entry(trail: Trail, modules: Modules, run: Run) -> Entry:
     )
 
 
-def tree(trail: Trail, modules: Modules, depth: int, budget: int | None) -> str:
-    """Draw the places as a tree, with where the session is."""
+def tree(trail: Trail, of: Spot, modules: Modules, depth: int) -> str:
+    """Draw the places as a tree, with where the session is, and the names of the tools of a spot."""
     lines = [_marked(HOME, trail[-1].name == HOME)]
     for place in inside(HOME):
         spot = Spot(place=place)
@@ -115,7 +115,14 @@ def tree(trail: Trail, modules: Modules, depth: int, budget: int | None) -> str:
         lines += [f"    {_marked(each.name, trail[-1] == Spot(place=each))}" for each in inside(place.name)]
         if place.with_modules:
             lines += _branches(modules, "", trail[-1], depth, "    ")
-    return _bounded("\n".join(lines), budget)
+    return "\n".join([*lines, "", *_tool_names(of)])
+
+
+def _tool_names(spot: Spot) -> list[str]:
+    """Return the lines that name the tools of a place."""
+    names = ", ".join((*spot.place.tools, *((TRANSACTION,) if spot.place.with_transactions else ())))
+    own = wrap(f"Tools of {spot.place.name}: {names}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return [*own, f"help({call_name(spot.place)}) shows how each is called; help(NAME) tells all of one."]
 
 
 def _branches(modules: Modules, name: str, here: Spot, depth: int, indent: str) -> list[str]:
@@ -216,18 +223,3 @@ def _cut(line: str) -> str:
     name, dash, said = head.partition(" — ")
     kept = said[: max(0, len(said) - over - 1)].rstrip()
     return f"{name}{dash}{kept}… ({counts}" if len(kept) >= _LEAST_SAID else f"{name} ({counts}"
-
-
-def _bounded(text: str, budget: int | None) -> str:
-    """Return a text within a budget, cut between lines; what is left out is said."""
-    if budget is None or len(text.encode("utf-8", "replace")) <= budget:
-        return text
-    lines: Sequence[str] = text.split("\n")
-    kept: list[str] = []
-    room = budget - 80
-    for line in lines:
-        room -= len(line.encode("utf-8", "replace")) + 1
-        if room < 0:
-            break
-        kept.append(line)
-    return "\n".join([*kept, f"+{len(lines) - len(kept):,} more lines; a larger budget shows them"])

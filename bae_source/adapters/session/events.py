@@ -3,15 +3,23 @@
     [source] ◆ read(httpx) -> str (42 lines)        a call, and what came of it
     [source] ◆ read(nope) -> LookupFailed           a call that failed
     ◆ source() -> home > source                     a transition
+    def send(self): …                               the value of a call that is a statement
+    ◆ left out, 9,120 bytes: read("app") shows it   one for which there was no room
 
 Invariants:
 - one call is one event, and holds no more than a line;
-- events hold text and numbers only, so they travel between processes as JSON.
+- what travels between processes holds text and numbers only.
 """
 
 from __future__ import annotations
 
+import json
+
 from msgspec import Struct
+
+from bae_source.adapters.tools import Json, as_text
+from bae_source.model.outcome import Outcome
+from bae_source.model.text import counted
 
 MARK = "◆"
 _NAMES = 5
@@ -60,6 +68,55 @@ class Entered(Struct, frozen=True, kw_only=True, tag="entered"):
         return f"{MARK} {self.call} -> {breadcrumb(self.trail)}{note}"
 
 
+class LeftOut(Struct, frozen=True, kw_only=True, tag="left out"):
+    """The value of a call that is a statement, for which the block's budget has no room.
+
+    Parameters:
+        call: shows it.
+        size: how many bytes it has.
+    """
+
+    call: str
+    size: int
+
+    @property
+    def line(self) -> str:
+        """What is left out, in one line."""
+        return f"{MARK} left out, {self.size:,} bytes: {self.call} shows it"
+
+
+class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
+    """A fact to know before a session's code imports anything; each is told once.
+
+    Parameters:
+        text: the fact.
+    """
+
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The fact in one line."""
+        return f"{MARK} imports: {self.text}"
+
+
+class Answered(Struct, frozen=True, kw_only=True, tag="answered"):
+    """The value of a call that is a statement, and not the last one of its block.
+
+    Parameters:
+        outcome: of the call, as much of it as there is room for.
+        answer: the same as JSON has it.
+    """
+
+    outcome: Outcome
+    answer: Json
+
+    @property
+    def line(self) -> str:
+        """The value as text."""
+        return answer_text(self.outcome, self.answer).removesuffix("\n")
+
+
 class Panel(Struct, frozen=True, kw_only=True, tag="panel"):
     """What remains of a block besides its calls: what it printed, and a value that is not a call's.
 
@@ -104,21 +161,32 @@ class Omitted(Struct, frozen=True, kw_only=True, tag="omitted"):
     Parameters:
         calls: how many.
         failed: how many of them failed.
+        left_out: how many values there are besides that are left out.
     """
 
     calls: int
     failed: int = 0
+    left_out: int = 0
 
     @property
     def line(self) -> str:
         """Their number in one line."""
         failed = f", {self.failed:,} of them failed" if self.failed else ""
-        return f"{MARK} +{self.calls:,} more call{'' if self.calls == 1 else 's'}{failed}"
+        values = f", {counted(self.left_out, 'value')} left out" if self.left_out else ""
+        return f"{MARK} +{counted(self.calls, 'more call')}{failed}{values}"
 
 
-Told = Called | Entered
+Told = Called | Entered | LeftOut
 """What is told while a block runs."""
-Event = Told | Panel | Lost | Omitted
+Event = Told | Answered | Noted | Panel | Lost | Omitted
+
+
+def answer_text(outcome: Outcome, answer: Json) -> str:
+    """Return what a call came to, as text: of `ast` the lines of JSON that it prints."""
+    if "text" in answer:
+        return as_text(outcome)
+    several = answer.get("answers")
+    return "".join(f"{json.dumps(each)}\n" for each in (several if isinstance(several, list) else [answer]))
 
 
 def breadcrumb(trail: tuple[str, ...]) -> str:

@@ -1,9 +1,10 @@
 """The names of a session: the places to go to, and the tools of the place where it is.
 
-    source()                    enter a place: its tools are names now, those of the place before are none
+    read("httpx._client")       a tool of source, where a session begins
     source.httpx._client()      enter a module
-    read("Client")              a tool of it
-    back(), home(), nav()
+    read("Client")              means what is in it
+    home()                      enter a place: its tools are names now, those of the place before are none
+    back(), nav()
 
 Invariants:
 - to enter a place gives its tools' names, and those that lead around, their meaning back, whatever they were bound to;
@@ -17,16 +18,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from inspect import Parameter
 from typing import Any
 
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Report, watched
-from bae_source.adapters.session.displays import DEPTH, Display, entry, tree
+from bae_source.adapters.session.displays import DEPTH, Display, Entry, entry, tree
 from bae_source.adapters.session.events import Entered
 from bae_source.adapters.session.modules import Modules
 from bae_source.adapters.session.places import HOME, PLACES, inside
-from bae_source.adapters.session.trail import START, Spot, Trail, backward, going, labels, trail_named
+from bae_source.adapters.session.trail import (
+    OPENING,
+    START,
+    Spot,
+    Trail,
+    backward,
+    going,
+    labels,
+    spot_named,
+    trail_named,
+)
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
@@ -34,7 +46,7 @@ from bae_source.engine.service import Service
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.page import USUAL
-from bae_source.model.request import Request
+from bae_source.model.request import Effect, Request
 
 
 class Namespace:
@@ -45,7 +57,8 @@ class Namespace:
         report: takes the events.
         names: the mapping that holds the names.
         who: the caller, for the history.
-        budget: bytes of an answer where a call says nothing.
+        budget: bytes of a page where a call asks for one.
+        alone: within which no module of the project's is imported here.
 
     Attributes:
         trail: the way from home to where the session is.
@@ -59,18 +72,21 @@ class Namespace:
         names: MutableMapping[str, Any] | None = None,
         *,
         who: str | None = None,
-        budget: int | None = USUAL,
+        budget: int = USUAL,
+        alone: Callable[[], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
         lock = threading.RLock()
 
         def run(asked: Request, context: Context) -> Outcome:
-            with lock:
+            with lock, nullcontext() if _loads_code(asked, context) else alone():
                 return service.run(asked, context)
 
-        context = Context(who=who, budget=budget, calls="session")
-        self.desk = Desk(run=run, context=context, report=report, modules=Modules(run), lock=lock)
+        context = Context(who=who, calls="session")
+        self.desk = Desk(
+            run=run, context=context, report=report, modules=Modules(run), lock=lock, budget=budget, alone=alone
+        )
         self.names: MutableMapping[str, Any] = {} if names is None else names
-        self.trail: Trail = START
+        self.trail: Trail = OPENING
         self._offering = Offering(service.draft, self.desk)
         outermost = (PLACES[HOME], *inside(HOME))
         self.words: dict[str, Any] = {place.name: self._way(Spot(place=place)) for place in outermost}
@@ -90,6 +106,14 @@ class Namespace:
             trail = trail[:-1]
         self.trail = trail or START
         self._settle()
+
+    def described(self, name: str) -> str:
+        """Return all that a place shows, wherever the session is.
+
+        Parameters:
+            name: how a caller writes the place.
+        """
+        return str(self._shown(going(self.trail, spot_named(name))))
 
     def complete(self) -> None:
         """Bring names back that were deleted; those that were bound to something else stay so."""
@@ -112,7 +136,7 @@ class Namespace:
         """Return the word that shows the places, that of a spot or of where the session is."""
         depth = Parameter("depth", Parameter.POSITIONAL_OR_KEYWORD, default=DEPTH, annotation=int)
         shown = f"{f'{spot.name}.' if spot else ''}nav({depth}) -> str"
-        said = "Show the places as a tree, with where you are."
+        said = "Show the places as a tree, with where you are, and which tools there are."
         word = self._word(shown, said, lambda depth=DEPTH: self._navigated(spot or self.trail[-1], depth, word), depth)
         return word
 
@@ -120,8 +144,10 @@ class Namespace:
         self.trail = trail
         replaced = self._settle()
         self.desk.report(Entered(call=call, trail=labels(trail), replaced=replaced))
-        desk = self.desk
-        return Display(lambda: entry(trail, desk.modules, desk.run), desk.context.budget)
+        return Display(labels(trail), lambda: self._shown(trail))
+
+    def _shown(self, trail: Trail) -> Entry:
+        return entry(trail, self.desk.modules, self.desk.run)
 
     def _settle(self) -> tuple[str, ...]:
         """Make the names those of the current place, and return which of the caller's own had to give way."""
@@ -139,8 +165,13 @@ class Namespace:
         def seen() -> Text:
             if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
                 raise word.wrong([f"depth: {depth!r} is no number from 1"])
-            text = tree(self.trail, self.desk.modules, depth, self.desk.context.budget)
+            text = tree(self.trail, spot, self.desk.modules, depth)
             return Text(Outcome(status="answer", text=text))
 
         found: Text = watched(self.desk, spot, lambda: drawn("nav", () if depth == DEPTH else (depth,), {}), seen)
         return found
+
+
+def _loads_code(asked: Request, context: Context) -> bool:
+    """Say whether a request may load code of the project in this process."""
+    return asked.effect is not Effect.READS and not context.dry_run and context.reload not in ("off", "child")

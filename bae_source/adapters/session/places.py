@@ -19,6 +19,7 @@ from msgspec import Struct
 from bae_source.engine.registry import REQUESTS
 
 HOME = "home"
+SOURCE = "source"
 TRANSACTION = "transaction"
 SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
 """How one is begun."""
@@ -72,7 +73,7 @@ PLACES: Mapping[str, Place] = {
             areas=("history.", "engine.usage.", "doctor.", "verification."),
         ),
         Place(
-            name="source",
+            name=SOURCE,
             description="The project's code, addressed by dotted names: read, search and change it.",
             areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
             with_modules=True,
@@ -81,7 +82,7 @@ PLACES: Mapping[str, Place] = {
         Place(
             name="tests",
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
-            above="source",
+            above=SOURCE,
             areas=("resources.tests.",),
         ),
     )
@@ -92,6 +93,11 @@ PLACES: Mapping[str, Place] = {
 def inside(name: str) -> tuple[Place, ...]:
     """Return the places directly in a place."""
     return tuple(place for place in PLACES.values() if place.above == name)
+
+
+def call_name(place: Place) -> str:
+    """Return what a caller writes for a place, wherever he is: `source.tests`."""
+    return place.name if place.above in ("", HOME) else f"{call_name(PLACES[place.above])}.{place.name}"
 
 
 def holders(verb: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """What a block of code came to, put together from what its worker said and printed, and kept within the budget.
 
 Invariants:
-- all that a block tells besides the answer of its last call is within the budget together, and what is left out of it
-  is said where it is missing;
+- the values of a block's calls are within the budget together, and so is all else that it tells; what is left out is
+  said where it is missing;
 - the outcome of a call is as the one door gave it.
 """
 
@@ -14,11 +14,23 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.adapters.session.child.messages import Done
+from bae_source.adapters.session.bounded import cut_note
+from bae_source.adapters.session.child.messages import Done, Shown
 from bae_source.adapters.session.child.process import Capture, Gone
 from bae_source.adapters.session.displays import Entry
-from bae_source.adapters.session.events import Called, Event, Lost, Omitted, Panel, Told
-from bae_source.adapters.tools import Json, as_text
+from bae_source.adapters.session.events import (
+    Answered,
+    Called,
+    Event,
+    LeftOut,
+    Lost,
+    Noted,
+    Omitted,
+    Panel,
+    Told,
+    answer_text,
+)
+from bae_source.adapters.tools import Json
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Failure, Outcome, as_mapping, failed
 from bae_source.model.page import cut_to, size_of
@@ -27,6 +39,9 @@ _BEGINS_ANEW = "The next block begins with a new one, in the same place."
 _TAKEN_BACK = "If a change was being made, the next request takes it back or finishes it."
 _CODE_LINES = 5
 _CODE_WIDTH = 80
+_MOST_SHOWN = 1 << 26
+"""Characters that a block's values before its last one may have, whatever its calls asked for."""
+_NOTE = 60
 _LEAST = 200
 """Bytes that are there for output, however much else there is."""
 
@@ -35,7 +50,7 @@ class Ran(Struct, frozen=True, kw_only=True):
     """What a block of code came to.
 
     Parameters:
-        events: its calls and transitions in their order, then what else remains of it.
+        events: its calls, what they showed, and transitions, in their order; then what else remains of it.
         outcome: of the call whose value it has; of a block with another value or none, an answer with that as text; or
             an error.
         answer: the same as JSON has it.
@@ -43,7 +58,7 @@ class Ran(Struct, frozen=True, kw_only=True):
         trail: the way from home to where the session is now.
         lost: whether the names of the session are gone.
         traceback: of the error that ended the block, for those who ask for it.
-        entry: what the place shows that the block's last expression entered; its text is the outcome's.
+        entry: what the place shows that is the block's value; its text is the outcome's.
     """
 
     events: tuple[Event, ...]
@@ -60,7 +75,7 @@ class Ran(Struct, frozen=True, kw_only=True):
         """What a model or a person reads: a line for each call, and once what came of it all; of `ast` JSON Lines."""
         parts = [event.line for event in self.events]
         if self.is_shown:
-            parts.append(as_text(self.outcome) if "text" in self.answer else _as_lines(self.answer))
+            parts.append(answer_text(self.outcome, self.answer))
         return "\n".join(part for part in parts if part)
 
 
@@ -73,8 +88,26 @@ class Telling:
 
     def __init__(self, budget: int) -> None:
         self._room = budget // 2
-        self._events: list[Told] = []
-        self._omitted = self._failed = 0
+        self._left = _MOST_SHOWN
+        self._events: list[Event] = []
+        self._omitted = self._failed = self._left_out = 0
+
+    def note(self, text: str) -> None:
+        """Take a fact to know before the block."""
+        self._events.append(Noted(text=text))
+
+    def show(self, shown: Shown) -> None:
+        """Take what is shown of the value of a call, which its worker keeps within the budget.
+
+        Raises:
+            ValueError: it is nothing that a call can have come to, or more than any has.
+        """
+        self._left -= len(shown.outcome) + len(shown.answer)
+        if self._left < 0:
+            raise ValueError("more than is ever shown")
+        outcome = _outcome(shown)
+        answer = _mapping(shown.answer) if shown.answer else as_mapping(outcome)
+        self._events.append(Answered(outcome=outcome, answer=answer))
 
     def take(self, event: Told) -> None:
         """Take an event."""
@@ -82,14 +115,16 @@ class Telling:
         if self._room >= 0:
             self._events.append(event)
             return
-        self._omitted += 1
+        is_value = isinstance(event, LeftOut)
+        self._left_out += is_value
+        self._omitted += not is_value
         self._failed += isinstance(event, Called) and event.failed
 
     def taken(self) -> list[Event]:
         """Return the events, and at their end how many more there were."""
-        if not self._omitted:
+        if not (self._omitted or self._left_out):
             return [*self._events]
-        return [*self._events, Omitted(calls=self._omitted, failed=self._failed)]
+        return [*self._events, Omitted(calls=self._omitted, failed=self._failed, left_out=self._left_out)]
 
 
 def finished(
@@ -104,12 +139,13 @@ def finished(
     Raises:
         ValueError: what the worker says of it is nothing that can have come of a block; all the output is still there.
     """
-    outcome = _outcome(done, why)
+    outcome = _ended(_outcome(done), why)
     answer = _mapping(done.answer) if done.answer else as_mapping(outcome)
     events = telling.taken()
-    room = budget - sum(size_of(event.line) + 1 for event in events)
-    value = _cut(done.value, max(_LEAST, room // 2)) if done.value else ""
-    printed, left_out = output.taken(max(_LEAST, room - size_of(value) - _CODE_LINES * (_CODE_WIDTH + 5)))
+    room = budget - sum(size_of(event.line) + 1 for event in events if not isinstance(event, Answered))
+    room -= _CODE_LINES * (_CODE_WIDTH + 5)
+    value = _cut(done, max(_LEAST, room - min(output.size, room // 2)))
+    printed, left_out = output.taken(max(_LEAST, room - size_of(value)))
     if printed or value:
         events.append(Panel(code=_shortened(code), output=printed, value=value, cut=left_out))
     return Ran(
@@ -154,9 +190,12 @@ def lost(gone: Gone, code: str, telling: Telling, output: str, left_out: int, tr
     )
 
 
-def _outcome(done: Done, why: Gone) -> Outcome:
-    told = _mapping(done.outcome)
-    outcome = msgspec.convert({**told, "address": done.address, "exit_code": done.exit_code}, Outcome)
+def _outcome(told: Done | Shown) -> Outcome:
+    found = {**_mapping(told.outcome), "address": told.address, "exit_code": told.exit_code}
+    return msgspec.convert(found, Outcome)
+
+
+def _ended(outcome: Outcome, why: Gone) -> Outcome:
     if not why.reason or not outcome.errors or outcome.errors[0].code != "interrupted":
         return outcome
     message = f"{why.reason[:1].upper()}{why.reason[1:]}, and was ended; the names are as it left them."
@@ -178,12 +217,6 @@ def _mapping(told: str) -> Json:
     return found
 
 
-def _as_lines(answer: Json) -> str:
-    """Return one selection or several as `ast` prints them."""
-    several = answer.get("answers")
-    return "".join(f"{json.dumps(each)}\n" for each in (several if isinstance(several, list) else [answer]))
-
-
 def _shortened(code: str) -> str:
     """Return the first lines of a block, and how many more there are."""
     lines = code.strip("\n").split("\n")
@@ -191,7 +224,8 @@ def _shortened(code: str) -> str:
     return "\n".join([*shown, *([f"# +{len(lines) - _CODE_LINES:,} more lines"] if len(lines) > _CODE_LINES else [])])
 
 
-def _cut(text: str, room: int) -> str:
-    if size_of(text) <= room:
-        return text
-    return f"{cut_to(text, max(0, room - 60))}… ({len(text):,} characters in all)"
+def _cut(done: Done, room: int) -> str:
+    """Return the value that is not a call's, within a room, with how long it is."""
+    is_whole = size_of(done.value) <= room and len(done.value) == done.value_length
+    shown = done.value if is_whole else cut_to(done.value, max(0, room - _NOTE))
+    return cut_note(shown, done.value_length)

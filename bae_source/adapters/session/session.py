@@ -1,7 +1,7 @@
 """A session on a project: blocks of Python, run in a process of its own that holds their names.
 
     with Session(".") as session:
-        ran = session.run('source()\nread("httpx._client.Client.send")')
+        ran = session.run('read("httpx._client.Client.send")')
         print(ran.text)
 
 Invariants:
@@ -22,12 +22,21 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from bae_source.adapters.session.child.messages import Complete, Completed, Done, Execute, Message, Ready, Start
+from bae_source.adapters.session.child.messages import (
+    Complete,
+    Completed,
+    Done,
+    Execute,
+    Message,
+    Ready,
+    Shown,
+    Start,
+)
 from bae_source.adapters.session.child.process import Gone, Process
 from bae_source.adapters.session.child.remote import Names
-from bae_source.adapters.session.events import Called, Entered
+from bae_source.adapters.session.events import Called, Entered, LeftOut
 from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
-from bae_source.adapters.session.trail import START, labels, spot_named, trail_named
+from bae_source.adapters.session.trail import OPENING, labels, spot_named, trail_named
 from bae_source.engine.service import find_root
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.page import USUAL
@@ -57,7 +66,8 @@ class Session:
     Parameters:
         root: the project's folder; None for the nearest one upwards from the working directory.
         who: the caller, for the history.
-        budget: bytes of an answer where a call says nothing, and of whatever else a block tells.
+        budget: bytes that a block shows of its calls' values, together, and of whatever else it tells as much again;
+            what code does with a value is bounded by nothing.
         seconds: how long a block may take.
         environment: environment variables of the worker; this process's by default.
 
@@ -81,8 +91,10 @@ class Session:
         self.seconds = float(seconds)
         self._who = who
         self._process: Process | None = None
-        self._steps: tuple[str, ...] = ()
-        self._trail: tuple[str, ...] = labels(START)
+        self._steps: tuple[str, ...] = tuple(step.name for step in OPENING)
+        self._trail: tuple[str, ...] = labels(OPENING)
+        self._notices: tuple[str, ...] = ()
+        self._noticed: set[str] = set()
         self._number = 0
         self._lost_reason = ""
         self._one_at_a_time = threading.Lock()
@@ -106,7 +118,7 @@ class Session:
     @property
     def namespace(self) -> Names:
         """The names that the session gives, as callables: their calls are made in the worker, and return here."""
-        return Names(self.run, lambda: spot_named(self._steps[-1]) if self._steps else START[-1])
+        return Names(lambda code: self._alone(code, whole=True), lambda: spot_named(self._steps[-1]))
 
     def run(self, code: str, *, seconds: float | None = None) -> Ran:
         """Run a block of code, and return what came of it; nothing that the code does is raised here.
@@ -114,15 +126,24 @@ class Session:
         Ctrl-C in this process interrupts the block.
 
         Parameters:
-            code: Python; the value of its last expression is the result, and `await` may stand at its top level.
+            code: Python; the value of its last expression is the result, and `await` may stand at its top level. The
+                value of a tool's call that is a statement is an event.
             seconds: how long it may take; None for what the session says.
+        """
+        return self._alone(code, seconds)
+
+    def _alone(self, code: str, seconds: float | None = None, *, whole: bool = False) -> Ran:
+        """Run a block if no other one runs.
+
+        Parameters:
+            whole: whether its value is wanted whole, whatever the budget.
         """
         if not self._one_at_a_time.acquire(blocking=False):
             busy = Refused("busy", "The session runs another block.", hints=["Wait for it, or open another session."])
             return refused(busy, self._trail)
         try:
             with self._ending_if_left("the block before was left by its host"):
-                return self._run(code, seconds)
+                return self._run(code, seconds, whole=whole)
         finally:
             self._released()
 
@@ -188,13 +209,15 @@ class Session:
             return (), 0
         return (found.words, found.length) if isinstance(found, Completed) else ((), 0)
 
-    def _run(self, code: str, seconds: float | None) -> Ran:
+    def _run(self, code: str, seconds: float | None, *, whole: bool) -> Ran:
         telling = Telling(self.budget)
         try:
             limit = self._checked(code, seconds)
             process = self._living()
+            self._notice(telling)
+            order = Execute(number=self._number + 1, code=code, whole=whole)
             with Interrupts() as interrupts:
-                return self._interruptibly(process, code, limit, telling, interrupts)
+                return self._interruptibly(process, order, limit, telling, interrupts)
         except ResourceError as error:
             return refused(error, self._trail)
         except Gone as gone:
@@ -205,14 +228,14 @@ class Session:
             return lost(gone, code, telling, output, left_out, self._trail)
 
     def _interruptibly(
-        self, process: Process, code: str, seconds: float, telling: Telling, interrupts: Interrupts
+        self, process: Process, order: Execute, seconds: float, telling: Telling, interrupts: Interrupts
     ) -> Ran:
         """Run a block that `close` can end."""
         self._interrupts = interrupts
         try:
             if self._closed:
                 raise _end_of_session()
-            return self._ran(process, code, seconds, telling, interrupts)
+            return self._ran(process, order, seconds, telling, interrupts)
         finally:
             with self._noting:
                 self._interrupts = None
@@ -261,9 +284,18 @@ class Session:
                 raise _nonsense()
         except (CannotStart, OSError, ValueError, Gone) as error:
             raise self._unstarted(error) from None
+        self._notices = ready.notices
         process.settle()
         process.output.taken(0)
         return process
+
+    def _notice(self, telling: Telling) -> None:
+        """Tell what a new worker has to say, each fact once a session."""
+        for each in self._notices:
+            if each not in self._noticed:
+                telling.note(each)
+        self._noticed.update(self._notices)
+        self._notices = ()
 
     def _unstarted(self, error: Exception) -> TransactionError:
         process, self._process = self._process, None
@@ -274,9 +306,9 @@ class Session:
         hints = [line for line in said.splitlines() if line.strip()][-1:]
         return TransactionError("timed_out", f"The session's worker does not start: {error}.", hints=hints)
 
-    def _ran(self, process: Process, code: str, seconds: float, telling: Telling, interrupts: Interrupts) -> Ran:
-        self._number += 1
-        process.ask(Execute(number=self._number, code=code))
+    def _ran(self, process: Process, order: Execute, seconds: float, telling: Telling, interrupts: Interrupts) -> Ran:
+        self._number = order.number
+        process.ask(order)
         until, why = time.monotonic() + seconds, Gone("")
         done: Message | None = None
         while done is None:
@@ -296,11 +328,11 @@ class Session:
             raise why
         process.settle()
         try:
-            trail = labels(trail_named(done.steps))
-            ran = finished(done, trail, code, telling, process.output, self.budget, why)
+            way = trail_named(done.steps)
+            ran = finished(done, labels(way), order.code, telling, process.output, self.budget, why)
         except ValueError:
             raise _nonsense() from None
-        self._steps, self._trail = done.steps, trail
+        self._steps, self._trail = tuple(step.name for step in way), ran.trail
         return ran
 
     def _answered(
@@ -316,8 +348,10 @@ class Session:
         """
         while (left := until - time.monotonic()) > 0:
             for message in process.listen(left, interrupts.wake if interrupts else -1):
-                if isinstance(message, (Called, Entered)):
+                if isinstance(message, (Called, Entered, LeftOut)):
                     telling.take(message)
+                elif isinstance(message, Shown):
+                    telling.show(message)
                 elif isinstance(message, Ready) or message.number == self._number:
                     return message
             if interrupts is not None and interrupts.taken():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from bae_source.adapters.session.places import HOME, PLACES, Place
+from bae_source.adapters.session.places import HOME, PLACES, SOURCE, Place
 
 
 class Spot(Struct, frozen=True, kw_only=True):
@@ -45,6 +45,8 @@ def spot_named(name: str) -> Spot:
 
 Trail = tuple[Spot, ...]
 START: Trail = (Spot(place=PLACES[HOME]),)
+OPENING: Trail = (*START, Spot(place=PLACES[SOURCE]))
+"""Where a session begins."""
 
 
 def trail_named(names: tuple[str, ...]) -> Trail:

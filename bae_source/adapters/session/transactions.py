@@ -25,7 +25,7 @@ from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import values_of
+from bae_source.model.request import Request, values_of
 
 if TYPE_CHECKING:
     from bae_source.engine.drafting import Draft
@@ -99,7 +99,7 @@ class Changes:
     def __getattr__(self, verb: str) -> Tool:
         if verb not in self._spot.place.tools:
             raise AttributeError(f"A transaction has no {verb}; it has the tools of {self._spot.place.name}.")
-        return Tool(verb, self._desk, self._spot, run=self._draft.run, shown=f"{TRANSACTION}.{verb}")
+        return Tool(verb, self._desk, self._spot, run=self._planned, shown=f"{TRANSACTION}.{verb}")
 
     def __dir__(self) -> list[str]:
         return ["abandon", "commit", "diff", "outcome", "preview", *self._spot.place.tools]
@@ -122,7 +122,7 @@ class Changes:
 
     def preview(self) -> Outcome:
         """Return what all that was planned so far comes to."""
-        return self._allowed("preview", lambda: self._draft.preview(self._context.budget))
+        return self._allowed("preview", self._previewed)
 
     def diff(self) -> str:
         """Return what all that was planned so far comes to, as a unified diff."""
@@ -143,9 +143,17 @@ class Changes:
         self._ended = True
         self._watched("abandon", self._draft.abandon)
 
+    def _planned(self, asked: Request, context: Context) -> Outcome:
+        with self._desk.alone():
+            return self._draft.run(asked, context)
+
+    def _previewed(self) -> Outcome:
+        with self._desk.alone():
+            return self._draft.preview(self._context.budget)
+
     def _allowed(self, name: str, do: Callable[[], Outcome]) -> Outcome:
         outcome: Outcome = self._watched(name, do)
-        self._desk.allow(outcome)
+        self._desk.allow(outcome, self._context)
         return outcome
 
     def _watched(self, name: str, do: Callable[[], Any]) -> Any:

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from bae_source.adapters.cli.streams import Streams
+from bae_source.adapters.session.events import breadcrumb
 from bae_source.adapters.session.session import SECONDS, Session
 from bae_source.adapters.shell.blocks import blocks, ends_here
 from bae_source.adapters.shell.showing import show
@@ -24,7 +25,7 @@ from bae_source.model.page import USUAL
 _LEAVING = ("exit", "quit", "exit()", "quit()")
 _PIPE_WIDTH = 100
 _GOING_ON = "... "
-_GREETING = "Python, in a session on this project. source() enters it, nav() shows places, Ctrl-D leaves.\n"
+_GREETING = "{}: Python, with tools that read and change this project. nav() shows them, Ctrl-D leaves.\n"
 _UNAIDED = 'Lines are neither completed nor remembered: pip install "bae-source[shell]" does that.\n'
 
 
@@ -79,7 +80,7 @@ def _run(session: Session, given: Iterator[str], streams: Streams) -> Outcome:
 def _given(session: Session, streams: Streams) -> Iterator[str]:
     if not streams.stdin_terminal:
         return blocks(line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in streams.stdin)
-    streams.stderr.write(_GREETING)
+    streams.stderr.write(_GREETING.format(breadcrumb(session.trail)))
     prompt = lambda: f"{_place(session)}> "  # noqa: E731
     try:
         from bae_source.adapters.shell.typed import typed  # prompt_toolkit is an extra, and takes 200 ms

@@ -1,7 +1,7 @@
 """What a block came to, as a person sees it: highlighted on a terminal, plain in a pipe.
 
 On a terminal the code stands above already, and is not shown again. In a pipe standard output has what the code printed
-and what its last call answered; lines about calls, and errors, go to standard error.
+and what its calls answered; lines about calls, and errors, go to standard error.
 
 Invariant: nothing that is shown can drive a terminal, and tables are no wider than it.
 """
@@ -12,9 +12,21 @@ from bae_source.adapters.cli.render import render
 from bae_source.adapters.cli.streams import Sink, Streams, visible
 from bae_source.adapters.session.arguments import signature
 from bae_source.adapters.session.displays import Entry, Section
-from bae_source.adapters.session.events import Called, Entered, Event, Lost, Panel, breadcrumb
+from bae_source.adapters.session.events import (
+    Answered,
+    Called,
+    Entered,
+    Event,
+    LeftOut,
+    Lost,
+    Noted,
+    Panel,
+    breadcrumb,
+)
 from bae_source.adapters.session.ran import Ran
+from bae_source.adapters.tools import Json
 from bae_source.engine.registry import REQUESTS
+from bae_source.model.outcome import Outcome
 
 _NARROW = 40
 
@@ -31,12 +43,8 @@ def show(ran: Ran, streams: Streams, *, width: int) -> None:
         return
     if ran.entry is not None and streams.stdout.terminal:
         streams.stdout.write(drawn(ran.entry, width=width, colour=streams.stdout.colour))
-    elif "data" in ran.answer or "answers" in ran.answer:
-        _selections(ran, streams)
     else:
-        render(ran.outcome, streams)
-        if ran.outcome.text and not ran.outcome.text.endswith("\n") and ran.outcome.address and not streams.stdout.seen:
-            streams.stdout.write("\n")  # a pipe gets the source's own bytes, and the next block begins on its own line
+        _answered(ran.outcome, ran.answer, streams)
 
 
 def drawn(entry: Entry, *, width: int, colour: bool) -> str:
@@ -89,10 +97,29 @@ def _table(section: Section, *, width: int) -> object:
 def _event(event: Event, streams: Streams) -> None:
     if isinstance(event, Panel):
         _panel(event, streams)
+    elif isinstance(event, Answered):
+        _answered(event.outcome, event.answer, streams)
+    else:
+        _line(streams.stderr, event.line, _style(event))
+
+
+def _style(event: Event) -> str:
+    if isinstance(event, Lost) or (isinstance(event, Called) and event.failed):
+        return "error"
+    if isinstance(event, (Noted, LeftOut)):
+        return "warning"
+    return "command" if isinstance(event, Entered) else "dim"
+
+
+def _answered(outcome: Outcome, answer: Json, streams: Streams) -> None:
+    """Show what a call came to."""
+    if "data" in answer or "answers" in answer:
+        _selections(answer, streams)
         return
-    is_bad = isinstance(event, Lost) or (isinstance(event, Called) and event.failed)
-    style = "error" if is_bad else "command" if isinstance(event, Entered) else "dim"
-    _line(streams.stderr, event.line, style)
+    render(outcome, streams)
+    is_source = outcome.status == "answer" and outcome.address and outcome.text
+    if is_source and not outcome.text.endswith("\n") and not streams.stdout.seen:
+        streams.stdout.write("\n")  # a pipe gets the source's own bytes, and what follows begins on its own line
 
 
 def _panel(panel: Panel, streams: Streams) -> None:
@@ -104,8 +131,8 @@ def _panel(panel: Panel, streams: Streams) -> None:
         _painted(streams.stdout, f"{panel.value}\n", "source")
 
 
-def _selections(ran: Ran, streams: Streams) -> None:
-    for answer in ran.answer.get("answers", [ran.answer]):
+def _selections(found: Json, streams: Streams) -> None:
+    for answer in found.get("answers", [found]):
         for failure in answer["errors"]:
             _line(streams.stderr, f"error[{failure['code']}]: {failure['message']}", "error")
         if answer["data"]:

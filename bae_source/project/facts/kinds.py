@@ -22,6 +22,7 @@ import msgspec
 
 from bae_source.errors import SourceError
 from bae_source.syntax.text.source import Source, parsable
+from bae_source.system.own_path import own_path
 
 if TYPE_CHECKING:
     from bae_source.syntax.names.kept import KeptUses
@@ -150,7 +151,7 @@ def key() -> str:
 
 def _newer_parser() -> str:
     """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
-    for folder in sys.path:
+    for folder in own_path():
         try:
             if os.path.isdir(os.path.join(folder, "libcst")):
                 names = [name for name in os.listdir(folder or ".") if name.startswith("libcst-")]

@@ -21,6 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.system.own_files import beginning_of
+from bae_source.system.own_path import own_path
 
 _OURS = "bae-source"
 _DEVELOPING = ("dev", "test")
@@ -51,13 +52,12 @@ class Required(Struct, frozen=True, kw_only=True):
 
 def own_requirements() -> tuple[Required, ...] | None:
     """Return what we need and what our extras bring, but for those of development; None if run from a bare checkout."""
-    from importlib.metadata import PackageNotFoundError, distribution  # 20 ms, which only who asks for this pays
+    from importlib.metadata import Distribution  # 20 ms, which only who asks for this pays
 
     from packaging.requirements import Requirement  # 40 ms, likewise
 
-    try:
-        ours = distribution(_OURS)
-    except PackageNotFoundError:
+    ours = next(iter(Distribution.discover(name=_OURS, path=own_path())), None)
+    if ours is None:
         return None
     extras = [each for each in ours.metadata.get_all("Provides-Extra") or () if each not in _DEVELOPING]
     found = []
@@ -158,7 +158,7 @@ def _release(name: str) -> str | None:
     """Return the release that this process would import."""
     from importlib.metadata import Distribution  # as above
 
-    found = next(iter(Distribution.discover(name=name, path=sys.path)), None)
+    found = next(iter(Distribution.discover(name=name, path=own_path())), None)
     return None if found is None else found.version
 
 

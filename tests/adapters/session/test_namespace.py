@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +20,14 @@ from bae_source.errors import ResourceError
 from tests.adapters.session.conftest import Here, built, contents
 
 
+def test_a_session_begins_in_source_with_its_tools(here: Here) -> None:
+    assert here.namespace.trail[-1].name == "source"
+    assert {"read", "edit", "glob", "transaction", "home", "source", "back", "nav"} <= set(here.names)
+    assert here.lines == []
+
+
 def test_at_home_there_are_places_and_the_tools_of_home(here: Here) -> None:
+    here.names["home"]()
     assert {"home", "source", "back", "nav", "history", "undo"} <= set(here.names)
     assert "read" not in here.names
 
@@ -33,11 +41,13 @@ def test_entering_brings_the_tools_of_a_place_and_leaving_takes_them(here: Here)
 
 
 def test_a_call_is_one_event_with_its_place_and_none_at_home(here: Here) -> None:
+    here.names["home"]()
     here.names["history"]()
     here.names["source"]()
     here.names["read"]("app.client")
     here.names["source"].app.client.read("Client", dedent=True)
     assert here.lines == [
+        "◆ home() -> home",
         "◆ history() -> str (1 line)",
         "◆ source() -> home > source",
         "[source] ◆ read(app.client) -> str (3 lines)",
@@ -267,24 +277,26 @@ def test_what_an_entry_shows(here: Here) -> None:
     assert "\n  read(target: str = '', *, view: Literal" in text
     assert "\n  app — An application. (1 subpackage, 3 modules)\n" in text
     assert len(text.encode()) <= 8000
-
-
-def test_what_an_entry_shows_keeps_to_the_budget_and_says_what_is_left_out(root: Path) -> None:
-    namespace = Namespace(Service(root), lambda _: None, budget=500)
-    text = str(namespace.names["source"]())
-    assert len(text.encode()) <= 500
-    assert "more lines; a larger budget shows them" in text
+    assert here.namespace.described("source") == text
+    assert here.namespace.described("source.app").startswith("app — An application.")
 
 
 def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp_path: Path) -> None:
     here.names["source"].app.net.wire()
-    lines = here.names["nav"](1).splitlines()
+    drawn, _, tools = here.names["nav"](1).partition("\n\n")
+    lines = drawn.splitlines()
     assert lines == ["home", "  source", "    tests", "    app", "      net", "        wire  <- you are here",
                      "      client", "      other", "    limit", "    read"]  # fmt: skip
+    assert tools.startswith("Tools of source: read, outline, where, ")
+    assert tools.splitlines()[-2].endswith(" history, transaction")
+    assert max(map(len, tools.splitlines())) <= 100
+    hint = "help(source.tests) shows how each is called; help(NAME) tells all of one."
+    assert here.names["source"].tests.nav(1).splitlines()[-1] == hint
+    assert here.names["home"].nav(1).splitlines()[-2].startswith("Tools of home: ")
     for number in range(20):
         (tmp_path / f"m{number:02}.py").write_text("")
     many = Namespace(Service(tmp_path), lambda _: None).names["nav"]()
-    assert many.splitlines()[-1] == "    +8 more"
+    assert many.partition("\n\n")[0].splitlines()[-1] == "    +8 more"
     for wrong in (0, True, "3"):
         with pytest.raises(RequestError):
             here.names["nav"](wrong)
@@ -318,12 +330,20 @@ def test_going_back_and_home(here: Here) -> None:
     ]
 
 
-def test_an_answer_that_is_too_long_is_refused_with_ways_to_ask_for_less(root: Path) -> None:
-    namespace = Namespace(Service(root), lambda _: None, budget=100)
+def test_a_value_is_whole_for_code_whatever_the_budget_and_a_call_with_one_of_its_own_keeps_to_it(root: Path) -> None:
+    read = Namespace(Service(root), lambda _: None, budget=100).names["read"]
+    whole = read("app.client", full=True)
+    assert (len(whole) > 100, whole.complete) == (True, True)
     with pytest.raises(ResourceError) as raised:
-        namespace.names["source"].read("app.client", full=True)
+        read("app.client", full=True, budget=100)
     assert raised.value.code == "budget_exceeded"
-    assert len(namespace.names["source"].read("app.client", full=True, budget=1000)) > 100
+    pages = [read("app.client", full=True, cursor="0")]
+    while not pages[-1].complete:
+        cursor = re.search('cursor="(.*)"', pages[-1].outcome.next_actions[0])
+        assert cursor is not None
+        pages.append(read("app.client", full=True, cursor=cursor[1]))
+    assert max(map(len, pages)) <= 100
+    assert "".join(pages) == whole
 
 
 def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(here: Here) -> None:

@@ -157,10 +157,29 @@ def test_help_tells_all_of_a_tool_and_an_entry_ends_a_block(session: Session) ->
         assert expected in said
         assert "object at" not in said
         assert "__slots__" not in said
-    ran = session.run("source.app()")
-    assert ran.entry is not None
-    assert ran.entry.trail == ("home", "source", "app")
-    assert ran.outcome.text.startswith("app — An application.")
+
+
+def test_a_transition_is_one_line_and_what_the_place_is_comes_when_it_is_looked_at(session: Session) -> None:
+    session.run("home()")
+    for code, trail in [
+        ("source()", "home > source"),
+        ("source.app.client()", "home > source > app.client"),
+        ("back()", "home > source"),
+        ("source.enter()", "home > source"),
+        ("home()", "home"),
+    ]:
+        ran = session.run(code)
+        assert ran.text == f"◆ {code.replace('.enter', '')} -> {trail}"
+        assert ran.outcome.text == trail
+        assert ran.entry is None
+    shown = session.run("there = source.app()\nthere")
+    assert shown.entry is not None
+    assert shown.entry.trail == ("home", "source", "app")
+    assert shown.outcome.text.startswith("app — An application.")
+    assert shown.text == f"◆ source.app() -> home > source > app\n{shown.outcome.text}\n"
+    assert "\nTools (help(NAME)" in session.run("print(source())").text
+    assert "\n  read(target: str = ''" in session.run("help(source)").text
+    assert "Tools of source: read, " in session.run("nav()").text
 
 
 def test_standard_input_is_empty_and_says_so(session: Session) -> None:
@@ -268,6 +287,12 @@ def test_completion_knows_names_attributes_arguments_and_addresses(session: Sess
     assert session.complete('read("*[')[0] == ()
     assert session.complete("source.nope.")[0] == ()
     assert session.complete("x = '\ud800'") == ((), 0)
+
+
+def test_completion_knows_what_can_be_imported(session: Session) -> None:
+    assert session.complete("import app.cl") == (("app.client",), 6)
+    assert session.complete("from app.ne") == (("app.net",), 6)
+    assert "app" in session.complete("x = 1\nimport ")[0]
 
 
 def test_nothing_of_a_session_starts_before_the_first_block(root: Path) -> None:

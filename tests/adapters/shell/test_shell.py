@@ -93,18 +93,56 @@ def terminal(argv: list[str], folder: Path) -> Iterator[Terminal]:
 
 
 def test_through_a_pipe_blocks_run_and_answers_are_on_standard_output(project: Path) -> None:
-    code = b'source()\nfor n in "ab":\n    print(n)\nread("app.client.limit")\nread("nope")\nx = [1,\n2]\nx\n'
+    code = b'for n in "ab":\n    print(n)\nread("app.client.limit")\nread("nope")\nx = [1,\n2]\nx\nhome()\n'
     called = run("shell", folder=project, stdin=code)
-    assert called.out.endswith(b"\na\nb\nlimit = 3\n[1, 2]\n")
-    assert called.out.startswith("source — The project's code".encode())
-    assert called.said.splitlines()[:4] == [
-        "◆ source() -> home > source",
+    assert called.out == b"a\nb\nlimit = 3\n[1, 2]\n"
+    assert called.said.splitlines()[-1] == "◆ home() -> home"
+    assert called.said.splitlines()[:3] == [
         "[source] ◆ read(app.client.limit) -> str (1 line)",
         "[source] ◆ read(nope) -> LookupFailed",
         "error[symbol_not_found]: The project has no module nope.",
     ]
     assert called.status == 3
     assert b"\x1b" not in called.out + called.err
+
+
+def test_through_a_pipe_each_call_of_a_line_is_shown_in_its_place(project: Path) -> None:
+    code = b'read("limit"); symbols("sym://python/mod/limit"); print("printed"); read("app.client.limit")\n'
+    called = run("shell", "--budget", "4000", folder=project, stdin=code)
+    read = "limit (0 classes, 0 functions)\n    top = 1\n"
+    assert called.out.decode() == f"{read}top = ...\nprinted\nlimit = 3\n"
+    assert [line.partition("(")[0] for line in called.said.splitlines() if "◆" in line] == [
+        "[source] ◆ read",
+        "[source] ◆ symbols",
+        "[source] ◆ read",
+    ]
+
+
+def test_through_a_pipe_what_has_no_room_is_said_on_standard_error(tmp_path: Path) -> None:
+    project = built(tmp_path)
+    (project / "long.py").write_text("value = 1\n" * 200)
+    code = b'read("long", full=True); read("app.client", full=True); read("long", full=True); x = 1\n'
+    called = run("shell", "--budget", "2400", folder=project, stdin=code)
+    assert called.out == b"value = 1\n" * 200 + (project / "app/client.py").read_bytes()
+    assert '◆ left out, 2,000 bytes: read("long", full=True) shows it' in called.said.splitlines()
+
+
+def test_through_a_pipe_modules_of_the_project_are_imported_and_follow_an_edit(tmp_path: Path) -> None:
+    code = (
+        b"from app import client\nclient.limit\n"
+        b'edit("app.client.limit", "limit = 4")\nclient.limit\nimport select\nselect.poll().__class__.__name__\n'
+    )
+    project = built(tmp_path)
+    (project / "select.py").write_text("raise SystemExit\n")
+    called = run("shell", folder=project, stdin=code)
+    assert [line for line in called.out.decode().splitlines() if not line.startswith(("Edited", "op_"))] == [
+        "3",
+        "4",
+        "'poll'",
+    ]
+    notice = "◆ imports: import select finds a module of Python's or bae_source's own, not the project's."
+    assert called.said.splitlines()[0] == notice
+    assert called.status == 0
 
 
 def test_through_a_pipe_colour_can_be_asked_for_and_the_shell_left(project: Path) -> None:
@@ -121,11 +159,20 @@ def test_wrong_options_are_usage_errors(project: Path) -> None:
 
 def test_on_a_terminal_names_complete_blocks_go_on_and_ctrl_c_ends_a_line_or_a_block(project: Path) -> None:
     with terminal(command("shell"), project) as screen:
-        screen.until("home> ")
+        greeting = screen.until("source> ")
+        assert "home > source: Python, with tools that read and change this project. nav() shows them" in greeting
         screen.type("source.app.cli\t")
         screen.until("ent")
         screen.type("()\r")
-        screen.until("app.client — A client.")
+        entered = screen.until("source.app.client> ")
+        assert "◆ source.app.client() -> home > source > app.client\n" in entered
+        assert "A client." not in entered
+        screen.type("it = back()\r")
+        screen.until("source> ")
+        screen.type("it\r")
+        screen.until("Tools (help(NAME) tells all of one)")
+        screen.until("source> ")
+        screen.type("source.app.client()\r")
         screen.until("source.app.client> ")
         screen.type('read("Client.se\t')
         screen.until("nd")
@@ -166,7 +213,7 @@ def test_on_a_terminal_without_its_extra_lines_are_read_and_it_says_what_is_miss
     code = f"{without}; from bae_source.adapters.cli.cli import main; main(['shell'])"
     with terminal([sys.executable, "-c", code], project) as screen:
         screen.until('pip install "bae-source[shell]"')
-        screen.until("home> ")
+        screen.until("source> ")
         screen.type("for i in range(2):\r")
         screen.until("... ")
         screen.type("    print(i + 40)\r\r")

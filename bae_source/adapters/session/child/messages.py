@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.adapters.session.displays import Entry
-from bae_source.adapters.session.events import Called, Entered
+from bae_source.adapters.session.events import Called, Entered, LeftOut
 from bae_source.system.frames import Frames, frame
 
 
@@ -39,10 +39,12 @@ class Execute(Struct, frozen=True, kw_only=True, tag="execute"):
 
     Parameters:
         number: which block of the session it is, from 1.
+        whole: whether its value is wanted whole, whatever the budget.
     """
 
     number: int
     code: str
+    whole: bool = False
 
 
 class Complete(Struct, frozen=True, kw_only=True, tag="complete"):
@@ -53,7 +55,29 @@ class Complete(Struct, frozen=True, kw_only=True, tag="complete"):
 
 
 class Ready(Struct, frozen=True, kw_only=True, tag="ready"):
-    """The worker can take code."""
+    """The worker can take code.
+
+    Parameters:
+        notices: facts to know before anything is imported.
+    """
+
+    notices: tuple[str, ...] = ()
+
+
+class Shown(Struct, frozen=True, kw_only=True, tag="shown"):
+    """The value of a call that is a statement, and not the last one of its block.
+
+    Parameters:
+        outcome: as much of it as is shown, as the JSON of an outcome.
+        address: of what was read or changed.
+        exit_code: status of a command that came to this.
+        answer: the JSON that the call answers with, where that is another one.
+    """
+
+    outcome: str
+    address: str | None = None
+    exit_code: int = 0
+    answer: str = ""
 
 
 class Done(Struct, frozen=True, kw_only=True, tag="done"):
@@ -65,10 +89,11 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
         address: of what was read or changed.
         exit_code: status of a command that came to this.
         answer: the JSON that the call whose value it is answers with, where that is another one.
-        value: the value, if it is not a call's.
+        value: the value, if it is not a call's; its beginning, if it is long.
+        value_length: how many characters it has in all.
         traceback: of the error that ended the block; empty for one of the engine's.
         is_call: whether the outcome is a call's.
-        entry: what a place shows that was entered by it.
+        entry: what the place shows that it is.
         steps: the places that lead to where the session is now, by their names.
         trail: the same as a breadcrumb shows it.
     """
@@ -81,6 +106,7 @@ class Done(Struct, frozen=True, kw_only=True, tag="done"):
     exit_code: int = 0
     answer: str = ""
     value: str = ""
+    value_length: int = 0
     traceback: str = ""
     is_call: bool = False
     entry: Entry | None = None
@@ -100,7 +126,7 @@ class Completed(Struct, frozen=True, kw_only=True, tag="completed"):
 
 
 Order = Execute | Complete
-Message = Ready | Called | Entered | Done | Completed
+Message = Ready | Called | Entered | Shown | LeftOut | Done | Completed
 
 _encode = msgspec.json.Encoder().encode
 

@@ -189,6 +189,11 @@ class Capture:
         self._tail = bytearray()
         self._total = 0
 
+    @property
+    def size(self) -> int:
+        """Bytes that came."""
+        return self._total
+
     def take(self, piece: bytes) -> None:
         """Take some bytes."""
         self._total += len(piece)

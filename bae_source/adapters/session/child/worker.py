@@ -3,6 +3,7 @@
 Invariants:
 - it says its messages on a descriptor of its own, and whatever the code prints goes elsewhere;
 - before each block standard output is there, and Python's own names, our modules and the search path are as they were;
+- to be started imports nothing of the project, whose modules are only made importable (`finding`);
 - it ends when the session does: when there is nobody left to give it code.
 """
 
@@ -13,16 +14,17 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 
 from bae_source.adapters.session.block import Blocks, Came, interrupted, restore_builtins, untold
 from bae_source.adapters.session.calls import Tool
+from bae_source.adapters.session.child.finding import find_modules_of
 from bae_source.adapters.session.child.messages import (
     Complete,
     Completed,
@@ -32,24 +34,25 @@ from bae_source.adapters.session.child.messages import (
     Order,
     Ready,
     Received,
+    Shown,
     Start,
 )
 from bae_source.adapters.session.completing import completions
-from bae_source.adapters.session.events import speakable
+from bae_source.adapters.session.events import LeftOut, speakable
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.adapters.session.trail import START, labels
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
-from bae_source.model.outcome import to_json
+from bae_source.model.outcome import Outcome, to_json
 
+T = TypeVar("T")
 _PIECE = 1 << 16
 _OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
 """What our modules, and those that they need, begin with."""
-_NOTHING = "help(NAME) tells all of a tool, nav() where there is what."
+_NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
-_INSIDE = 24
 _DEAF = 74
 """The exit status of a worker that cannot be spoken with any more."""
 
@@ -93,21 +96,27 @@ class Worker:
     def __init__(self, start: Start, mouth: Mouth) -> None:
         self._mouth = mouth
         self._output = _Output()
-        self._guard = _Guard()
         module = ModuleType("__main__", "A session of bae_source.")
         sys.modules["__main__"] = module
         service = Service(Path.cwd(), environment=os.environ)
-        self._namespace = Namespace(service, mouth.say, vars(module), who=start.who, budget=start.budget)
+        found, finder = find_modules_of(service)
+        self._notices = found.notices
+        self._guard = _Guard()
+        self._namespace = Namespace(
+            service, mouth.say, vars(module), who=start.who, budget=start.budget, alone=finder.alone
+        )
         if start.steps:
             self._namespace.restore(start.steps)
-        self._blocks = Blocks(vars(module), start.budget, self._namespace.desk.is_allowed)
+        self._blocks = Blocks(
+            vars(module), start.budget, _Saying(mouth), self._namespace.desk.is_allowed, found.installed
+        )
         vars(builtins).update(
             help=_helping(self._namespace), exit=sys.exit, quit=sys.exit
         )  # what `site` gives, which -S leaves out
 
     def say_ready(self) -> None:
         """Say that code can come."""
-        self._mouth.say(Ready())
+        self._mouth.say(Ready(notices=tuple(map(speakable, self._notices))))
 
     def obey(self, order: Order) -> None:
         """Do what is asked."""
@@ -130,7 +139,7 @@ class Worker:
 
     def _run(self, order: Execute) -> Came:
         try:
-            return self._blocks.run(order.number, order.code)
+            return self._blocks.run(order.number, order.code, whole=order.whole)
         finally:
             restore_builtins()
             self._output.flush()
@@ -156,13 +165,30 @@ class Worker:
             answer=came.answer,
             address=outcome.address and speakable(outcome.address),
             exit_code=outcome.exit_code,
-            value=speakable(came.value),
+            value=(value := speakable(came.value)),
+            value_length=came.value_length + len(value) - len(came.value),
             traceback=speakable(came.traceback),
             is_call=came.is_call,
             entry=came.entry,
             steps=tuple(step.name for step in trail),
             trail=labels(trail),
         )
+
+
+class _Saying:
+    """Says what is shown of a block before its end."""
+
+    def __init__(self, mouth: Mouth) -> None:
+        self._mouth = mouth
+
+    def show(self, outcome: Outcome, answer: str) -> None:
+        """Show the value of a call that is a statement."""
+        address = outcome.address and speakable(outcome.address)
+        self._mouth.say(Shown(outcome=to_json(outcome), address=address, exit_code=outcome.exit_code, answer=answer))
+
+    def leave_out(self, call: str, size: int) -> None:
+        """Say which call shows one for which there is no room."""
+        self._mouth.say(LeftOut(call=speakable(call), size=size))
 
 
 class _Output:
@@ -218,12 +244,18 @@ class _Guard:
         for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
             if name.partition(".")[0] in _OURS:
                 del modules[name]
-        sys.path += [each for each in self._path if each not in sys.path]
-        sys.meta_path += [each for each in self._finders if each not in sys.meta_path]
-        sys.path_hooks += [each for each in self._hooks if each not in sys.path_hooks]
+        _complete(sys.path, self._path)
+        _complete(sys.meta_path, self._finders)
+        _complete(sys.path_hooks, self._hooks)
         with suppress(RecursionError):
             sys.setrecursionlimit(self._limit)
         sys.settrace(None)
+
+
+def _complete(now: list[T], before: Sequence[T]) -> None:
+    """Put back what is not in a list any more, and all of it in the order that it had."""
+    if any(each not in now for each in before):
+        now[:] = [*before, *(each for each in now if each not in before)]
 
 
 def _helping(namespace: Namespace) -> Callable[..., None]:
@@ -248,7 +280,7 @@ def _help_of(asked: Any, namespace: Namespace) -> str | None:
         return found.help
     if type(found) is Word:
         return repr(found)
-    return _of_place(found) if type(found) is Way else None
+    return namespace.described(found.name) if type(found) is Way else None
 
 
 def _named(name: str, namespace: Namespace) -> Any:
@@ -256,12 +288,3 @@ def _named(name: str, namespace: Namespace) -> Any:
     if name in namespace.words:
         return namespace.words[name]
     return Tool(name, namespace.desk, START[0]) if name in REQUESTS.verbs else namespace.names.get(name)
-
-
-def _of_place(way: Way) -> str:
-    lines = [repr(way), f"Tools: {', '.join(way.supported_tools)}"]
-    if inner := way.children:
-        lines.append(
-            f"Inside: {', '.join(inner[:_INSIDE])}{f', +{len(inner) - _INSIDE:,} more' * (len(inner) > _INSIDE)}"
-        )
-    return "\n".join(lines)

@@ -1,0 +1,11 @@
+"""The search path of what we run with, also where a session has its project's modules found in the same process."""
+
+from __future__ import annotations
+
+import sys
+
+
+def own_path() -> list[str]:
+    """Return the folders in which our own modules are found: those of a finder that has some, else all."""
+    kept = (getattr(finder, "own_path", None) for finder in sys.meta_path)
+    return next((path for path in kept if isinstance(path, list)), sys.path)
