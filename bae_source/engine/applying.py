@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.engine.operations import Exporting, Operation
+from bae_source.engine.operations import Composed, Exporting, Operation
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
@@ -104,12 +104,24 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     errors: list[tuple[int, ResourceError]] = []
     for number, given in enumerate(requests, 1):
         try:
-            made.append(operation(given))
+            asked = operation(given)
+            steps = asked.steps() if isinstance(asked, Composed) else ()
+            made += operations(steps) if steps else (asked,)
         except RequestError as error:
             errors.append((number, error))
     if errors:
         raise _malformed(errors, len(requests))
     return tuple(made)
+
+
+def as_steps(asked: Request) -> Request:
+    """Return a change as the several that it stands for; as it is where it stands for itself.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    steps = asked.steps() if isinstance(asked, Composed) else ()
+    return Apply(requests=steps) if steps else asked
 
 
 def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:

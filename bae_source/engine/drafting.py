@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.engine.applying import Apply, changes_of, check_unused, operation
+from bae_source.engine.applying import Apply, as_steps, changes_of, check_unused, operation
 from bae_source.engine.changing import Changing, users_told, with_unread
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, RequestError, ResourceError
@@ -105,6 +105,8 @@ class Draft:
                 f"{asked.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
+        asked = as_steps(asked)
+        assert isinstance(asked, Operation)
         before = self._now
         plan = self._planned(asked)
         outcome = replace(

@@ -23,11 +23,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bae_source.engine.amending import amended, is_worth_keeping
 from bae_source.engine.applying import Apply, changes_of, operation
 from bae_source.engine.changing import Changing
 from bae_source.engine.drafting import Draft
 from bae_source.engine.operations import Operation
 from bae_source.errors import HistoryError, Refused, RequestError, ResourceError
+from bae_source.history.travel.commands import Amend
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
 from bae_source.model.outcome import DRAFT, DRAFT_HANDLE, DRAFT_LIFETIME, REPORT, Check, Outcome, with_checks
@@ -208,18 +210,63 @@ class Keeping:
             draft = self._planned[handle]
         return draft.preview(budget)
 
-    def refusal(self, asked: Request, context: Context, error: Refused) -> ResourceError:
-        """Return a refusal with the handle of its draft, if it is one that may be committed all the same."""
-        if error.code != "unsafe_change" or REPORT not in error.details or DRAFT in error.details or context.dry_run:
+    def refusal(self, asked: Request, context: Context, error: ResourceError) -> ResourceError:
+        """Return a refusal with the handle of its draft: of one that may be committed all the same, or be amended."""
+        if DRAFT in error.details:
             return error
-        if not _comes_to_something(error):
-            return error
+        may_be_committed = error.code == "unsafe_change" and REPORT in error.details and not context.dry_run
+        requests = changes_of(asked)
         message = context.why or (asked.message if isinstance(asked, Apply) else "")
-        draft = Kept(requests=changes_of(asked), message=message, digest=_digest(error), refused=True)
         try:
-            return _with_draft(error, self._store.keep(draft), draft)
+            if may_be_committed and _comes_to_something(error):
+                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True)
+                return _with_draft(error, self._store.keep(draft), draft)
+            if is_worth_keeping(requests):
+                draft = Kept(requests=requests, message=message, refused=True)
+                return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
         except OSError:
             return error
+        return error
+
+    def amend(self, asked: Amend, context: Context) -> Outcome:
+        """Change a piece of a draft; what was refused is made then, and an open transaction is planned anew.
+
+        Raises:
+            HistoryError: `handle_expired`.
+            RequestError, LookupFailed: it is not clear what is to change; the draft is as before then.
+            ResourceError: it is refused again; the draft is as it was amended then.
+        """
+        handle, context, kept = asked.draft, checked(context), self._store.get(asked.draft)
+        requests = amended(kept.requests, asked)
+        if not kept.refused:
+            draft = self._begin(kept.message)
+            draft.resume(requests)
+            self._keep(handle, draft)
+            return draft.preview(context.budget)
+        self._stored(replace(kept, requests=requests, digest="", checks=()), handle)
+        made = self._changing.made
+        try:
+            outcome = self._changing.change(
+                _joined(kept, requests), replace(context, why=context.why or kept.message or None)
+            )
+        except ResourceError as error:
+            raise self._refused_again(handle, kept, requests, error) from error.__cause__
+        finally:
+            if (now := self._changing.made) != made:
+                self._end(handle, f"it was amended and committed as {now}")
+        if outcome.status == "unchanged":
+            self._end(handle, "it came to nothing, so nothing was written")
+        return outcome
+
+    def _refused_again(
+        self, handle: str, kept: Kept, requests: tuple[dict[str, Any], ...], error: ResourceError
+    ) -> ResourceError:
+        """Return the refusal of a draft that was amended, which is kept on."""
+        if REPORT not in error.details:
+            return _with_hints(error, handle, _amending(handle))
+        again = replace(kept, requests=requests, digest=_digest(error), checks=())
+        self._stored(again, handle)
+        return _with_draft(error, handle, again)
 
     def commit(self, handle: str, unsure: str, include: Sequence[str], context: Context) -> Outcome:
         """Make a draft, which ends with that.
@@ -335,6 +382,10 @@ class Keeping:
     def _commit_refused(
         self, handle: str, kept: Kept, unsure: str, include: Sequence[str], context: Context
     ) -> Outcome:
+        if not kept.digest:
+            return self._changing.change(
+                _joined(kept, kept.requests), replace(context, why=context.why or kept.message or None)
+            )
         anew = self._refusal(_joined(kept, kept.requests))
         if _digest(anew) != kept.digest:
             if not context.dry_run:
@@ -407,7 +458,7 @@ def _stale(handle: str, draft: Draft) -> Refused:
     )
 
 
-def _comes_to_something(error: Refused) -> bool:
+def _comes_to_something(error: ResourceError) -> bool:
     """Say whether any choice would change a place of a refused change."""
     report = error.details[REPORT]
     changed = (*report.get("changed", ()), *report.get("probable", ()))
@@ -430,6 +481,11 @@ def _with_draft(error: ResourceError, handle: str, draft: Kept) -> ResourceError
 def _with_hints(error: ResourceError, handle: str, *more: str) -> ResourceError:
     details = {**error.details, DRAFT: handle}
     return error.altered(hints=(*error.hints, *more), details=details)
+
+
+def _amending(handle: str) -> Call:
+    then = "mends a piece of what was given, and makes it."
+    return Call("amend", draft=handle, old="OLD", new="NEW", then=then)
 
 
 def _forgetting(handle: str) -> Call:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace
@@ -14,6 +14,14 @@ class Operation(Protocol):
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change."""
+
+
+@runtime_checkable
+class Composed(Protocol):
+    """A request that may stand for several changes, each made on what those before it leave."""
+
+    def steps(self) -> tuple[dict[str, Any], ...]:
+        """Return the changes as `apply` takes them; none where it is one by itself."""
 
 
 @runtime_checkable

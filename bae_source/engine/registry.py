@@ -57,6 +57,7 @@ _DECLARED: Mapping[str, str] = {
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",
+    "amend": "history.travel.commands.Amend",
     "abandon": "history.travel.commands.Abandon",
     "undo": "history.travel.commands.Undo",
     "redo": "history.travel.commands.Redo",

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.engine.registry import REQUESTS
-from bae_source.errors import Refused, RequestError, ResourceError
+from bae_source.errors import RequestError, ResourceError
 from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -271,9 +271,12 @@ class Service:
             )
         if asked.runner != "change":
             return self._command(asked, context)
+        from bae_source.engine.applying import as_steps  # changes alone
+
+        asked = as_steps(asked)
         try:
             return self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
-        except Refused as error:
+        except ResourceError as error:
             raise self.keeping.refusal(asked, context, error) from error.__cause__
 
     def _judged(self, asked: Request, context: Context) -> Outcome:
@@ -492,6 +495,10 @@ def _commit(door: Service, asked: Any, context: Context) -> Outcome:
     return door.keeping.commit(asked.draft, asked.unsure, asked.include, context)
 
 
+def _amend(door: Service, asked: Any, context: Context) -> Outcome:
+    return door.keeping.amend(asked, context)
+
+
 def _abandon(door: Service, asked: Any, _: Context) -> Outcome:
     return door.keeping.abandon(asked.draft)
 
@@ -528,6 +535,7 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "prune": _prune,
     "forget": _forget,
     "commit": _commit,
+    "amend": _amend,
     "abandon": _abandon,
     "telemetry": _telemetry,
     "doctor": _doctor,

@@ -101,7 +101,7 @@ class Context(Struct, frozen=True, kw_only=True):
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
 _CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "budget")
-_PLANNED = ("change", "commit")
+_PLANNED = ("change", "commit", "amend")
 """Runners of requests that plan a change, which others only take back or make again."""
 _FINISHING = frozenset({"tidy", "format"})
 """Parameters that such a request alone takes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, structs
 
@@ -93,6 +93,34 @@ class Edit(Request, frozen=True, kw_only=True):
         str | None, described("The comment block above the symbol; an empty one removes it, none keeps it.")
     ] = None
     if_match: IfMatch = None
+    rename_to: Annotated[
+        str | None, described("Rename the symbol as well, wherever it is named; new_source may have either name.")
+    ] = None
+
+    def steps(self) -> tuple[dict[str, Any], ...]:
+        """Return the rename and the edit that it stands for, in the order that the new source asks for.
+
+            edit app.f --rename-to g --code 'def g(): ...'     rename app.f to g, and then edit app.g
+            edit app.f --rename-to g --code 'def f(): ...'     edit app.f, and then rename it to g
+
+        Raises:
+            RequestError: `invalid_arguments` for the name of a part, a module or a file.
+        """
+        if self.rename_to is None:
+            return ()
+        self._check_rename()
+        fields = (
+            (name, getattr(self, name)) for name in self.__struct_fields__ if name not in ("rename_to", "if_match")
+        )
+        edit = {"do": self.verb, **{name: value for name, value in fields if value not in (None, ())}}
+        rename = {"do": "rename", "target": self.target, "new_name": self.rename_to}
+        matched = {"if_match": self.if_match} if self.if_match is not None else {}
+        if edit.keys() == {"do", "target", "every"}:
+            return ({**rename, **matched},)
+        if self.new_source is not None and _binds(self.new_source, self.rename_to):
+            owner = self.target.rpartition(".")[0]
+            return {**rename, **matched}, {**edit, "target": f"{owner}.{self.rename_to}"}
+        return {**edit, **matched}, rename
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
@@ -140,6 +168,16 @@ class Edit(Request, frozen=True, kw_only=True):
         """The texts to replace."""
         pairs = zip(_several(self.old), _several(self.new), strict=True)
         return tuple(Piece(old=old, new=new, every=self.every, nth=self.nth) for old, new in pairs)
+
+    def _check_rename(self) -> None:
+        """See that there is a symbol to rename."""
+        name = parse_name(self.target)
+        if name.resource is not None or "@" in self.target or "[" in self.target or not name.segments[1:]:
+            raise RequestError(
+                "invalid_arguments",
+                f"rename_to goes with a whole symbol, and {self.target} is none.",
+                hints=["Name the symbol, or leave rename_to out and use rename or move."],
+            )
 
     def _check_arguments(self) -> None:
         whole, piece = self.new_source is not None, (self.old is not None, self.new is not None)
@@ -276,6 +314,15 @@ class Edit(Request, frozen=True, kw_only=True):
             warnings=(*replacement.notices, *notices),
         )
         return plan if plan.changes else structs.replace(plan, summary=f"{resolved.address} is like that already.")
+
+
+def _binds(source: str, name: str) -> bool:
+    """Say whether a line of given source defines a name, or assigns to it."""
+    word = re.escape(name)
+    return (
+        re.search(rf"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{word}\b|^[ \t]*{word}[ \t]*[:=]", source)
+        is not None
+    )
 
 
 def _several(given: str | tuple[str, ...] | None) -> tuple[str, ...]:

@@ -77,21 +77,26 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
         return complete({command.verb: command.arguments for command in COMMANDS.values()})
     tokens = list(sys.argv[1:] if argv is None else argv)
     streams = standard() if streams is None else streams
+    answer = answered(tokens, streams, door)
     try:
-        answer = _answer(command_line(tokens, FAMILIES), streams, door)
-    except ResourceError as error:
-        answer = Answer(outcome=failed(error))
-    except KeyboardInterrupt:
-        answer = Answer(outcome=_interrupted())
-    except Exception as error:  # noqa: BLE001  # the edge: whatever it is, a person gets one sentence
-        answer = Answer(outcome=_bug(error, tokens, streams))
-    try:
-        return _deliver(answer, streams, tokens)
+        return delivered(answer, streams, tokens)
     except KeyboardInterrupt:
         if answer.outcome.operation_id is None:
             raise
         render(_interrupted(f"the change is made, as {answer.outcome.operation_id}"), streams)
         return INTERRUPTED
+
+
+def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
+    """Return what a command line comes to, whatever happens."""
+    try:
+        return _answer(command_line(tokens, FAMILIES), streams, door)
+    except ResourceError as error:
+        return Answer(outcome=failed(error))
+    except KeyboardInterrupt:
+        return Answer(outcome=_interrupted())
+    except Exception as error:  # noqa: BLE001  # the edge: whatever it is, a person gets one sentence
+        return Answer(outcome=_bug(error, tokens, streams))
 
 
 def _run(service: Service, asked: Request, context: Context) -> Outcome:
@@ -151,7 +156,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
     root = values.get("root")
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
-        outcome = door(_root(values, streams.environment), streams.environment, *called(kind.verb, given, around))
+        outcome = door(root_of(values, streams.environment), streams.environment, *called(kind.verb, given, around))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
@@ -173,9 +178,9 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
     for argument in command.arguments:
         if argument.required and argument.parameter not in values:
             parser.error(f"{argument.parameter} is missing: {argument.value}")
-    if "json" in values:  # standard output is for the outcome alone
+    if "json" in values and not command.several:  # standard output is for the outcome alone
         streams = structs.replace(streams, stdout=streams.stderr)
-    return Answer(outcome=command.run(values, streams))
+    return Answer(outcome=command.run(values, streams), root=values.get("root"), quiet="quiet" in values)
 
 
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
@@ -189,7 +194,12 @@ def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[
     return told
 
 
-def _root(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+def root_of(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+    """Return the project's folder: the one that was given, or else the nearest one upwards.
+
+    Raises:
+        RequestError: `invalid_arguments` where there is no current folder.
+    """
     if "root" not in values:
         try:
             return find_root(Path.cwd(), environment)
@@ -266,7 +276,7 @@ def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
     return bug(error, next((token for token in tokens if not token.startswith("-")), "no verb"))
 
 
-def _deliver(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
+def delivered(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
     """Write the answer and return the exit status; a reader that went away is no error."""
     try:
         if not FAMILIES.isdisjoint(tokens) and _is_selected(answer.outcome, streams, tokens):

@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.adapters.cli.arguments import ROOT, Argument, Shape
+from bae_source.adapters.cli.arguments import ROOT, Argument, Shape, of_context, of_output
 from bae_source.adapters.cli.streams import Streams
+from bae_source.engine.registry import REQUESTS
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import USUAL
 
@@ -24,6 +25,7 @@ class Command(Struct, frozen=True, kw_only=True):
         carried_out_by: the function among the adapters that gets what was given, by parameter, and the streams; it is
             loaded when it is called.
         examples: calls, as `Request.examples` has them.
+        several: whether it prints several outcomes, with --json a line each.
     """
 
     verb: str
@@ -31,6 +33,7 @@ class Command(Struct, frozen=True, kw_only=True):
     arguments: tuple[Argument, ...] = ()
     carried_out_by: str
     examples: tuple[str, ...] = ()
+    several: bool = False
 
     def run(self, given: Mapping[str, Any], streams: Streams) -> Outcome:
         """Carry it out."""
@@ -39,6 +42,7 @@ class Command(Struct, frozen=True, kw_only=True):
         return do(given, streams)
 
 
+_COMMIT = REQUESTS.called("commit")
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
 PROFILES = ("core", "read", "full")
@@ -108,6 +112,30 @@ COMMANDS: Mapping[str, Command] = {
                 "functions --style openai --read-only",
                 "functions --style anthropic --tools read,edit",
             ),
+        ),
+        Command(
+            verb="do",
+            about="""Carry out several commands, a line each; what they change is made together at the end.
+
+            A line is split into words as a shell does it: quotes may span lines, and <<WORD gives the lines up to WORD
+            as standard input; nothing is expanded. A line that begins with # is a comment. Reads see what is planned
+            before them. If a change fails, nothing is written, and what is planned is kept: --draft goes on with it.
+            The exit status is the highest of all commands.""",
+            arguments=(
+                Argument(parameter="file", metavar="FILE|-", help="The commands; standard input if left out."),
+                Argument(
+                    parameter="draft",
+                    flags=("--draft",),
+                    metavar="DRAFT",
+                    help="Go on with what is planned already.",
+                ),
+                *of_context(_COMMIT),
+                *of_output(_COMMIT),
+                ROOT,
+            ),
+            carried_out_by="cli.doing.do",
+            examples=("do changes.txt --verify tests", "do --dry-run < changes.txt"),
+            several=True,
         ),
         Command(
             verb="docs",

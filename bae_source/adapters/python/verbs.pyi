@@ -210,6 +210,7 @@ class CodeVerbs:
         imports: Sequence[str] = (),
         comment: str | None = None,
         if_match: str | None = None,
+        rename_to: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
         """Replace a symbol, a part of it, or a piece of text in a symbol, a module or a data file; or a whole data file."""
@@ -415,6 +416,19 @@ class Verbs(CodeVerbs):
         **how: Unpack[How],
     ) -> Outcome:
         """Make a change that was refused because of places that are unsure, and was kept as a draft."""
+
+    def amend(
+        self,
+        draft: str,
+        *,
+        old: str | Sequence[str] | None = None,
+        new: str | Sequence[str] | None = None,
+        new_source: str | None = None,
+        set: Mapping[str, Any] | None = None,
+        number: int | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Change one request of a draft, or one text in it, and make it: what was refused is not given once more."""
 
     def abandon(self, draft: str, **how: Unpack[How]) -> Outcome:
         """Forget a draft; nothing of it was written."""

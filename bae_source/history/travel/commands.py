@@ -5,7 +5,7 @@ Invariant: what they come to is planned in `undoing` and `listing`; here is only
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -107,6 +107,38 @@ class Commit(Request, frozen=True, kw_only=True):
         tuple[str, ...],
         described("Places that change though they are unsure or mentions, as ADDRESS:LINE or ADDRESS:LINE:COLUMN."),
     ] = ()
+
+
+class Amend(Request, frozen=True, kw_only=True):
+    """Change one request of a draft, or one text in it, and make it: what was refused is not given once more.
+
+    A change that was refused is kept where its text is long; the refusal names the draft. `old` and `new` replace text
+    that occurs once in what was given; `new_source` gives the source anew, and `set` other parameters. What was refused
+    is made then, or refused again and kept as amended; an open transaction is only planned anew.
+    """
+
+    verb: ClassVar[str] = "amend"
+    effect: ClassVar[Effect] = Effect.DESTROYS
+    runner: ClassVar[str] = "amend"
+    when: ClassVar[str] = "Use it after a refusal, instead of giving the whole change again."
+    examples: ClassVar[tuple[str, ...]] = (
+        'amend draft_9f2c --old "retrun x" --new "return x"',
+        'amend draft_9f2c --set \'{"if_match": "0a1b2c3d4e5f6071"}\'',
+        "amend draft_9f2c --number 2 --source send.py",
+    )
+
+    draft: DraftHandle
+    old: Annotated[
+        str | tuple[str, ...] | None, described("Text in what was given, to replace; or several, each with its new.")
+    ] = None
+    new: Annotated[str | tuple[str, ...] | None, described("What stands there instead of old; one for each.")] = None
+    new_source: Annotated[str | None, described("The new source, instead of the one that was given.")] = None
+    set: Annotated[
+        dict[str, Any] | None, described('Parameters that get other values, such as {"target": "app.g"}.')
+    ] = None
+    number: Annotated[
+        Annotated[int, Meta(ge=1)] | None, described("Which of the draft's requests, counted from 1.")
+    ] = None
 
 
 class Abandon(Request, frozen=True, kw_only=True):

@@ -1,0 +1,165 @@
+"""`do`: commands a line each, whose changes are one transaction."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.adapters.cli.doing import commands
+from bae_source.errors import RequestError
+from tests.adapters.support import Called, run
+
+MODULE = "LIMIT = 3\n\n\ndef f(x):\n    return x + LIMIT\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "m"\nversion = "1"\n')
+    (tmp_path / "m.py").write_text(MODULE)
+    return tmp_path
+
+
+def do(root: Path, script: str, *words: str) -> Called:
+    return run("do", *words, folder=root, stdin=script.encode())
+
+
+def test_reads_see_what_is_planned_and_changes_are_one_operation(root: Path) -> None:
+    script = """
+    # what is there
+    read m.f
+    edit m.f --old 'x + LIMIT' \\
+        --new 'x * LIMIT'
+    bae-source insert m.f --position after --source - <<'END'
+def g(x):
+    return f(x)
+END
+    read m.f
+    """
+    done = do(root, script)
+    assert done.status == 0, done.said
+    shown = done.out.decode()
+    assert [line for line in shown.splitlines() if line.startswith("$ ")] == [
+        "$ read m.f",
+        "$ edit m.f --old 'x + LIMIT' --new 'x * LIMIT'",
+        "$ insert m.f --position after --source -",
+        "$ read m.f",
+    ]
+    assert "Planned: Edited m.f.\n" in shown
+    assert shown.index("return x * LIMIT") < shown.index("2 changes: Edited m.f; Inserted m.g.  (take it back: ")
+    assert shown.count("\ndiff --git ") == 1
+    text = (root / "m.py").read_text()
+    assert "return x * LIMIT" in text
+    assert "def g(x):\n    return f(x)\n" in text
+    Source(root).undo()
+    assert (root / "m.py").read_text() == MODULE
+
+
+def test_a_change_that_fails_writes_nothing_and_the_rest_is_kept(root: Path) -> None:
+    first = do(root, "edit m.f --old LIMIT --new '2'\nedit m.f --old nope --new 1\nread m.f\n")
+    assert first.status == 5
+    assert (root / "m.py").read_text() == MODULE
+    assert "return x + 2" in first.out.decode(), "what follows is carried out all the same"
+    assert "Nothing was changed: 1 of 3 commands failed, the first in line 2: edit." in first.said
+    draft = re.search(r"do --draft (draft_\w+)", first.said)
+    assert draft
+    second = do(root, "edit m.f --old 'x + 2' --new 'x + 1'\n", "--draft", draft[1])
+    assert second.status == 0, second.said
+    assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 1")
+
+
+def test_what_is_not_found_is_said_and_the_rest_is_done(root: Path) -> None:
+    done = do(root, "read m.nope\nedit m.f --old LIMIT --new 2\n")
+    assert done.status == 3
+    assert "error[symbol_not_found]" in done.said
+    assert "return x + 2" in (root / "m.py").read_text()
+
+
+def test_a_dry_run_is_shown_and_can_be_made_as_it_is(root: Path) -> None:
+    done = do(root, "edit m.f --old LIMIT --new 2\n", "--dry-run", "--json")
+    assert done.status == 0
+    assert (root / "m.py").read_text() == MODULE
+    planned, whole = (json.loads(line) for line in done.out.decode().splitlines())
+    assert (planned["status"], whole["status"]) == ("planned", "planned")
+    assert "+    return x + 2" in whole["diff"]
+    assert whole["next_actions"] == [f"commit {whole['draft']} makes it as it is shown."]
+    made = run("commit", whole["draft"], "--quiet", folder=root)
+    assert made.status == 0
+    assert "+    return" not in made.out.decode()
+    assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 2")
+
+
+def test_reads_alone_begin_no_transaction(root: Path) -> None:
+    done = do(root, "read m.f\ngrep LIMIT\n")
+    assert done.out.decode().startswith("$ read m.f\ndef f(x):\n")
+    assert not list(root.rglob("drafts"))
+
+
+def test_a_commit_that_does_not_hold_keeps_the_draft(root: Path) -> None:
+    done = do(root, "edit m.f --old LIMIT --new 2\n", "--verify", "command false")
+    assert done.status == 6
+    assert (root / "m.py").read_text() == MODULE
+    draft = re.search(r"commit (draft_\w+) tries it again", done.said)
+    assert draft
+    assert run("commit", draft[1], folder=root).status == 0
+    assert (root / "m.py").read_text() != MODULE
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("", "No command is given"),
+        ("# nothing\n\n", "No command is given"),
+        ("edit m.f --old 'x\n", "A quote that begins in line 1 is not ended"),
+        (
+            "read m.f\nedit m.f --source - <<END\ndef f(x): ...\n",
+            "The text that line 2 begins has no end: END is missing",
+        ),
+        ("read m.f\nundoo\n", "Line 2: undoo is nothing that do carries out"),
+        ("edit m.f --old LIMIT --new 2\nmcp\n", "Line 2: mcp is nothing that do carries out"),
+        ("edit m.f --old LIMIT --new 2\ndo\n", "Line 2: do is nothing"),
+        ("bae-source\n", "Line 1 names no verb"),
+        ("read m.f\0\n", "NUL"),
+        ("read m.f\n" * 1001, "more than 1,000 commands"),
+    ],
+)
+def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Path, script: str, problem: str) -> None:
+    done = do(root, script)
+    assert done.status == 2, done.said
+    assert problem in done.said
+    assert done.out == b""
+    assert (root / "m.py").read_text() == MODULE
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("edit m.f --old LIMIT --new 2 --dry-run", "the same for all of them"),
+        ("edit m.f --old LIMIT --new 2 --verify tests", "the same for all of them"),
+        ("edit m.f --old LIMIT --new 2 --root /", "The project is the same"),
+        ("undo", "is no part of a transaction"),
+        ("edit m.f --odl LIMIT", "nrecognized"),
+    ],
+)
+def test_a_line_that_says_what_do_says_is_refused_and_nothing_is_written(root: Path, line: str, problem: str) -> None:
+    done = do(root, f"edit m.LIMIT --code 'LIMIT = 4'\n{line}\n")
+    assert done.status == 5
+    assert problem in done.said
+    assert (root / "m.py").read_text() == MODULE
+
+
+def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
+    done = run("do", folder=root, stdin=b"read m.f\n\xff\n")
+    assert done.status == 2
+    assert "is not UTF-8" in done.said
+
+
+def test_words_are_split_as_a_shell_does() -> None:
+    script = "a 'b c' \"d\ne\" f\\ g\n # h 'i\n i <<X\nX Y\n X \nj '#k' l#m\n"
+    found = [(line.number, line.words, line.text) for line in commands(script)]
+    assert found == [(1, ("a", "b c", "d\ne", "f g"), ""), (4, ("i",), "X Y\n"), (7, ("j", "#k", "l#m"), "")]
+    with pytest.raises(RequestError):
+        list(commands("a \\"))
