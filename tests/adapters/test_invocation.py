@@ -179,7 +179,7 @@ def test_the_environment_goes_in_as_an_argument() -> None:
     [
         (("delete",), "target is missing"),
         (("delete", ""), "target"),
-        (("read", "a", "b"), "Unrecognized arguments: b"),
+        (("outline", "a", "b"), "Unrecognized arguments: b"),
         (("read", "a", "--nonsense"), "Unrecognized arguments: --nonsense"),
         (("read", "a", "--ded"), "Unrecognized arguments: --ded"),
         (("--nonsense", "read", "a"), "--nonsense stands before the verb"),
