@@ -42,6 +42,7 @@ class Read(Request, frozen=True, kw_only=True):
         "{program} grep retry --names | {program} read -",
         "read app.net.Client.send --dedent > send.py",
         "read app.net --full --numbers",
+        "read app.net.Client.send --around",
         "read app:templates/mail.txt",
         "read app.net.Client.send@docstring --json",
     )
@@ -57,6 +58,13 @@ class Read(Request, frozen=True, kw_only=True):
     ] = ""
     full: Annotated[bool, described("Read the whole source of a module, or of a package's __init__.")] = False
     dedent: Annotated[bool, described("Take the symbol's own indentation off.")] = False
+    around: Annotated[
+        bool,
+        described(
+            "Put comments above a symbol: its class with the members beside it, the imports and the names of its "
+            "module that it uses, and how many callers it has; the etag stays that of the symbol."
+        ),
+    ] = False
     private: Annotated[bool, described("In an outline, show names that begin with _ too.")] = False
     numbers: Annotated[bool, described("Put line numbers in front; the etag stays that of the plain text.")] = False
 
@@ -87,7 +95,7 @@ class Read(Request, frozen=True, kw_only=True):
             return found
         if isinstance(found, str) or (found.group is None and found.address.part is None and not self.full):
             return self._outline(workspace, found)
-        return self._source(found)
+        return self._source(workspace, found)
 
     def _outline(self, workspace: Workspace, found: Resolved | str | None = None) -> Outcome:
         """Outline what was found; the project where nothing was asked for."""
@@ -105,7 +113,9 @@ class Read(Request, frozen=True, kw_only=True):
         try:
             return resolve(workspace, name) if self.full else find_code(workspace, name)
         except LookupFailed as error:
-            return self._bound(workspace, name, error)
+            if bound := self._bound(workspace, name, error):
+                return bound
+            raise
         except SourceError as error:
             module = module_named(workspace, name) if self.full else None
             if module is None and error.code == "syntax_invalid":
@@ -118,15 +128,12 @@ class Read(Request, frozen=True, kw_only=True):
             notice = Notice(error.code, error.message)
             return Outcome(status="answer", text=shown, etag=etag_of(text), address=module.name, warnings=(notice,))
 
-    def _bound(self, workspace: Workspace, name: str, error: LookupFailed) -> Outcome:
+    def _bound(self, workspace: Workspace, name: str, error: LookupFailed) -> Outcome | None:
         """List the statements that bind a name which nothing defines, or an attribute of a class's instances."""
         from bae_source.project.naming.bound_names import read_bound  # only once a name has failed
         from bae_source.project.references.meaning.instance_attributes import read_attribute
 
-        found = read_bound(workspace, name) or read_attribute(workspace, name, error)
-        if found is None:
-            raise error
-        return found
+        return read_bound(workspace, name) or read_attribute(workspace, name, error)
 
     def _broken(self, workspace: Workspace, name: str, error: SourceError) -> Outcome:
         """Read a symbol of a module that does not parse."""
@@ -135,9 +142,9 @@ class Read(Request, frozen=True, kw_only=True):
         found = resolve_broken(workspace, name)
         if found.group is None:
             raise error
-        return replace(self._source(found), warnings=(Notice(error.code, error.message),))
+        return replace(self._source(workspace, found), warnings=(Notice(error.code, error.message),))
 
-    def _source(self, resolved: Resolved) -> Outcome:
+    def _source(self, workspace: Workspace, resolved: Resolved) -> Outcome:
         span = span_of(resolved)
         as_it_stands = span.cut(resolved.tree.text)
         text = as_it_stands
@@ -148,9 +155,14 @@ class Read(Request, frozen=True, kw_only=True):
         line = resolved.tree.source.lines.number(span.start)
         etag, address = etag_of(as_it_stands), str(resolved.address)
         shown = Shown(module=resolved.module.name, address=address, line=line, kind=_kind(resolved), etag=etag)
+        text = self._numbered(text, line)
+        if self.around and resolved.group is not None:
+            from bae_source.project.reading.around import around  # 30 ms, for those who ask for it
+
+            text = around(workspace, resolved) + text
         return Outcome(
             status="answer",
-            text=self._numbered(text, line),
+            text=text,
             etag=etag,
             address=address,
             found=(shown,),

@@ -216,7 +216,7 @@ _FORMAT = Argument(
 )
 
 _NAMES = Argument(
-    parameter="names",
+    parameter="names_alone",
     flags=("--names",),
     shape=Shape.FLAG,
     help="Print the addresses of what is found alone, each once, one a line, for `read -`.",

@@ -147,7 +147,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if each.shape is Shape.DOCUMENT and each.parameter in given:
             given |= given.pop(each.parameter)
     root = values.get("root")
-    if "names" in values:
+    if "names_alone" in values:
         _check_names(parser, values)
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
@@ -156,7 +156,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, usage) from error
-    if "names" in values and outcome.status == "answer":
+    if "names_alone" in values and outcome.status == "answer":
         from bae_source.adapters.cli.names import names_alone  # for pipes alone
 
         outcome = names_alone(outcome)

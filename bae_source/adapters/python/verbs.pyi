@@ -25,6 +25,7 @@ class CodeVerbs:
         *,
         full: bool = False,
         dedent: bool = False,
+        around: bool = False,
         private: bool = False,
         numbers: bool = False,
     ) -> Text:

@@ -83,8 +83,9 @@ class Expression(Struct, frozen=True, kw_only=True):
         if not self.pieces:
             return True
         searched = content.lower() if self.ignore_case else content
-        if any(piece in searched for piece in self.pieces):
-            return True
+        for piece in self.pieces:  # a generator would take twice as long
+            if piece in searched:
+                return True
         # Some letters outside ASCII are equal to one of ASCII when case is ignored.
         return (python and may_name_encoding(content)) or (self.ignore_case and not content.isascii())
 
@@ -175,18 +176,17 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
         with unwarned():  # re warns of what will mean something else one day
             return re.compile(pattern, flags)
     except re.error as error:
-        if perl := _PERL.search(pattern):
-            raise RequestError(
-                "invalid_arguments",
-                f"{perl[0]} is Perl's, and Python's re does not have it.",
-                hints=[_INSTEAD.get(perl[0][1:2], "Write it without.")],
-                details={"position": error.pos},
-            ) from None
         place = f" at position {error.pos}" if error.pos is not None else ""
+        perl = _PERL.search(pattern)
+        told = f"; {perl[0]} is Perl's, and Python's re does not have it" if perl else ""
         raise RequestError(
             "invalid_arguments",
-            f"The pattern is no regular expression: {error.msg}{place}.",
-            hints=[f"To find the text itself, search for {re.escape(pattern)}"],
+            f"The pattern is no regular expression: {error.msg}{place}{told}.",
+            hints=[
+                _INSTEAD.get(perl[0][1:2], "Write it without.")
+                if perl
+                else f"To find the text itself, search for {re.escape(pattern)}"
+            ],
             details={"position": error.pos},
         ) from None
     except (RecursionError, OverflowError):

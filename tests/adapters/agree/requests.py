@@ -220,7 +220,7 @@ REFUSED = [
     _wrong("read", traget="app"),
     _wrong("read", target="app", full="yes", numbres=True),
     _wrong("read", target=None),
-    _wrong("read", target=["app"]),
+    _wrong("read", target=[3]),
     _wrong("edit"),
     _wrong("edit", target="app.client.Client", new_source=3, old=4, imports="import os", nope=1),
     _wrong("edit", target="app.client.Client", dry_run="yes"),
