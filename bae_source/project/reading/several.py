@@ -137,10 +137,11 @@ def _ended(text: str) -> str:
 
 def _warning(name: str, error: ResourceError) -> Notice:
     """Return what is to be said of a name that could not be read."""
-    ways = error.candidates or error.hints
-    lead = "Candidates: " if error.candidates else ""
     said = error.message if name in error.message else f"{name}: {error.message}"
-    return Notice(error.code, f"{said} {lead}{listed(map(str, ways), _TOLD)}".rstrip())
+    if error.candidates:
+        return Notice(error.code, f"{said} Candidates: {listed(error.candidates, _TOLD)}.")
+    hints = [hint for hint in error.hints if not isinstance(hint, Call)]  # which each door writes in its own way
+    return Notice(error.code, " ".join([said, *hints[:_TOLD]]))
 
 
 def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
