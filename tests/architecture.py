@@ -45,7 +45,7 @@ FLOORS: Mapping[str, set[str]] = {
 #: modules that lie in the area's own folder. Areas that are left out are one room, as is all that lies in a room.
 ROOMS: Mapping[str, tuple[str, ...]] = {
     "syntax": ("text", "outline", "names", "importing", "exports", "patterns", "rewrite", "signatures", "templates"),
-    "project": ("files", "facts", "", "naming", "interfaces", "git", "search", "references", "importing"),
+    "project": ("files", "facts", "", "naming", "interfaces", "git", "search", "references", "importing", "reading"),
     "refactoring": ("planning", "renaming", "moving", "signature", "rewriting", ""),
     "transaction": ("disk", "commit"),
     "history": ("record", "travel"),

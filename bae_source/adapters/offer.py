@@ -100,8 +100,8 @@ class Relay(Struct, frozen=True, kw_only=True):
             return f"Make any other change: {_CHANGING}. {HELP} of call explains a verb. Example: {example}."
         example = 'call(verb="outline", arguments={"target": "app", "depth": 2})'
         return (
-            f"Ask anything else: {_READING}. verb {HELP} lists all verbs; arguments "
-            f'{{"verb": "outline"}} of it explains one. Example: {example}.'
+            f"Ask anything else: {_READING}. verb {HELP} lists all verbs; its "
+            f'arguments {{"verb": "grep"}} explain one, with all its parameters. Example: {example}.'
         )
 
     @property

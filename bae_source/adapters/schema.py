@@ -34,9 +34,11 @@ def brief_schema(kind: type[Request]) -> dict[str, Any]:
     """Return the schema of what a caller may give, for where few tools are offered and each byte is read often.
 
     Of the parameters of the context, which mean the same for every tool and are explained once, it has those alone that
-    are wanted often; None, which is to leave a parameter out, is no choice of its own.
+    are wanted often, and of its own those that are not wanted seldom; the others are taken all the same. None, which is
+    to leave a parameter out, is no choice of its own.
     """
-    own = {each.name: {**_brief(_property(each)), "description": each.help} for each in parameters(kind)}
+    described = (each for each in parameters(kind) if not each.seldom)
+    own = {each.name: {**_brief(_property(each)), "description": each.help} for each in described}
     often = {each.name: _brief(_property(each)) for each in steering(kind) if each.name in _OFTEN}
     required = [each.name for each in parameters(kind) if each.required]
     return {"type": "object", "properties": {**own, **often}, "required": required}

@@ -150,6 +150,11 @@ def is_selector(text: str) -> bool:
     return text.startswith(SELECTOR)
 
 
+def is_pattern(text: str) -> bool:
+    """Say whether a text means to be a pattern over names; brackets alone make none, since `f[0]` is a name."""
+    return ("*" in text or "?" in text) and not is_selector(text)
+
+
 def parse_name(text: str) -> DottedName:
     """Parse a dotted name.
 

@@ -32,6 +32,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 """Characters that a shell takes as they are."""
 _SPELLED = {"as_name": "as", "imports": "import"}
 """Options that the command line calls otherwise than the parameter."""
+_EACH = {"pattern": "regexp"}
+"""Options that take the values of a parameter one by one, whose single value has a place."""
 
 
 class Call(str):
@@ -137,7 +139,9 @@ def _line(command: str, arguments: Mapping[str, Any], required: list[str] | None
     flagged: list[str] = []
     several = False
     for name, value in arguments.items():
-        if name in (required or ()) or (name in _PLACED and value and not several):
+        if name in _EACH and isinstance(value, (tuple, list)):
+            flagged += _flagged(_EACH[name], value)
+        elif name in (required or ()) or (name in _PLACED and value and not several):
             several = isinstance(value, (tuple, list))
             placed += [str(each) for each in value] if several else [str(value)]
         else:
@@ -155,8 +159,11 @@ def _flagged(name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     if isinstance(value, (tuple, list)):
-        return [word for each in value for word in (f"--{flag}", str(each))]
-    word = str(value)
+        return [word for each in map(str, value) for word in _option(flag, each)]
+    return _option(flag, str(value))
+
+
+def _option(flag: str, word: str) -> list[str]:
     return [f"--{flag}={word}"] if word.startswith("-") else [f"--{flag}", word]
 
 

@@ -73,9 +73,44 @@ class Reference(Struct, frozen=True, kw_only=True):
         }
 
 
-def counts_of(found: Iterable[Reference]) -> dict[str, int]:
+LINES = "lines"
+"""What lines of a file are, where a symbol would be its kind."""
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """Something that was read, as one of several.
+
+    Parameters:
+        module: the module that it stands in; of a data file its address.
+        address: canonical.
+        line: where it begins, from 1.
+        kind: what `Defined` has; `module`, which a package is too; `data file`; `lines` of a file.
+        etag: of what the address means, as `if_match` takes it; None where it is shown as an outline.
+    """
+
+    module: str
+    address: str
+    line: int
+    kind: str
+    etag: str | None
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as the JSON of an outcome has it: a place, with the etag besides."""
+        return {
+            "module": self.module,
+            "symbol": self.address,
+            "line": self.line,
+            "column": 1,
+            "kind": self.kind,
+            "certainty": "sure",
+            "reason": "",
+            "etag": self.etag,
+        }
+
+
+def counts_of(found: Iterable[Reference | Shown]) -> dict[str, int]:
     """Return how many of some places are how sure."""
-    counted = Counter(each.certainty for each in found)
+    counted = Counter("sure" if isinstance(each, Shown) else each.certainty for each in found)
     return {
         "sure": counted["sure"],
         "probable": counted["probable"],

@@ -57,6 +57,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
         staged: whether it is answered from what git has staged instead of the files.
         lists_places: whether what it finds are places, which the JSON of its outcome has as data.
+        lists_addresses: whether each value that it finds has an `address`, so that its answer can be one name a line.
         said: parameters that stand for something else where they are left out than where code hands on a None that
             it got; such a None is refused from Python.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
@@ -69,6 +70,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     recovers: ClassVar[bool] = True
     staged: ClassVar[bool] = False
     lists_places: ClassVar[bool] = False
+    lists_addresses: ClassVar[bool] = False
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""
@@ -87,7 +89,9 @@ class Parameter(Struct, frozen=True, kw_only=True):
         placed: whether it may be given by its place, without its name.
         starred: whether Python takes its items one by one, each by its place.
         flag: what the command line calls the option, where that is not the parameter's name.
+        short: the letter that the command line takes for the option as well.
         metavar: what the command line calls the value, where the type does not say it.
+        seldom: whether short descriptions of the request leave it out.
     """
 
     name: str
@@ -98,7 +102,9 @@ class Parameter(Struct, frozen=True, kw_only=True):
     placed: bool = False
     starred: bool = False
     flag: str = ""
+    short: str = ""
     metavar: str = ""
+    seldom: bool = False
 
 
 @cache
@@ -299,16 +305,26 @@ def _help(annotation: Any) -> str:
 
 
 def described(
-    text: str, *, placed: bool = False, starred: bool = False, flag: str = "", metavar: str = "", **constraints: Any
+    text: str,
+    *,
+    placed: bool = False,
+    starred: bool = False,
+    flag: str = "",
+    short: str = "",
+    metavar: str = "",
+    seldom: bool = False,
+    **constraints: Any,
 ) -> Meta:
     """Return the metadata of a parameter.
 
     Parameters:
         text: its help.
-        placed, starred, flag, metavar: how it is given, as `Parameter` has it.
+        placed, starred, flag, short, metavar, seldom: how it is given, as `Parameter` has it.
         constraints: those of msgspec, such as `min_length`.
     """
-    given = {"placed": placed, "starred": starred, "flag": flag, "metavar": metavar}
+    given = {
+        "placed": placed, "starred": starred, "flag": flag, "short": short, "metavar": metavar, "seldom": seldom,
+    }  # fmt: skip
     return Meta(description=text, extra={name: each for name, each in given.items() if each} or None, **constraints)
 
 
@@ -323,6 +339,7 @@ Imports = Annotated[
     ),
 ]
 SkipGenerated = Annotated[
-    bool, described("Leave files that a program writes, by their first lines, and list the places in them.")
+    bool,
+    described("Leave files that a program writes, by their first lines, and list the places in them.", seldom=True),
 ]
 IfMatch = Annotated[str | None, described("Etag that the target must still have; read gives it.")]

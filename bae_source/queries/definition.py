@@ -27,6 +27,7 @@ class Definition(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "definition"
     effect: ClassVar[Effect] = Effect.READS
     lists_places: ClassVar[bool] = True
+    lists_addresses: ClassVar[bool] = True
     when: ClassVar[str] = "Use it to go from a use of a name to what it means."
     examples: ClassVar[tuple[str, ...]] = (
         "definition app/net.py:12:9",

@@ -26,6 +26,7 @@ class Find(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "find"
+    lists_addresses: ClassVar[bool] = True
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it for calls and statements of a certain shape, however they are laid out."
     examples: ClassVar[tuple[str, ...]] = (

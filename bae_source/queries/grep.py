@@ -5,83 +5,155 @@
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
-from bae_source.model.outcome import Outcome
+from msgspec.structs import replace
+
+from bae_source.errors import RequestError, ResourceError
+from bae_source.model.call import call_of
+from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
+from bae_source.model.text import counted
 from bae_source.project.search.answer import answer_of, closer_look
+from bae_source.project.search.basic import as_grep, is_plain, is_surely_basic
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
-from bae_source.project.search.text import FileHits, Hit, search_text
+from bae_source.project.search.text import FileHits, Hit, TextFound, search_text
 from bae_source.project.workspace import Workspace
 
 _LONGEST = 1000
 _ONLY_BINARY = "(no matches in text)"
+_MOST_CONTEXT = 100
 
 
 class Grep(Request, frozen=True, kw_only=True):
     """Search source, and every other text file of the project, for a regular expression.
 
     Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by its
-    first. Expressions are those of Python's re, and look at one line at a time unless told otherwise. All is searched
-    that lies below the project's root and that git does not ignore: modules, stubs, and data files, which are named as
-    `package:path` or `:path`; of a binary one no line is shown, but it is named if it holds a match.
+    first. Expressions are those of Python's re, and look at one line at a time unless told otherwise; where grep's own
+    would match something else, the answer says so. All is searched that lies below the project's root and that git does
+    not ignore: modules, stubs, and data files, which are named as `package:path` or `:path`; of a binary one no line is
+    shown, but it is named if it holds a match.
     """
 
     verb: ClassVar[str] = "grep"
+    lists_addresses: ClassVar[bool] = True
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it for text that is no name: messages, settings, comments."
     examples: ClassVar[tuple[str, ...]] = (
         "grep timeout app.net",
+        "grep -rn timeout app.net",
         'grep "def (send|close)" --context 2 --symbols',
-        'grep "deprecated|obsolete" --word --ignore-case --no-data',
+        "grep -iw -e deprecated -e obsolete --no-data",
+        "grep -l TODO",
     )
 
-    pattern: Annotated[str, described("Regular expression, as Python's re has them.")]
+    pattern: Annotated[
+        str | tuple[str, ...],
+        described("Regular expression, as Python's re has them; of several any may match."),
+    ]
     scope: Annotated[
         str | None,
         described(
             "Name to search in: a package, module, class or function, or a file or folder such as :docs.", placed=True
         ),
     ] = None
-    ignore_case: Annotated[bool, described("Take upper and lower case as the same.")] = False
-    word: Annotated[bool, described("Match whole words only.")] = False
-    multi_line: Annotated[bool, described("Let a match go on over several lines.")] = False
-    context: Annotated[int, described("Lines to show around each match, as they stand.", ge=0, le=100)] = 0
+    ignore_case: Annotated[bool, described("Take upper and lower case as the same.", short="i")] = False
+    word: Annotated[bool, described("Match whole words only.", short="w")] = False
+    fixed: Annotated[bool, described("Take the pattern as a text, and no expression.", short="F")] = False
+    invert: Annotated[bool, described("Show the lines without a match.", short="v", seldom=True)] = False
+    multi_line: Annotated[bool, described("Let a match go on over several lines.", seldom=True)] = False
+    context: Annotated[
+        int, described("Lines to show around each match, as they stand.", short="C", ge=0, le=_MOST_CONTEXT)
+    ] = 0
+    before: Annotated[
+        Annotated[int, described("", ge=0, le=_MOST_CONTEXT)] | None,
+        described("Lines to show above each match; as many as context says if left out.", short="B", seldom=True),
+    ] = None
+    after: Annotated[
+        Annotated[int, described("", ge=0, le=_MOST_CONTEXT)] | None,
+        described("Lines to show below each match; as many as context says if left out.", short="A", seldom=True),
+    ] = None
+    only_matching: Annotated[bool, described("Show each match alone, and not its line.", short="o", seldom=True)] = (
+        False
+    )
+    modules: Annotated[bool, described("Name only the modules and files with a match.", short="l")] = False
+    count: Annotated[bool, described("Show only how many lines match, by module and file.", short="c", seldom=True)] = (
+        False
+    )
     symbols: Annotated[bool, described("Name the symbol that each match stands in.")] = False
-    data: Annotated[bool, described("Search the data files of packages, too.")] = True
-    time_limit: Annotated[float, described("Seconds after which the search stops.", gt=0, le=3600)] = 10.0
+    data: Annotated[bool, described("Search the data files of packages, too.", seldom=True)] = True
+    time_limit: Annotated[float, described("Seconds after which the search stops.", gt=0, le=3600, seldom=True)] = 10.0
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace."""
-        expression = expression_of(
-            self.pattern, ignore_case=self.ignore_case, word=self.word, multi_line=self.multi_line
-        )
-        sieve = Sieve(workspace, expression, seconds=self.time_limit)
-        scope = scope_of(workspace, self.scope, stubs=True, data=self.data, sieve=sieve)
-        found = search_text(workspace, scope, expression, seconds=self.time_limit, sieve=sieve)
+        if self.invert and (self.multi_line or self.only_matching):
+            raise RequestError(
+                "invalid_arguments",
+                "invert asks for lines without a match, which multi_line and only_matching say nothing of.",
+                hints=["Leave one of them out."],
+            )
+        found = _searched(self, workspace)
         hits = tuple(hit for file in found.files for hit in file.hits)
         lines = [line for file in found.files for line in self._drawn(file)]
         actions = [closer_look(hit.module) for hit in hits[:1]]
-        if self.context and lines:
+        if self._around and lines:
             lines.pop(0)
         if not lines and found.binary:
             lines = [_ONLY_BINARY]
-        return answer_of(lines, hits, found.notices, complete=found.complete, next_actions=actions)
+        notices, better = list(found.notices), None
+        if not self.fixed and not all(map(is_plain, self._patterns)):
+            better = self._as_grep(workspace, notices, is_found=bool(hits or found.binary))
+        actions = [better, *actions] if better else actions
+        return answer_of(lines, hits, notices, complete=found.complete, next_actions=actions)
+
+    @property
+    def _patterns(self) -> tuple[str, ...]:
+        return (self.pattern,) if isinstance(self.pattern, str) else self.pattern
+
+    @property
+    def _around(self) -> bool:
+        """Whether lines around the matches are shown."""
+        whole = not (self.only_matching or self.modules or self.count)
+        return whole and any((self.context, self.before, self.after))
+
+    def _as_grep(self, workspace: Workspace, notices: list[Notice], *, is_found: bool) -> str | None:
+        """Return the call that matches what grep would have matched, and say so; None where that is the same.
+
+        An escaped bracket or repeat is mostly meant literally, so nothing is said of it where something was found, or
+        where grep would have found nothing either.
+        """
+        meant = tuple(as_grep(each) or each for each in self._patterns)
+        sure = any(map(is_surely_basic, self._patterns))
+        if meant == self._patterns or (is_found and not sure):
+            return None
+        other = replace(self, pattern=meant if len(meant) > 1 else meant[0])
+        found = "" if is_found else _found_by(_searched(other, workspace))
+        if not sure and not found:
+            return None
+        call = call_of(other)
+        said = f"Expressions are those of Python's re; what grep reads in this one is {call}{found}."
+        notices.append(Notice("means_otherwise", said))
+        return call
 
     def _drawn(self, file: FileHits) -> Iterator[str]:
-        if not self.context:
+        if self.modules:
+            yield file.file.name
+        elif self.count:
+            yield f"{file.file.name}:{len(file.hits)}"
+        elif self._around:
+            yield from self._in_context(file)
+        else:
             for hit in file.hits:
                 first, *more = hit.text.split("\n")
                 yield f"{hit.module}:{hit.line}: {_short(first.strip())}{_and_more(len(more))}{self._symbol(hit)}"
-            return
+
+    def _in_context(self, file: FileHits) -> Iterator[str]:
+        before = self.context if self.before is None else self.before
+        after = self.context if self.after is None else self.after
         lines = file.text.split("\n")
         count = len(lines) if lines[-1] else len(lines) - 1
         marked = {hit.line + n: hit for hit in reversed(file.hits) for n in range(hit.lines)}
-        shown = {
-            number
-            for line in marked
-            for number in range(max(1, line - self.context), min(count, line + self.context) + 1)
-        }
+        shown = {number for line in marked for number in range(max(1, line - before), min(count, line + after) + 1)}
         for number in sorted(shown):
             if number - 1 not in shown:
                 yield "--"
@@ -103,3 +175,49 @@ def _short(line: str) -> str:
 
 def _and_more(lines: int) -> str:
     return f" (+{lines} line{'s' if lines > 1 else ''})" if lines else ""
+
+
+def _found_by(found: TextFound) -> str:
+    """Say how much was found; nothing where nothing was."""
+    lines = sum(len(file.hits) for file in found.files)
+    return f", which finds {counted(lines, 'line')}" if lines else ""
+
+
+def _searched(asked: Grep, workspace: Workspace) -> TextFound:
+    """Search for what is asked.
+
+    Raises:
+        ResourceError: as `expression_of` and `scope_of`, with the call that was meant.
+    """
+    try:
+        expression = expression_of(
+            asked.pattern,
+            ignore_case=asked.ignore_case,
+            word=asked.word,
+            multi_line=asked.multi_line,
+            fixed=asked.fixed,
+            every=asked.only_matching and not (asked.modules or asked.count),
+            inverted=asked.invert,
+        )
+        sieve = Sieve(workspace, expression, seconds=asked.time_limit)
+        scope = scope_of(workspace, asked.scope, stubs=True, data=asked.data, sieve=sieve)
+    except RequestError as error:
+        raise _with_call(workspace, asked, error) from None
+    return search_text(workspace, scope, expression, seconds=asked.time_limit, sieve=sieve)
+
+
+def _with_call(workspace: Workspace, asked: Grep, error: RequestError) -> RequestError:
+    """Return an error with the call that was meant: of a text with brackets in it, or in a file given by its path."""
+    if error.code == "invalid_name" and asked.scope is not None:
+        from bae_source.project.naming.places import parse_place, spot_at  # only where a call is at fault
+
+        try:
+            whole = asked.scope in (".", "./")
+            meant = replace(asked, scope=None if whole else spot_at(workspace, parse_place(asked.scope)).address)
+        except ResourceError:
+            return error
+        return error.altered(hints=[call_of(meant)])
+    if error.details.get("position") is not None and not asked.fixed and "Perl" not in error.message:
+        fixed = call_of(replace(asked, fixed=True))
+        return error.altered(hints=[fixed.and_then("finds the text itself."), *error.hints[1:]])
+    return error

@@ -28,6 +28,7 @@ class Search(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "search"
+    lists_addresses: ClassVar[bool] = True
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it when you know what code is about, and not what it is called."
     examples: ClassVar[tuple[str, ...]] = (

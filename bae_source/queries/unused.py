@@ -30,6 +30,7 @@ class Unused(Request, frozen=True, kw_only=True):
     verb: ClassVar[str] = "unused"
     effect: ClassVar[Effect] = Effect.READS
     lists_places: ClassVar[bool] = True
+    lists_addresses: ClassVar[bool] = True
     when: ClassVar[str] = "Use it to find code that can be deleted."
     examples: ClassVar[tuple[str, ...]] = (
         "unused",

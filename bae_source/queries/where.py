@@ -19,6 +19,7 @@ class Where(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "where"
+    lists_addresses: ClassVar[bool] = True
     effect: ClassVar[Effect] = Effect.READS
     when: ClassVar[str] = "Use it to turn a line of a traceback, a linter or pytest into a name."
     examples: ClassVar[tuple[str, ...]] = (

@@ -67,7 +67,10 @@ class Move(Request, frozen=True, kw_only=True):
         described("Have its old name go on to work; a function or class that is taken by it warns, if possible."),
     ] = False
     local_imports: Annotated[
-        bool, described("Import in functions what one of the modules needs of the other, which breaks a circle.")
+        bool,
+        described(
+            "Import in functions what one of the modules needs of the other, which breaks a circle.", seldom=True
+        ),
     ] = False
     unsure: Annotated[
         Literal["refuse", "leave"],
@@ -75,7 +78,9 @@ class Move(Request, frozen=True, kw_only=True):
     ] = "refuse"
     text: Annotated[
         Literal["none", "exact"],
-        described("Comments, docstrings and text files that change, too: none, or those with its dotted name."),
+        described(
+            "Comments, docstrings and text files that change, too: none, or those with its dotted name.", seldom=True
+        ),
     ] = "none"
     skip_generated: SkipGenerated = False
     if_match: IfMatch = None

@@ -256,6 +256,7 @@ def test_one_engine_serves_a_root_until_it_is_closed(project: Path, monkeypatch:
 
 
 def test_only_a_few_roots_are_kept_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    functions.close()  # those of other tests
     closed: list[Path] = []
     monkeypatch.setattr(Service, "close", lambda self: closed.append(self.root))
     roots = [tmp_path / str(number) for number in range(10)]

@@ -28,6 +28,7 @@ NEEDED |= {
     "change_signature": ("a.f", "(x)"),
     "replace": ("old", "new"),
     "rewrite": ("f($X)", "g($X)"),
+    "amend": ("draft_1", "--old", "a", "--new", "b"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
 }
@@ -35,7 +36,7 @@ NEEDED |= {
 
 def test_a_read_is_asked_for_by_name() -> None:
     given = asked("read", "app.f")
-    left_out = {"full": False, "dedent": False, "private": False, "numbers": False}
+    left_out = {"full": False, "dedent": False, "private": False, "numbers": False, "around": False}
     assert given == {"verb": "read", "target": "app.f"} | left_out
     assert asked("read")["target"] == "", "the project"
 
@@ -179,7 +180,7 @@ def test_the_environment_goes_in_as_an_argument() -> None:
     [
         (("delete",), "target is missing"),
         (("delete", ""), "target"),
-        (("read", "a", "b"), "Unrecognized arguments: b"),
+        (("outline", "a", "b"), "Unrecognized arguments: b"),
         (("read", "a", "--nonsense"), "Unrecognized arguments: --nonsense"),
         (("read", "a", "--ded"), "Unrecognized arguments: --ded"),
         (("--nonsense", "read", "a"), "--nonsense stands before the verb"),

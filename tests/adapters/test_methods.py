@@ -90,7 +90,7 @@ def test_what_is_given_by_place_to_a_method_that_takes_any_number_is_never_too_m
 def test_the_signature_and_the_first_line_of_help_are_the_hint(src: Source) -> None:
     (hint,) = refusal(src.read, nope=1).hints
     assert hint.startswith("read(target=''")
-    assert "Read the source of a symbol" in hint
+    assert "Read the source of symbols" in hint
 
 
 def test_a_transaction_answers_in_the_same_way(src: Source, project: Path) -> None:

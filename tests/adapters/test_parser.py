@@ -101,3 +101,35 @@ def test_a_list_without_a_flag_takes_the_words_that_are_left() -> None:
     arguments = (Argument(parameter="first"), Argument(parameter="more", shape=Shape.LIST))
     found = parse(PARSER, arguments, ("a", "b", "--", "-c"))
     assert {argument.parameter: value for argument, value in found.items()} == {"first": "a", "more": ["b", "-c"]}
+
+
+SHORT = (
+    Argument(parameter="pattern"),
+    Argument(parameter="pattern", flags=("--regexp", "-e"), shape=Shape.LIST),
+    Argument(parameter="scope"),
+    Argument(parameter="case", flags=("--ignore-case", "-i"), shape=Shape.FLAG),
+    Argument(parameter="after", flags=("--after", "-A"), shape=Shape.INTEGER),
+    Argument(parameter="none", flags=("-n", "-r"), shape=Shape.NOTHING),
+)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "values"),
+    [
+        (("-i", "x"), {"case": True, "pattern": "x"}),
+        (("-rniA3", "x"), {"case": True, "after": 3, "pattern": "x"}),
+        (("-niA", "3", "x"), {"case": True, "after": 3, "pattern": "x"}),
+        (("-A=3", "x"), {"after": 3, "pattern": "x"}),
+        (("-e", "x", "-ey", "s"), {"pattern": ["x", "y"], "scope": "s"}),
+        (("-r", "-r", "-n"), {}),
+        (("--", "-in"), {"pattern": "-in"}),
+    ],
+)
+def test_short_flags_stand_alone_or_together(tokens: tuple[str, ...], values: dict[str, object]) -> None:
+    assert {each.parameter: value for each, value in parse(PARSER, SHORT, tokens).items()} == values
+
+
+@pytest.mark.parametrize("tokens", [("-ix", "p"), ("-x", "p"), ("-ni-", "p")])
+def test_a_letter_that_is_none_leaves_the_word_whole(tokens: tuple[str, ...]) -> None:
+    with pytest.raises(RequestError, match=f"Unrecognized arguments: {tokens[0]}"):
+        parse(PARSER, SHORT, tokens)

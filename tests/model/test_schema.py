@@ -75,7 +75,7 @@ def test_answers_are_what_their_schema_says(toolbox: Toolbox, name: str, argumen
 
 
 def test_what_a_schema_refuses_the_door_refuses_too(toolbox: Toolbox) -> None:
-    for wrong in ({"target": 3}, {"target": "m", "nope": 1}, {"target": "m", "full": "yes"}, {"target": ["m"]}):
+    for wrong in ({"target": 3}, {"target": "m", "nope": 1}, {"target": "m", "full": "yes"}, {"target": ["m", 3]}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(wrong, tools(["read"])[0].input_schema)
         assert toolbox.call("read", wrong).errors[0].code == "invalid_arguments"

@@ -93,7 +93,7 @@ def test_a_module_lists_its_definitions_with_signature_and_first_docstring_line(
     assert shop.outline("shop._cart").splitlines() == [
         "shop._cart — Carts. (1 class, 1 function)",
         "    LIMIT: int = 5",
-        "    class Cart(dict) — What is bought.",
+        "    class Cart(dict) — What is bought.  has total",
         "    async def buy(cart) — Buy.",
         "    (1 private name)",
     ]

@@ -51,7 +51,7 @@ def test_a_package_reads_as_its_listing_and_in_full_as_its_own_code(app: Source)
 
 def test_a_module_reads_as_its_interface_and_in_full_as_its_source(app: Source) -> None:
     text = app.read("app.mail")
-    assert text == "app.mail — Mail. (1 class, 0 functions)\n    class Mail\n    (1 private name)\n"
+    assert text == "app.mail — Mail. (1 class, 0 functions)\n    class Mail  has send\n    (1 private name)\n"
     assert text.address == "app.mail"
     assert 'read("app.mail", full=True)' in text.outcome.next_actions
     assert "def _quiet()" in app.read("app.mail", private=True)
@@ -111,7 +111,7 @@ def test_a_broken_module_is_read_in_full_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_stub_is_read_and_edited_like_any_module(app: Source) -> None:
-    assert app.read("app.mail@stub").splitlines()[1:] == ["    class Mail"]
+    assert app.read("app.mail@stub").splitlines()[1:] == ["    class Mail  has send"]
     assert app.read("app.mail@stub", full=True) == FILES["app/mail.pyi"]
     text = app.read("app.mail@stub.Mail.send", dedent=True)
     assert text == "def send(self) -> int: ...\n"

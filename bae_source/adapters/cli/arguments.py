@@ -32,12 +32,20 @@ class Shape(Enum):
     LIST = "list"
     TEXTS = "texts"
     """A text each time that it is given; a single one is no list."""
+    NAMES = "names"
+    """Words that are left, each a name; a single one is no list. `-` stands for names on standard input."""
     CHOICE = "choice"
     INTEGER = "integer"
     NUMBER = "number"
     JSON = "json"
+    NOTHING = "nothing"
+    """Taken, and without effect: as it says it is anyway."""
     DOCUMENT = "document"
     """A file with a JSON object that gives the request's parameters; `-` for standard input."""
+
+
+SEVERAL = (Shape.LIST, Shape.TEXTS, Shape.NAMES)
+"""Shapes of what may be given several times."""
 
 
 class Argument(Struct, frozen=True, kw_only=True):
@@ -61,7 +69,7 @@ class Argument(Struct, frozen=True, kw_only=True):
     @property
     def takes_value(self) -> bool:
         """Whether a value follows the flag."""
-        return self.shape not in (Shape.FLAG, Shape.DENIAL)
+        return self.shape not in (Shape.FLAG, Shape.DENIAL, Shape.NOTHING)
 
     @property
     def value(self) -> str:
@@ -114,6 +122,16 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
         ),
         Argument(parameter="source", flags=("--code",), metavar="TEXT", help="The whole source itself."),
     ),
+    "grep.pattern": (
+        Argument(parameter="pattern", metavar="PATTERN"),
+        Argument(
+            parameter="pattern",
+            flags=("--regexp", "-e"),
+            shape=Shape.LIST,
+            metavar="PATTERN",
+            help="The same, as an option; may be given several times, and then any may match.",
+        ),
+    ),
     "export": (
         Argument(
             parameter="export",
@@ -145,6 +163,25 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     ),
 }
 
+_BESIDE: Mapping[str, tuple[Argument, ...]] = {
+    "grep": (
+        Argument(
+            parameter="quiet",
+            flags=("--quiet", "-q"),
+            shape=Shape.FLAG,
+            help="Print nothing; the exit status is 1 if nothing matches.",
+        ),
+        Argument(
+            parameter="as_grep",
+            flags=("-n", "-r", "-R", "-H", "-E", "-P", "-s"),
+            shape=Shape.NOTHING,
+            help="Options of grep that change nothing here.",
+        ),
+    ),
+}
+"""What the command line alone takes beside a request's parameters, by verb."""
+_TARGET = "target"
+"""The parameter that names code."""
 _SCOPE = "scope"
 """The parameter that many readers give as an option, too."""
 
@@ -184,6 +221,13 @@ _QUIET = Argument(
     parameter="quiet", flags=("-q", "--quiet"), shape=Shape.FLAG, help="Do not show the diff of a change that is made."
 )
 
+_NAMES = Argument(
+    parameter="names_alone",
+    flags=("--names",),
+    shape=Shape.FLAG,
+    help="Print the addresses of what is found alone, each once, one a line, for `read -`.",
+)
+
 #: Options of every verb.
 ALWAYS = (_JSON, _HELP)
 #: Options of every request; these may also stand before the verb.
@@ -192,8 +236,8 @@ EVERYWHERE = (ROOT, _JSON, _HELP)
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:
     """Return what the request itself takes, positionals first."""
-    derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter)]
-    if any(each.shape is Shape.LIST and not each.flags for each in derived):  # which takes all words that are left
+    derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter, kind.verb)]
+    if any(each.shape in SEVERAL and not each.flags for each in derived):  # which takes all words that are left
         derived = [_as_option(each) if _may_be_option(each) else each for each in derived]
         derived = list({each.flags or each.parameter: each for each in derived}.values())
     return tuple(sorted(derived, key=lambda argument: bool(argument.flags)))
@@ -209,18 +253,19 @@ def of_output(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that say how the answer is printed."""
     if kind.effect is not Effect.READS:
         return (_QUIET,)
-    return (_FORMAT,) if kind.family == "ast" else ()
+    if kind.family == "ast":
+        return (_FORMAT,)
+    return (*((_NAMES,) if kind.lists_addresses else ()), *_BESIDE.get(kind.verb, ()))
 
 
-def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
-    if spelt := _SPELLINGS.get(parameter.name):
+def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
+    if spelt := _SPELLINGS.get(f"{verb}.{parameter.name}", _SPELLINGS.get(parameter.name)):
         told = _told(parameter)
-        several = _shape(parameter.annotation)[0] is Shape.LIST
         return tuple(
             Argument(
                 parameter=each.parameter,
                 flags=each.flags,
-                shape=Shape.LIST if several and not each.flags else each.shape,
+                shape=each.shape,
                 metavar=each.metavar,
                 required=parameter.required,
                 help=each.help or told,
@@ -230,10 +275,12 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
     shape, choices = _shape(parameter.annotation)
     if shape is Shape.FLAG and parameter.default is True:
         shape = Shape.DENIAL
+    if shape is Shape.LIST and parameter.name == _TARGET:
+        shape = Shape.NAMES
     named = parameter.name.upper() if parameter.placed or choices else _METAVARS.get(shape, "")
     argument = Argument(
         parameter=parameter.name,
-        flags=() if parameter.placed else (_flag(parameter.flag or parameter.name, shape),),
+        flags=() if parameter.placed else _flags(parameter, shape),
         shape=shape,
         metavar=parameter.metavar or named,
         choices=choices,
@@ -247,11 +294,16 @@ def _of_parameter(parameter: Parameter) -> tuple[Argument, ...]:
 
 
 def _may_be_option(argument: Argument) -> bool:
-    return not (argument.flags or argument.required or argument.shape is Shape.LIST)
+    return not (argument.flags or argument.required or argument.shape in SEVERAL)
 
 
 def _as_option(argument: Argument) -> Argument:
     return structs.replace(argument, flags=(_flag(argument.parameter, argument.shape),))
+
+
+def _flags(parameter: Parameter, shape: Shape) -> tuple[str, ...]:
+    long = _flag(parameter.flag or parameter.name, shape)
+    return (long, f"-{parameter.short}") if parameter.short else (long,)
 
 
 _METAVARS = {Shape.TEXT: "TEXT", Shape.LIST: "TEXT", Shape.INTEGER: "N", Shape.NUMBER: "N", Shape.JSON: "JSON"}

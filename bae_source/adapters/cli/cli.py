@@ -154,6 +154,8 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if each.shape is Shape.DOCUMENT and each.parameter in given:
             given |= given.pop(each.parameter)
     root = values.get("root")
+    if "names_alone" in values:
+        _check_names(parser, values)
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
         outcome = door(root_of(values, streams.environment), streams.environment, *called(kind.verb, given, around))
@@ -161,7 +163,22 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
         raise _respelled(error, kind, own, usage) from error
+    if "names_alone" in values and outcome.status == "answer":
+        from bae_source.adapters.cli.names import names_alone  # for pipes alone
+
+        outcome = names_alone(outcome)
+    if "quiet" in values and outcome.status == "answer" and kind.effect is Effect.READS:
+        from bae_source.adapters.cli.names import nothing_said
+
+        outcome = nothing_said(outcome)
     return Answer(outcome=outcome, root=root, quiet="quiet" in values)
+
+
+def _check_names(parser: Parser, values: Mapping[str, Any]) -> None:
+    """Refuse to print names alone where the text is what is asked for."""
+    for name in ("json", "budget", "cursor"):
+        if name in values:
+            parser.error(f"--names and --{name} exclude each other")
 
 
 def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:

@@ -19,7 +19,7 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
         RequestError: `invalid_arguments`, if it cannot be read or is not UTF-8.
     """
     if name == STANDARD_INPUT:
-        return _decoded(_standard_input(flag, streams), "Standard input")
+        return decoded(_standard_input(flag, streams), "Standard input")
     try:
         content = Path(name).read_bytes()
     except (OSError, ValueError) as error:
@@ -29,7 +29,7 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
             f"{flag}: {name!r} cannot be read: {reason}.",
             hints=[f"{flag} takes a file, or - for standard input."],
         ) from None
-    return _decoded(content, repr(name))
+    return decoded(content, repr(name))
 
 
 def _standard_input(flag: str, streams: Streams) -> bytes:
@@ -41,7 +41,15 @@ def _standard_input(flag: str, streams: Streams) -> bytes:
         raise RequestError("invalid_arguments", f"{flag}: standard input cannot be read: {error.strerror}.") from None
 
 
-def _decoded(content: bytes, origin: str) -> str:
+def decoded(content: bytes, origin: str) -> str:
+    """Return what bytes from outside say.
+
+    Parameters:
+        origin: where they come from, for messages.
+
+    Raises:
+        RequestError: `invalid_arguments`, if they are not UTF-8.
+    """
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -87,6 +87,12 @@ def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) ->
 def _value(argument: Argument, given: Any, streams: Streams) -> Any:
     if argument.shape is Shape.TEXTS and len(given) == 1:
         return given[0]
+    if argument.shape is Shape.NAMES:
+        if len(given) == 1 and given[0] != STANDARD_INPUT:
+            return given[0]  # as most calls have it
+        from bae_source.adapters.cli.names import names_of
+
+        return names_of(given, streams)
     if argument.shape not in (Shape.FILE, Shape.DOCUMENT):
         return given
     from bae_source.adapters.cli.incoming import read_text  # most values stand in the line itself

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from bae_source.adapters.cli.arguments import Argument, Shape
+from bae_source.adapters.cli.arguments import SEVERAL, Argument
 from bae_source.model.request import Request, command_of, summary
 
 WIDTH = 80
@@ -129,7 +129,7 @@ def _pieces(arguments: Iterable[Argument]) -> Iterator[str]:
             alternatives.setdefault(argument.parameter, []).append(argument)
     for same in alternatives.values():
         drawn = " | ".join(_typed(each) if each.flags else each.value for each in same)
-        repeated = " ..." if same[0].shape in (Shape.LIST, Shape.TEXTS) else ""
+        repeated = " ..." if same[0].shape in SEVERAL else ""
         if same[0].required:
             yield (f"({drawn})" if len(same) > 1 else drawn) + repeated
         else:

@@ -4,6 +4,8 @@
     edit app.f --old -x --new=--        a value may begin with a dash where it is no flag of this verb
     move app.f app.g app.net            of several positionals one may take all words that the others leave
     grep -- -x                          behind `--` every word is a positional
+    grep -rniA3 x                       short flags may stand together, the last with its value
+    grep -e x app                       a positional that an option has set leaves its place to the next
 
 Written without argparse, which takes as long to load as a small file takes to read. Only what was given appears in the
 result: defaults belong to the requests.
@@ -11,10 +13,11 @@ result: defaults belong to the requests.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from bae_source.adapters.cli.arguments import Argument, Shape
+from bae_source.adapters.cli.arguments import SEVERAL, Argument, Shape
 from bae_source.errors import RequestError
 
 
@@ -56,17 +59,17 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
     """
     end = tokens.index("--") if "--" in tokens else len(tokens)
     given, words = _options(parser, arguments, tokens[:end])
-    placed = [each for each in arguments if not each.flags]
+    placed = _free([each for each in arguments if not each.flags], given, len(words) + len(tokens[end + 1 :]))
     if unknown := [word for word in words if _is_dashed(word)]:
         options, every = [each for each in tokens[:end] if each not in words], [*words, *tokens[end + 1 :]]
         has_room = len(every) <= len(placed)  # for a pattern such as -$X
         parser.unknown(unknown, *([parser.behind_dashes(options, every)] if has_room else []))
-    found = {each: given[each] for each in arguments if each in given}
+    found = {each: given[each] for each in arguments if each in given and each.shape is not Shape.NOTHING}
     found |= _placed(parser, placed, [*words, *tokens[end + 1 :]])
     seen: dict[str, Argument] = {}
     for argument in found:
         if other := seen.get(argument.parameter):
-            parser.error(f"{argument.flags[0]} and {other.flags[0]} exclude each other")
+            parser.error(f"{_called(argument)} and {_called(other)} exclude each other")
         seen[argument.parameter] = argument
     return found
 
@@ -78,33 +81,60 @@ def _options(
     flags = {flag: each for each in arguments for flag in each.flags}
     given: dict[Argument, Any] = {}
     words: list[str] = []
-    rest = iter(tokens)
-    following = next(rest, None)
-    while following is not None:
-        token, following = following, next(rest, None)
+    rest = deque(tokens)
+    while rest:
+        token = rest.popleft()
         flag, equals, value = token.partition("=")
         argument = flags.get(flag)
         if argument is None:
-            words.append(token)
-            continue
-        if not argument.takes_value:
+            if pieces := _apart(token, flags):
+                rest.extendleft(reversed(pieces))
+            else:
+                words.append(token)
+        elif not argument.takes_value:
             if equals:
                 _complain(parser, argument, f"ignored explicit argument {value!r}")
             _store(parser, given, argument, argument.shape is Shape.FLAG)
-            continue
-        if not equals:
-            if following is None or following.partition("=")[0] in flags:
-                _complain(parser, argument, "expected one argument")
-            value, following = following, next(rest, None)
-        _store(parser, given, argument, _value(parser, argument, value))
+        else:
+            if not equals:
+                if not rest or rest[0].partition("=")[0] in flags:
+                    _complain(parser, argument, "expected one argument")
+                value = rest.popleft()
+            _store(parser, given, argument, _value(parser, argument, value))
     return given, words
+
+
+def _apart(token: str, flags: Mapping[str, Argument]) -> list[str]:
+    """Return the short flags that stand together in a token: of `-nA3` `-n` and `-A=3`; none where it is none of them.
+
+    The value of the last one may follow in the next token.
+    """
+    pieces: list[str] = []
+    rest = token[1:] if token[:1] == "-" else ""
+    while rest:
+        argument = flags.get(f"-{rest[0]}")
+        if argument is None:
+            return []
+        flag, rest = f"-{rest[0]}", rest[1:]
+        if argument.takes_value and rest:
+            flag, rest = f"{flag}={rest.removeprefix('=')}", ""
+        pieces.append(flag)
+    return pieces
+
+
+def _free(positionals: list[Argument], given: Mapping[Argument, Any], words: int) -> list[Argument]:
+    """Return the positionals that words are for: where there are fewer, not those that an option has set."""
+    if words >= len(positionals):
+        return positionals
+    set_by_option = {each.parameter for each in given}
+    return [each for each in positionals if each.parameter not in set_by_option]
 
 
 def _store(parser: Parser, given: dict[Argument, Any], argument: Argument, value: object) -> None:
     """Keep a value; a second one is refused where only one can be meant, since the last would win silently."""
-    if argument.shape in (Shape.LIST, Shape.TEXTS):
+    if argument.shape in SEVERAL:
         given.setdefault(argument, []).append(value)
-    elif argument in given:
+    elif argument in given and argument.shape is not Shape.NOTHING:
         _complain(parser, argument, "given more than once")
     else:
         given[argument] = value
@@ -128,7 +158,7 @@ def _complain(parser: Parser, argument: Argument, message: str) -> NoReturn:
 
 def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str]) -> dict[Argument, Any]:
     """Give the words to the positionals in turn; one left without a word is for the request to complain about."""
-    first = next((number for number, each in enumerate(positionals) if each.shape is Shape.LIST), None)
+    first = next((number for number, each in enumerate(positionals) if each.shape in SEVERAL), None)
     if first is not None and len(words) >= len(positionals):
         end = len(words) - (len(positionals) - first - 1)
         rest = [*positionals[:first], *positionals[first + 1 :]]
@@ -146,6 +176,10 @@ def _placed(parser: Parser, positionals: Sequence[Argument], words: Sequence[str
             except ValueError as error:
                 parser.error(f"{argument.parameter}: {error}")
     return placed
+
+
+def _called(argument: Argument) -> str:
+    return argument.flags[0] if argument.flags else argument.metavar or argument.parameter.upper()
 
 
 def _is_dashed(token: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bae_source.adapters import offer
@@ -25,7 +25,7 @@ def described(among: Offer, tool: Tool | Relay) -> dict[str, Any]:
             "name": tool.name,
             "description": tool.description,
             "inputSchema": tool.input_schema,
-            "annotations": {name: each for name, each in tool.annotations.items() if each is not _USUAL[name]},
+            "annotations": _hints(tool.annotations),
         }
     return {
         "name": tool.name,
@@ -39,6 +39,15 @@ def described(among: Offer, tool: Tool | Relay) -> dict[str, Any]:
 
 _USUAL = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
 """What the protocol takes a hint for where it is left out."""
+_OF_CHANGES = ("destructiveHint", "idempotentHint")
+"""Hints that mean nothing of a tool which only reads."""
+
+
+def _hints(annotations: Mapping[str, bool]) -> dict[str, bool]:
+    """Return the hints that say something."""
+    reads = annotations["readOnlyHint"]
+    said = {name: each for name, each in annotations.items() if not (reads and name in _OF_CHANGES)}
+    return {name: each for name, each in said.items() if each is not _USUAL[name]}
 
 
 def input_schema(among: Offer, tool: Tool | Relay) -> dict[str, Any]:

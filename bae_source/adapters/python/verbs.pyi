@@ -21,14 +21,15 @@ class How(TypedDict, total=False):
 class CodeVerbs:
     def read(
         self,
-        target: str = "",
+        target: str | Sequence[str] = "",
         *,
         full: bool = False,
         dedent: bool = False,
+        around: bool = False,
         private: bool = False,
         numbers: bool = False,
     ) -> Text:
-        """Read the source of a symbol or a part, a module's interface, or a data file."""
+        """Read the source of symbols and their parts, of lines of files, a module's interface, or a data file."""
 
     def outline(
         self,
@@ -58,13 +59,20 @@ class CodeVerbs:
 
     def grep(
         self,
-        pattern: str,
+        pattern: str | Sequence[str],
         scope: str | None = None,
         *,
         ignore_case: bool = False,
         word: bool = False,
+        fixed: bool = False,
+        invert: bool = False,
         multi_line: bool = False,
         context: int = 0,
+        before: int | None = None,
+        after: int | None = None,
+        only_matching: bool = False,
+        modules: bool = False,
+        count: bool = False,
         symbols: bool = False,
         data: bool = True,
         time_limit: float = 10.0,

@@ -17,7 +17,7 @@ from typing import Any
 
 from bae_source.adapters.session.modules import Modules
 from bae_source.errors import LookupFailed
-from bae_source.model.address import is_selector
+from bae_source.model.address import is_pattern, is_selector
 
 _NAMES = ("target", "scope", "to")
 """Parameters that take a dotted name."""
@@ -59,8 +59,8 @@ def placed(
 
 
 def _whole(name: str, module: str, modules: Modules) -> str:
-    if is_selector(name) or ("/" in name and ":" not in name):
-        return name
+    if is_selector(name) or is_pattern(name) or "/" in name.partition(":")[0] or re.search(r"\w:\d[\d-]*$", name):
+        return name  # of paths, and of lines, too
     inner = f"{module}{name}" if name.startswith(":") else f"{module}.{name}"
     is_inner, is_whole = modules.knows(inner), modules.knows(name)
     if is_inner and is_whole:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 INDENT = "    "
 _WIDTH = 110
+_MOST_METHODS = 40
+"""How many methods the line of a class names; how many more there are is said."""
 _NUMBER = "{:>5}  "
 _NO_NUMBER = " " * 7
 
@@ -49,12 +51,14 @@ class Style(Struct, frozen=True, kw_only=True):
             public, and so are modules.
         numbers: whether each definition's line number stands in front.
         attributes: whether what is bound without a definition is shown, too.
+        members: whether the line of a class whose members have no lines names its methods, the public ones.
     """
 
     depth: int = 1
     private: bool = False
     numbers: bool = False
     attributes: bool = False
+    members: bool = False
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -137,6 +141,7 @@ def list_module(module: ModuleFile, summary: Summary, style: Style) -> Listing:
     """List a module."""
     margin = _NO_NUMBER if style.numbers else ""
     head = f"{margin}{_described(module.name, summary.doc)} {_contents(summary)}"
+    style = structs.replace(style, members=True)
     return listed((head, *module_lines(module, summary, style, level=1, above=0)))
 
 
@@ -203,13 +208,24 @@ def _add_inside(
             hidden.update(names)
             continue
         same = members.same.get(index)
-        lines.append(_line(summary, (index, *same) if same else (index,), style, level))
+        line = _line(summary, (index, *same) if same else (index,), style, level)
+        is_last = style.members and above + 1 == style.depth and summary.entries[index].kind == "class"
+        lines.append(line + _methods(summary, members, (index, *(same or ()))) if is_last else line)
         for member in (index, *(same or ())):
             if member in members.directly_in:
                 _add_inside(lines, summary, members, member, style, level + 1, above + 1)
     if hidden:
         margin = (_NO_NUMBER if style.numbers else "") + INDENT * level
         lines.append(f"{margin}({len(hidden)} private name{'' if len(hidden) == 1 else 's'})")
+
+
+def _methods(summary: Summary, members: _Members, classes: Sequence[int]) -> str:
+    """Return what the line of a class says of its public methods, each by its name alone."""
+    inside = (summary.entries[index] for each in classes for index in members.directly_in.get(each, ()))
+    public = (entry.names[0] for entry in inside if entry.kind == "function" and not entry.names[0].startswith("_"))
+    names = list(dict.fromkeys(public))
+    more = f", +{len(names) - _MOST_METHODS}" if len(names) > _MOST_METHODS else ""
+    return f"  has {', '.join(names[:_MOST_METHODS])}{more}" if names else ""
 
 
 def is_private(name: str) -> bool:

@@ -24,7 +24,9 @@ def narrower(workspace: Workspace, asked: Request) -> list[str]:
     if isinstance(depth := fields.get("depth"), int) and depth > 1:
         calls.append(_with(asked, "depth", 1))
     place = "scope" if "scope" in fields else "target" if "target" in fields and asked.verb in _INSIDE else None
-    if place is not None:
+    if place is not None and isinstance(fields[place], tuple):
+        calls += [_with(asked, place, name) for name in fields[place]]
+    elif place is not None:
         calls += [_with(asked, place, name) for name in _parts(workspace, fields[place] or "")]
     if asked.verb == "glob" and fields["pattern"].startswith(_ANYWHERE):
         calls += [_with(asked, "pattern", f"{name}.{fields['pattern']}") for name in _parts(workspace, "")]

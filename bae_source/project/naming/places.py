@@ -122,7 +122,7 @@ def spot_at(workspace: Workspace, written: Written) -> Spot:
         LookupFailed: `symbol_not_found` for a file, a line or a name that is not there; `ambiguous_symbol` where
             several symbols share the line and no column tells which.
     """
-    module = _module(workspace, written)
+    module = file_at(workspace, written)
     if isinstance(module, Spot):
         return module
     try:
@@ -134,8 +134,8 @@ def spot_at(workspace: Workspace, written: Written) -> Spot:
     if written.line is None:
         return _spot(workspace, module, tree, MODULE, None)
     if written.line > len(tree.source.lines):
-        raise _no_line(workspace, module, tree, written.line)
-    return _spot(workspace, module, tree, _innermost(workspace, module, tree, written), written.line)
+        raise no_line(workspace, module, tree, written.line)
+    return _spot(workspace, module, tree, innermost(workspace, module, tree, written), written.line)
 
 
 def module_at(workspace: Workspace, written: Written) -> ModuleFile:
@@ -145,18 +145,19 @@ def module_at(workspace: Workspace, written: Written) -> ModuleFile:
         Refused: `outside_project` if the path leads out of the project, or to what is no part of it.
         LookupFailed: `symbol_not_found` for a file, or a line, that is not there, or that is no module.
     """
-    module = _module(workspace, written)
+    module = file_at(workspace, written)
     if isinstance(module, Spot):
         raise LookupFailed(
             "symbol_not_found", f"{module.address} is no module, so no name in it refers to anything.", hints=[_HINT]
         )
     tree = workspace.tree(module)
     if written.line is not None and written.line > len(tree.source.lines):
-        raise _no_line(workspace, module, tree, written.line)
+        raise no_line(workspace, module, tree, written.line)
     return module
 
 
-def _no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> LookupFailed:
+def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> LookupFailed:
+    """Return what to say of a line that a module does not have."""
     count = len(tree.source.lines)
     return LookupFailed(
         "symbol_not_found",
@@ -166,14 +167,19 @@ def _no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) ->
     )
 
 
-def _module(workspace: Workspace, written: Written) -> ModuleFile | Spot:
-    """Return the module that a path or a dotted name means, or the spot of what has no lines of its own."""
+def file_at(workspace: Workspace, written: Written) -> ModuleFile | Spot:
+    """Return the module that a path or a dotted name means, or the spot of what has no definitions of its own.
+
+    Raises:
+        as `module_at`.
+    """
     path, files = _inside(workspace, written), workspace.files
     kind = files.kind(path)
     if kind is FileKind.FOLDER and files.kind(f"{path}/__init__.py") is FileKind.FILE:
         path, kind = files.inside(f"{path}/__init__.py") or path, FileKind.FILE
     if kind is not FileKind.FILE:
-        found = None if "/" in written.path or path.endswith((".py", ".pyi")) else _by_name(workspace, written)
+        is_path = ("/" in path and ":" not in path) or path.endswith((".py", ".pyi"))
+        found = None if is_path else _by_name(workspace, written)
         if found is None:
             raise _no_file(workspace, path)
         return found
@@ -226,8 +232,12 @@ def _by_name(workspace: Workspace, written: Written) -> ModuleFile | Spot | None
     return Spot(address=str(resolved.address), first=first, last=last, source=span.cut(resolved.tree.text))
 
 
-def _innermost(workspace: Workspace, module: ModuleFile, tree: Tree, written: Written) -> int:
-    """Return the innermost definition at a line and column; `MODULE` where none is."""
+def innermost(workspace: Workspace, module: ModuleFile, tree: Tree, written: Written) -> int:
+    """Return the innermost definition at a line and column; `MODULE` where none is.
+
+    Raises:
+        LookupFailed: `ambiguous_symbol` where several symbols share the line and no column tells which.
+    """
     assert written.line is not None
     lines, definitions = tree.source.lines, tree.outline.definitions
     start, end = lines.start(written.line), lines.end(written.line)

@@ -94,7 +94,19 @@ def by_name(workspace: Workspace, asked: R) -> R:
     target = getattr(asked, field, None)
     if not isinstance(target, str) or not is_selector(target):
         return asked
-    found = select(workspace, parse_selector(target), verb=asked.verb)
+    return replace(asked, **{field: dotted_name(workspace, target, verb=asked.verb)})
+
+
+def dotted_name(workspace: Workspace, target: str, *, verb: str) -> str:
+    """Return the dotted name that a selector means.
+
+    Parameters:
+        verb: of the request, for hints.
+
+    Raises:
+        as `by_name`.
+    """
+    found = select(workspace, parse_selector(target), verb=verb)
     name = reading_name(workspace, found.module, found.address.qualname)
     if name is None:
         raise LookupFailed(
@@ -103,7 +115,7 @@ def by_name(workspace: Workspace, asked: R) -> R:
             hints=[f"ast snippet {target} reaches it."],
             details={"sym": target},
         )
-    return replace(asked, **{field: name})
+    return name
 
 
 def tree_of(workspace: Workspace, module: ModuleFile, uri: str) -> Tree:

@@ -42,7 +42,7 @@ def hits_elsewhere(
         Stopped: the deadline has passed.
         Refused: `busy` if no process can be started.
     """
-    asked = {"by_line": expression.by_line, "spanning": expression.spanning}
+    asked = {"how": expression.how}
     for text, found in _elsewhere(texts, text_of, expression, deadline, asked):
         yield text, [tuple(each) for each in found]
 

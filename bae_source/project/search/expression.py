@@ -12,6 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -24,6 +25,16 @@ _PLAIN_ESCAPES = frozenset("wdbS")
 _SAFE_OPTIONS = 8
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _LONG_ESCAPE = re.compile(r"\\[xuUN0-9]")
+_PERL = re.compile(r"\\[KQERXGzhHVpP]|\(\?(?:\||R\)|[+-]?\d+\))|\(\*[A-Z]+")
+"""What other programs have, and Python's expressions lack."""
+_INSTEAD = {
+    "K": "A look-behind, (?<=…), leaves out of the match what stands before it.",
+    "Q": "--fixed takes a text as it is.",
+    "R": r"\n is a line end; let matches span lines with --multi-line.",
+    "z": r"\Z is the end of the text.",
+    "h": r"[ \t] is a space or tab.",
+    "p": r"[^\W\d_] is a letter.",
+}
 _REPEAT = re.compile(r"[*+?]|\{\d*,?\d*\}")
 
 
@@ -34,7 +45,10 @@ class Expression(Struct, frozen=True, kw_only=True):
         compiled: the expression.
         by_line: whether each line has to be searched by itself to keep matches inside it.
         spanning: whether matches may go on over several lines.
-        piece: ASCII bytes that stand in every text with a match, in lower case if case is ignored; empty for none.
+        every: whether all matches of a line are wanted, and not the line.
+        inverted: whether the lines without a match are wanted.
+        pieces: ASCII bytes of which one stands in every text with a match, in lower case if case is ignored; none where
+            that is not known.
         ignore_case: whether case is ignored.
         endless: whether matching may take so long that it has to be stopped.
         beyond_ascii: whether characters outside ASCII are named.
@@ -43,10 +57,22 @@ class Expression(Struct, frozen=True, kw_only=True):
     compiled: re.Pattern[str]
     by_line: bool
     spanning: bool
-    piece: bytes
+    every: bool
+    inverted: bool
+    pieces: tuple[bytes, ...]
     ignore_case: bool
     endless: bool
     beyond_ascii: bool
+
+    @property
+    def how(self) -> dict[str, bool]:
+        """How a text is searched, as `matching.hits_in` takes it."""
+        return {
+            "by_line": self.by_line,
+            "spanning": self.spanning,
+            "every": self.every,
+            "inverted": self.inverted,
+        }
 
     def may_match(self, content: bytes, *, python: bool) -> bool:
         """Say whether a file's bytes may hold a match.
@@ -54,26 +80,45 @@ class Expression(Struct, frozen=True, kw_only=True):
         Parameters:
             python: whether the file may name its encoding, which may hide ASCII.
         """
-        if not self.piece:
+        if not self.pieces:
             return True
-        if self.piece in (content.lower() if self.ignore_case else content):
-            return True
+        searched = content.lower() if self.ignore_case else content
+        for piece in self.pieces:  # a generator would take twice as long
+            if piece in searched:
+                return True
         # Some letters outside ASCII are equal to one of ASCII when case is ignored.
         return (python and may_name_encoding(content)) or (self.ignore_case and not content.isascii())
 
 
-def expression_of(pattern: str, *, ignore_case: bool, word: bool, multi_line: bool) -> Expression:
-    """Compile a pattern.
+def expression_of(
+    patterns: str | Sequence[str],
+    *,
+    ignore_case: bool,
+    word: bool,
+    multi_line: bool,
+    fixed: bool = False,
+    every: bool = False,
+    inverted: bool = False,
+) -> Expression:
+    """Compile a pattern, or several of which any may match.
 
     Parameters:
+        fixed: whether they are texts, and no expressions.
+        every, inverted: as `Expression` has them.
         word: whether no word character may stand before or behind a match.
         multi_line: whether a match may go on over several lines.
 
     Raises:
         RequestError: `invalid_arguments`, with the position of what is wrong.
     """
-    if not pattern:
+    given = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    if not all(given) or not given:
         raise RequestError("invalid_arguments", "The pattern is empty.", hints=["Give a regular expression."])
+    if fixed:
+        given = tuple(map(re.escape, given))
+    pattern = given[0]
+    if len(given) > 1:
+        pattern = _any_of(given)
     if len(pattern) > MAX_PATTERN:
         raise RequestError(
             "invalid_arguments",
@@ -88,16 +133,32 @@ def expression_of(pattern: str, *, ignore_case: bool, word: bool, multi_line: bo
         )
     flags = re.MULTILINE | (re.IGNORECASE if ignore_case else re.NOFLAG)
     compiled = _compiled(pattern, flags)
-    piece = _piece(pattern)
+    pieces = () if inverted else _pieces(given)
     return Expression(
         compiled=_compiled(_as_word(pattern, verbose=bool(compiled.flags & re.VERBOSE)), flags) if word else compiled,
-        by_line=not multi_line and not _is_simple(pattern),
+        by_line=inverted or (not multi_line and not all(map(_is_simple, given))),
         spanning=multi_line,
-        piece=piece.lower() if ignore_case else piece,
+        every=every,
+        inverted=inverted,
+        pieces=tuple(piece.lower() for piece in pieces) if ignore_case else pieces,
         ignore_case=ignore_case,
         endless=_may_be_endless(pattern),
         beyond_ascii=not pattern.isascii() or _LONG_ESCAPE.search(pattern) is not None,
     )
+
+
+def _any_of(patterns: Sequence[str]) -> str:
+    """Return the expression that matches where one of several does.
+
+    Raises:
+        RequestError: `invalid_arguments` if one is none, or refers to a group by its number, which would be another's.
+    """
+    for each in patterns:
+        _compiled(each, re.NOFLAG)
+        if re.search(r"(?<!\\)(?:\\\\)*\\[1-9]|\(\?\(\d", each):
+            message = f"{each} refers to a group by its number, which several expressions together do not keep."
+            raise RequestError("invalid_arguments", message, hints=["Name the group: (?P<name>…) and (?P=name)."])
+    return "|".join(f"(?:{each})" for each in patterns)
 
 
 def _as_word(pattern: str, *, verbose: bool) -> str:
@@ -116,10 +177,16 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
             return re.compile(pattern, flags)
     except re.error as error:
         place = f" at position {error.pos}" if error.pos is not None else ""
+        perl = _PERL.search(pattern)
+        told = f"; {perl[0]} is Perl's, and Python's re does not have it" if perl else ""
         raise RequestError(
             "invalid_arguments",
-            f"The pattern is no regular expression: {error.msg}{place}.",
-            hints=[f"To find the text itself, search for {re.escape(pattern)}"],
+            f"The pattern is no regular expression: {error.msg}{place}{told}.",
+            hints=[
+                _INSTEAD.get(perl[0][1:2], "Write it without.")
+                if perl
+                else f"To find the text itself, search for {re.escape(pattern)}"
+            ],
             details={"position": error.pos},
         ) from None
     except (RecursionError, OverflowError):
@@ -143,6 +210,23 @@ def _may_be_endless(pattern: str) -> bool:
     if re.search(r"[*+]|\{", re.sub(r"\\.", "", pattern)):
         return True
     return pattern.count("?") + pattern.count("|") > _SAFE_OPTIONS
+
+
+def _pieces(patterns: Sequence[str]) -> tuple[bytes, ...]:
+    """Return for each alternative the longest piece that stands in all its matches; none if one has no such piece.
+
+    `a|b` is two alternatives; in groups there may be others, which make no piece.
+    """
+    alternatives = [each for pattern in patterns for each in _alternatives(pattern)]
+    pieces = tuple(dict.fromkeys(map(_piece, alternatives)))
+    return pieces if all(pieces) else ()
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """Split a pattern at the bars that stand in no group, of which it may have none then."""
+    if "|" not in pattern or "(" in pattern or "[" in pattern or "\\" in pattern:
+        return [pattern]
+    return pattern.split("|")
 
 
 def _piece(pattern: str) -> bytes:

@@ -37,18 +37,44 @@ class Stopped(Exception):
         self.in_time = in_time
 
 
-def hits_in(expression: re.Pattern[str], text: str, *, by_line: bool, spanning: bool) -> list[Hit]:
+def hits_in(
+    expression: re.Pattern[str],
+    text: str,
+    *,
+    by_line: bool,
+    spanning: bool,
+    every: bool = False,
+    inverted: bool = False,
+) -> list[Hit]:
     """Return the first match that begins on each line.
 
     Parameters:
         text: lines end in `\\n` alone.
         by_line: whether each line is a text of its own to the expression; otherwise all of it is searched at once.
         spanning: whether a match may go on over several lines.
+        every: whether all matches of a line are wanted that are not empty.
+        inverted: whether it is the lines without a match that are wanted, each as a whole; only by line.
     """
-    return _by_line(expression, text) if by_line else _at_once(expression, text, spanning=spanning)
+    if every:
+        return _every(expression, text, by_line=by_line)
+    return _by_line(expression, text, inverted) if by_line else _at_once(expression, text, spanning=spanning)
 
 
-def _by_line(expression: re.Pattern[str], text: str) -> list[Hit]:
+def _every(expression: re.Pattern[str], text: str, *, by_line: bool) -> list[Hit]:
+    hits: list[Hit] = []
+    number, offset, counted = 1, 0, 0
+    for piece in text.split("\n") if by_line else (text,):
+        for match in expression.finditer(piece):
+            start, end = offset + match.start(), offset + match.end()
+            if start < end:
+                number += text.count("\n", counted, start)
+                counted = start
+                hits.append((number, start - text.rfind("\n", 0, start), start, end))
+        offset += len(piece) + 1
+    return hits
+
+
+def _by_line(expression: re.Pattern[str], text: str, inverted: bool) -> list[Hit]:
     hits: list[Hit] = []
     offset = 0
     lines = text.split("\n")
@@ -56,8 +82,9 @@ def _by_line(expression: re.Pattern[str], text: str) -> list[Hit]:
         lines.pop()
     search = expression.search
     for number, line in enumerate(lines, 1):
-        if match := search(line):
-            start, end = match.span()
+        match = search(line)
+        if (match is None) is inverted:
+            start, end = match.span() if match else (0, len(line))
             hits.append((number, start + 1, offset + start, offset + end))
         offset += len(line) + 1
     return hits
@@ -107,7 +134,7 @@ def main() -> None:
         if "new" in asked:
             found: object = replacements_in(expression, text, asked["new"])
         else:
-            found = hits_in(expression, text, by_line=asked["by_line"], spanning=asked["spanning"])
+            found = hits_in(expression, text, **asked["how"])
         answer = json.dumps(found).encode()
         sink.write(len(answer).to_bytes(4, "big") + answer)
         sink.flush()

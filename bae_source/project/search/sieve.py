@@ -58,10 +58,10 @@ class Sieve:
         """
         if self._holding is not None:
             return [path for path in paths if path in self._holding]
-        stamps, workspace, piece = self._workspace.census.stamps, self._workspace, self._expression.piece
-        if piece and not self._expression.ignore_case and not workspace.overlay:
+        stamps, workspace, pieces = self._workspace.census.stamps, self._workspace, self._expression.pieces
+        if pieces and not self._expression.ignore_case and not workspace.overlay:
             haystack = workspace.derived.get(Haystack, Haystack)
-            found, rest = map(frozenset, haystack.look(workspace, Words([piece.decode("ascii")])))
+            found, rest = map(frozenset, haystack.look(workspace, Words([piece.decode("ascii") for piece in pieces])))
         else:
             found, rest = frozenset(), frozenset(paths)
         return [
@@ -77,7 +77,7 @@ class Sieve:
             size: what the file had when the project was walked, in bytes.
             python: whether it is source code.
         """
-        if not self._expression.piece or size > MAX_DATA or time.monotonic() > self.deadline - self._seconds / 2:
+        if not self._expression.pieces or size > MAX_DATA or time.monotonic() > self.deadline - self._seconds / 2:
             return True
         try:
             content = self._glance(path, size)

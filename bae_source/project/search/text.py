@@ -205,10 +205,7 @@ def _matched(
     for text in texts:
         if time.monotonic() > deadline:
             raise Stopped(text, in_time=False)
-        yield (
-            text,
-            hits_in(expression.compiled, text.text, by_line=expression.by_line, spanning=expression.spanning),
-        )
+        yield text, hits_in(expression.compiled, text.text, **expression.how)
 
 
 def _texts(
@@ -264,7 +261,7 @@ def _file_hits(workspace: Workspace, text: _Text, matches: Sequence[Match], expr
     for line, column, start, end in matches:
         first = text.text.rfind("\n", 0, start) + 1
         last = text.text.find("\n", max(start, end - 1) if expression.spanning else start)
-        shown = text.text[first : last if last >= 0 else len(text.text)]
+        shown = text.text[start:end] if expression.every else text.text[first : last if last >= 0 else len(text.text)]
         hits.append(Hit(text.file.name, line + text.first - 1, column, shown, symbols))
     return FileHits(file=text.file, text=text.whole, hits=tuple(hits))
 

@@ -5,6 +5,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
+from msgspec import Struct
+
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted, listed
@@ -13,6 +15,12 @@ from bae_source.resources.tests.collected import CollectedTest, broken_and_tests
 from bae_source.resources.tests.named import address_of, named_tests
 from bae_source.resources.tests.run import WantedTest
 from bae_source.resources.tests.settings import pytest_settings
+
+
+class Listed(Struct, frozen=True):
+    """A test that was found, by its address."""
+
+    address: str
 
 
 class TestsList(Request, frozen=True, kw_only=True):
@@ -26,6 +34,7 @@ class TestsList(Request, frozen=True, kw_only=True):
 
     __test__: ClassVar[bool] = False  # pytest: this is none
     verb: ClassVar[str] = "tests_list"
+    lists_addresses: ClassVar[bool] = True
     family: ClassVar[str] = "tests"
     when: ClassVar[str] = "Use it to see which tests there are, before some of them are run."
     examples: ClassVar[tuple[str, ...]] = (
@@ -73,6 +82,7 @@ class TestsList(Request, frozen=True, kw_only=True):
             text="\n".join([head, *lines]),
             warnings=tuple(notices),
             complete=not broken,
+            found=tuple(Listed(address_of(workspace, test.path, test.names)) for test in found),
         )
 
 

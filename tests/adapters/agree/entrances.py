@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bae_source.adapters.cli.arguments import Argument, Shape, of_context, of_request
+from bae_source.adapters.cli.arguments import SEVERAL, Argument, Shape, of_context, of_request
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import command_of
 
@@ -148,7 +148,7 @@ def _of(declared: list[Argument], parameter: str, value: object) -> Argument:
     if isinstance(value, str) and (len(value) > _LONGEST_WORD or "\0" in value):
         return next(each for each in choice if each.shape is Shape.FILE)
     if isinstance(value, list):
-        return next(each for each in choice if each.shape is Shape.LIST)
+        return next(each for each in choice if each.shape in SEVERAL)
     return next(each for each in choice if each.shape is not Shape.FILE)
 
 

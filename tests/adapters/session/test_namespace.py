@@ -65,14 +65,14 @@ def test_a_wrong_argument_is_answered_with_every_problem_the_signature_and_the_f
     here.names["source"]()
     with pytest.raises(RequestError) as raised:
         here.names["read"](325035, bogus=1, fulll=True)
-    assert "target: expected `str`, got `int`" in raised.value.message
+    assert "target: expected `str | array`, got `int`" in raised.value.message
     assert "bogus is unknown" in raised.value.message
     assert "did you mean full?" in raised.value.message
     hint = raised.value.hints[0]
     assert hint.startswith(
-        """read(target: str = '', *, view: Literal["auto", "summary", "source"] = 'auto', full: bool"""
+        """read(target: str | Sequence[str] = '', *, view: Literal["auto", "summary", "source"] = 'auto', full: bool"""
     )
-    assert "Read the source of a symbol" in hint
+    assert "Read the source of symbols" in hint
     with pytest.raises(RequestError, match="viw is unknown, did you mean view"):
         here.names["read"](viw="source")
     assert "    view: What is shown of a module" in here.names["read"].help
@@ -192,6 +192,15 @@ def test_whole_names_mean_the_same_in_every_place(here: Here) -> None:
     assert here.names["read"]("app.client.Client").address == "app.client.Client"
 
 
+def test_lines_and_patterns_are_whole_in_every_place_and_names_in_a_list_are_not(here: Here) -> None:
+    client = here.names["source"].app.client
+    assert client.read("app/net/wire.py:5").address == "app.net.wire.pull"
+    assert client.read("app.net.wire:5").address == "app.net.wire.pull"
+    assert "# app.net.wire.pull  app.net.wire:4" in client.read("app.net.wire.*")
+    found = client.read(["Client", "app.net.wire.pull"]).outcome.found
+    assert [each.address for each in found] == ["app.client.Client", "app.net.wire.pull"]
+
+
 def test_a_name_that_means_two_things_is_ambiguous_and_the_place_above_takes_it_whole(here: Here) -> None:
     here.names["source"].app.client()
     with pytest.raises(LookupFailed) as raised:
@@ -274,7 +283,7 @@ def test_what_an_entry_shows(here: Here) -> None:
     text = str(here.names["source"]())
     assert text.startswith("source — The project's code")
     assert "\nhome > source\nState: 3 packages and modules inside; no changes yet\n" in text
-    assert "\n  read(target: str = '', *, view: Literal" in text
+    assert "\n  read(target: str | Sequence[str] = '', …) -> str" in text
     assert "\n  app — An application. (1 subpackage, 3 modules)\n" in text
     assert len(text.encode()) <= 8000
     assert here.namespace.described("source") == text

@@ -178,7 +178,7 @@ def test_a_transition_is_one_line_and_what_the_place_is_comes_when_it_is_looked_
     assert shown.outcome.text.startswith("app — An application.")
     assert shown.text == f"◆ source.app() -> home > source > app\n{shown.outcome.text}\n"
     assert "\nTools (help(NAME)" in session.run("print(source())").text
-    assert "\n  read(target: str = ''" in session.run("help(source)").text
+    assert "\n  read(target: str" in session.run("help(source)").text
     assert "Tools of source: read, " in session.run("nav()").text
 
 

@@ -51,7 +51,8 @@ FILES = {
         ("mark", ["pkg.has", "pkg.has@stub", "pkg.hidden", "pkg:page.html"]),
         (r"mark\b", ["pkg.has", "pkg.has@stub", "pkg.hidden", "pkg:page.html"]),
         ("nowhere", ["pkg.hidden"]),
-        ("m|n", [*("pkg", "pkg.has", "pkg.has@stub", "pkg.hidden", "pkg.kelvin", "pkg.late", "pkg.loud", "pkg.not"),
+        ("mark|other", ["pkg.has", "pkg.has@stub", "pkg.hidden", "pkg.not", "pkg:page.html"]),
+        ("(m|n)", [*("pkg", "pkg.has", "pkg.has@stub", "pkg.hidden", "pkg.kelvin", "pkg.late", "pkg.loud", "pkg.not"),
                  "pkg:other.html", "pkg:page.html"]),
     ],
 )  # fmt: skip

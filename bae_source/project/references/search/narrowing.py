@@ -27,6 +27,7 @@ class AboutPlaces(Request, frozen=True, kw_only=True):
     """A question whose answer lists places."""
 
     lists_places: ClassVar[bool] = True
+    lists_addresses: ClassVar[bool] = True
 
     target: Target
     scope: Annotated[

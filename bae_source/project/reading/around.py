@@ -1,0 +1,145 @@
+"""The surroundings of a symbol, as comments above its source: what its code leans on, and how much leans on it.
+
+    # in class Client(BaseClient), app.net:12, beside
+    #     def close(self) -> None
+    # imports
+    #     from app.errors import Timeout
+    # of app.net
+    #     LIMIT = 5
+    # callers: 3 sure, 1 probable
+        def send(self): …
+
+Invariants:
+- nothing is guessed: a name that is bound in the symbol, too, is none of its imports or of its module;
+- callers are counted only where few files hold the name, so that reading stays quick; it is said where they are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from bae_source.model.call import Call
+from bae_source.model.reference import counts_of
+from bae_source.project.naming.resolve import Resolved
+from bae_source.project.workspace import Workspace
+from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBinding, Kind
+from bae_source.syntax.outline.outward import outward_names
+from bae_source.syntax.outline.summary import Summary, summarise
+
+_MOST = 30
+"""How many members of a class are shown; how many more there are is said."""
+_LONGEST = 120
+"""Characters of a signature."""
+_FILES = 100
+"""In how many files a name may stand for its callers to be counted."""
+_INDENT = "    "
+_SURE, _PROBABLE = "sure", "probable"
+
+
+def around(workspace: Workspace, resolved: Resolved) -> str:
+    """Return what stands around a symbol, each line a comment."""
+    summary = summarise(resolved.tree)
+    used = _used(resolved)
+    lines = [
+        *_in_class(resolved, summary),
+        *_section("imports", _imports(resolved.tree.text, summary, used)),
+        *_section(f"of {resolved.module.name}", _of_module(resolved, summary, used)),
+        _users(workspace, resolved),
+    ]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _used(resolved: Resolved) -> set[str]:
+    """Return the names that lead out of the symbol."""
+    assert resolved.group is not None
+    tree = resolved.tree
+    names = (name for index in resolved.group.members for name in outward_names(tree, index, header_only=False))
+    return {name.chain[0] for name in names if name.free}
+
+
+def _section(heading: str, lines: Iterable[str]) -> list[str]:
+    found = [f"{_INDENT}{line}" for line in lines]
+    return [heading, *found] if found else []
+
+
+def _in_class(resolved: Resolved, summary: Summary) -> list[str]:
+    """Return the line of the class that a member stands in, and those of the members beside it."""
+    assert resolved.group is not None
+    definitions = resolved.tree.outline.definitions
+    parent = definitions[resolved.group.members[0]].parent
+    if parent == MODULE or definitions[parent].kind is not Kind.CLASS:
+        return []
+    beside = [
+        index
+        for index, entry in enumerate(summary.entries)
+        if entry.parent == parent and entry.group < 0 and index not in resolved.group.members
+    ]
+    shown = [_signature(summary, index) for index in beside[:_MOST]]
+    outer = str(resolved.address).rpartition(".")[0]
+    if len(beside) > _MOST:
+        shown.append(f"(+{len(beside) - _MOST}: {Call('outline', target=outer)})")
+    line = resolved.tree.source.lines.number(definitions[parent].keyword)
+    return _section(f"in {_signature(summary, parent)}, {resolved.module.name}:{line}, beside", shown)
+
+
+def _signature(summary: Summary, index: int) -> str:
+    entry = summary.entries[index]
+    text = "".join(f"@{name} " for name in entry.decorators if name) + entry.signature
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _imports(text: str, summary: Summary, used: set[str]) -> list[str]:
+    """Return the import statements that bind names which are used: as they stand, long ones with these names alone."""
+    statements: dict[int, list[ImportBinding]] = {}
+    for binding in summary.imports:
+        if binding.name in used:
+            statements.setdefault(binding.start, []).append(binding)
+    return [_statement(text, bindings) for _, bindings in sorted(statements.items())]
+
+
+def _statement(text: str, bindings: Sequence[ImportBinding]) -> str:
+    first = bindings[0]
+    whole = text[first.start : first.end].strip()
+    if "\n" not in whole and "\r" not in whole:
+        return whole
+    names = (each.name if each.name == each.attribute else f"{each.attribute} as {each.name}" for each in bindings)
+    return f"from {'.' * first.level}{first.module} import {', '.join(names)}"
+
+
+def _of_module(resolved: Resolved, summary: Summary, used: set[str]) -> Iterator[str]:
+    """Yield the lines of what the module itself defines and the symbol uses."""
+    assert resolved.group is not None
+    definitions = resolved.tree.outline.definitions
+    own = set(resolved.group.members) | {
+        outer for index in resolved.group.members for outer in _outer(definitions, index)
+    }
+    for index, entry in enumerate(summary.entries):
+        if entry.parent == MODULE and entry.group < 0 and index not in own and used.intersection(entry.names):
+            yield _signature(summary, index)
+
+
+def _outer(definitions: Sequence[Definition], index: int) -> Iterator[int]:
+    while (index := definitions[index].parent) != MODULE:
+        yield index
+
+
+def _users(workspace: Workspace, resolved: Resolved) -> str:
+    """Say how many callers there are; of what is not called, how many references."""
+    assert resolved.group is not None
+    kinds = {resolved.tree.outline.definitions[index].kind for index in resolved.group.members}
+    verb = "callers" if kinds <= {Kind.FUNCTION, Kind.CLASS} else "references"
+    call = Call(verb, target=str(resolved.address))
+    files = len(workspace.index.mentioning({resolved.address.name}).paths)
+    if files > _FILES:
+        return f"{verb}: not counted, for {files:,} files hold the name; {call}"
+    from bae_source.project.references.meaning.project import project_of  # 30 ms, which a common name need not pay
+    from bae_source.project.references.search.references import calls_of, references_to
+
+    project = project_of(workspace)
+    found = references_to(project, resolved)
+    if verb == "callers":
+        found = calls_of(project, resolved, found)
+    wanted = [each for each in found.found if verb == "references" or each.kind in ("call", "decorator", "request")]
+    counts = counts_of(wanted)
+    said = ", ".join(f"{counts[each]:,} {each}" for each in (_SURE, _PROBABLE, "unsure") if counts[each])
+    return f"{verb}: {said or 'none found'}; {call}"
