@@ -138,6 +138,12 @@ COMMANDS: Mapping[str, Command] = {
             several=True,
         ),
         Command(
+            verb="agents",
+            about="""Print 25 lines for an AGENTS.md that teach this command line to a coding agent.""",
+            carried_out_by="cli.agents.agents",
+            examples=("agents >> AGENTS.md",),
+        ),
+        Command(
             verb="docs",
             about="""Print the reference of all requests, errors, exit statuses, places and settings, as markdown.
 
