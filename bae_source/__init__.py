@@ -24,23 +24,24 @@ def _is_started_by_name() -> bool:
 
 _folder_left_out = sys.path.pop(0) if _is_started_by_name() else None
 
-from typing import TYPE_CHECKING, Any
-
-from bae_source.errors import (
-    HistoryError,
-    LookupFailed,
-    Refused,
-    RequestError,
-    ResourceError,
-    SourceError,
-    TransactionError,
-)
-
+TYPE_CHECKING = False
+"""As `typing` has it, which takes as long to load as a server takes to answer."""
 if TYPE_CHECKING:
+    from typing import Any
+
     from bae_source.adapters import functions
     from bae_source.adapters.python.api import Source
     from bae_source.adapters.python.transacting import Transaction
     from bae_source.adapters.session.session import Session
+    from bae_source.errors import (
+        HistoryError,
+        LookupFailed,
+        Refused,
+        RequestError,
+        ResourceError,
+        SourceError,
+        TransactionError,
+    )
     from bae_source.model.outcome import Outcome, Text
 
 __version__ = "0.1.0"
@@ -62,8 +63,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import what is heavy only when it is asked for: the command line needs none of it to start."""
+    if name.endswith(("Error", "Failed", "Refused")) and name in __all__:
+        from bae_source import errors
+
+        return getattr(errors, name)
     if name == "Source":
         from bae_source.adapters.python.api import Source
 

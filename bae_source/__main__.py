@@ -17,17 +17,22 @@ if (
     del sys.path[0]  # before anything else is imported
 
 import _signal as signal  # type: ignore[import-not-found]  # what signal is, without the 1 ms that its names take
-import gc
-import os
-from collections.abc import Callable
-from contextlib import suppress
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False
+"""As `typing` has it: nothing is loaded here that an answer of a server does without."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import NoReturn
 
 INTERRUPTED = 130
 _OBJECTS = 500_000
 """How many more objects than before a process of our own may hold until it looks for cycles among them: what it held
 for one answer ends with it, and to look through that took a tenth of the time, but garbage stays bounded."""
+
+
+_UNNEEDED = "typing_extensions"
+"""Loaded by msgspec where it is installed, for 15 ms, of what `typing` has as well."""
 
 
 def main(*, process_is_ours: bool = False) -> int:
@@ -41,37 +46,49 @@ def main(*, process_is_ours: bool = False) -> int:
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # nohup has it ignored
             signal.signal(number, _interrupt)
     try:
-        return _loaded(process_is_ours)()
+        if not process_is_ours:
+            return _loaded(process_is_ours)()
+        from bae_source.adapters.serve import client  # Ctrl-C while it loads must not show a traceback
+
+        return client.through_server(lambda: _loaded(process_is_ours), _unwritten)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def start() -> NoReturn:
+def start() -> "NoReturn":
     """Run the command line and end this process, without taking apart first what it holds: that takes 20 ms.
 
     No thread of ours has work left by then, and connections have been closed by those who opened them. A debugger or
     profiler that watches gets its usual end.
     """
     import atexit  # only a process that is ours is ended so
+    import os
 
     _stop_clock()
     status = main(process_is_ours=True)
-    with suppress(KeyboardInterrupt):  # whatever is being ended is then not waited for
+    try:
         from bae_source.system.watching import is_watched  # Ctrl-C while it loads must not show a traceback
 
         if is_watched():
             sys.exit(status)
         atexit._run_exitfuncs()  # noqa: SLF001  # there is no other way to have them run before `_exit`
+    except KeyboardInterrupt:  # whatever is being ended is then not waited for
+        pass
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):  # gone or closed; what matters was flushed when written
+        try:  # noqa: SIM105 - contextlib takes a millisecond
             stream.flush()
+        except (OSError, ValueError, AttributeError):  # gone or closed; what matters was flushed when written
+            pass
     os._exit(status)
 
 
-def _loaded(process_is_ours: bool) -> Callable[[], int]:
+def _loaded(process_is_ours: bool) -> "Callable[[], int]":
     """Load the command line; nothing of it will ever be garbage, so the collector need not look at it."""
+    import gc
+
     collecting = gc.isenabled()
     gc.disable()
+    is_left_out = process_is_ours and sys.modules.setdefault(_UNNEEDED, None) is None  # type: ignore[arg-type]
     try:
         from bae_source.adapters.cli import cli  # heavy: Ctrl-C while it loads must not show a traceback
 
@@ -79,10 +96,18 @@ def _loaded(process_is_ours: bool) -> Callable[[], int]:
         if process_is_ours:
             gc.set_threshold(_OBJECTS)
     finally:
+        if is_left_out:
+            del sys.modules[_UNNEEDED]
         if collecting:
             gc.enable()
     door = cli.through_own_process if process_is_ours else cli.through_service
     return lambda: cli.main(door=door)
+
+
+def _unwritten(error: OSError, status: int) -> int:
+    from bae_source.adapters.cli import cli  # heavy, as above
+
+    return cli.unwritten(error, status)
 
 
 def _stop_clock() -> None:
@@ -96,7 +121,7 @@ def _stop_clock() -> None:
         time.time_ns, time.time = lambda: last, lambda: last / 1e9
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
+def _interrupt(_number: int, _frame: "FrameType | None") -> None:
     """End as Ctrl-C does: what was begun is taken back, and no child is left behind."""
     raise KeyboardInterrupt
 

@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     started._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
+    os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
 
 

@@ -101,6 +101,7 @@ class Service:
         timer: nanoseconds from any beginning.
         process_is_ours: whether nobody else's code or threads have been in this process since it began, so that a
             large project may be read by copies of it.
+        process_stays: whether many requests are to come, so that what they read is worth its memory.
 
     Attributes:
         progress: called while something takes long, with how much is done, of how much, and what came last: a test by
@@ -118,6 +119,7 @@ class Service:
         clock: Callable[[], int] = nanoseconds,
         timer: Callable[[], int] = ticks,
         process_is_ours: bool = False,
+        process_stays: bool = False,
     ) -> None:
         if not os.path.isdir(root):  # noqa: PTH112 - false where one may not look
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
@@ -131,6 +133,7 @@ class Service:
             clock=clock,
             timer=timer,
             process_is_ours=process_is_ours,
+            process_stays=process_stays,
             packages=self._packages,
             surroundings=self._surroundings,
         )
@@ -159,6 +162,14 @@ class Service:
         self._kept.close()
         if "_language_servers" in self.__dict__:
             self._language_servers.close()
+
+    def begin_anew(self, environment: Mapping[str, str]) -> None:
+        """Be as in a process that begins now, with this environment, but for what is known of files by their stamps."""
+        self.close()
+        self.environment = dict(environment)
+        for name in ("folders", "log", "changing", "keeping", "_language_servers"):
+            self.__dict__.pop(name, None)
+        self._kept.begin_anew()
 
     @property
     def made(self) -> str | None:

@@ -41,10 +41,15 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 
 
 class Frames:
-    """Received bytes, as the frames that they hold."""
+    """Received bytes, as the frames that they hold.
 
-    def __init__(self) -> None:
+    Parameters:
+        largest: how many bytes a frame may have.
+    """
+
+    def __init__(self, largest: int = _LARGEST) -> None:
         self._received = bytearray()
+        self._largest = largest
 
     def take(self, piece: bytes) -> list[bytes]:
         """Take some bytes, and return the frames that are whole now.
@@ -57,7 +62,7 @@ class Frames:
         found: list[bytes] = []
         while len(received) >= _HEAD:
             end = _HEAD + int.from_bytes(received[:_HEAD], "big")
-            if end > _LARGEST:
+            if end > self._largest:
                 raise ValueError("a frame that is too large")
             if len(received) < end:
                 break

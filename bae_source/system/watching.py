@@ -1,7 +1,5 @@
 """Whether somebody watches this process run: a debugger, a profiler, or what measures which lines ran."""
 
-from __future__ import annotations
-
 import sys
 
 _MONITORS = range(6)

@@ -12,6 +12,7 @@ import pytest
 
 from bae_source.errors import RequestError, SourceError
 from bae_source.syntax.patterns import match as pattern_match
+from bae_source.syntax.patterns import pattern as patterns
 from bae_source.syntax.patterns.holes import Bindings, bind
 from bae_source.syntax.patterns.pattern import find_matches, parse_pattern
 from bae_source.syntax.text.source import Source
@@ -392,3 +393,25 @@ def test_code_that_is_too_deep_is_an_error_and_no_crash() -> None:
         found("f($X)", "x = " + "-" * 100_000 + "1\n")
     assert caught.value.code == "not_lossless"
     assert found("f($X)", "f(1" + " + 1" * 400 + ")") != []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("@cached\ndef $F($$$): $$$", "@other\n@cached\n@third\ndef f():\n    return 1\n"),
+        ("send($X)", "x = [\n    1,\n    send(\n        2\n    ),\n]  # type: ignore\n"),
+        ("send($X)", "x = f'''\n{send(1)}\n{f(f'{send(2)}')}\n'''\nsend(3)\n"),
+        ("send($X)", "def f(a=send(1), *, b: send(2) = 3):\n    with send(4) as x, y: pass\n"),
+        ("send($X)", "x = f(\n    *y,\n    key=lambda: send(1),\n)\nmatch x:\n    case [1] if send(2): pass\n"),
+        ("def $F($$$): return send($X)", "class A:\n\n    def f(\n        self,\n    ):\n        return send(1)\n"),
+        ("$X.send", "x = (y\n     .z\n     .send)\r\nx.send\rz.send\n"),
+        ("send($X)", "é = send(1)\nx = ｓend(2)\n"),
+    ],
+)
+def test_what_lies_on_no_line_with_a_name_of_the_pattern_is_passed_over(
+    pattern: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = find_matches(parse_pattern(pattern), Source(text.encode()))
+    assert found
+    monkeypatch.setattr(patterns, "_lines_with", lambda *_: None)
+    assert find_matches(parse_pattern(pattern), Source(text.encode())) == found

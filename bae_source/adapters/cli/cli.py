@@ -158,7 +158,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         _check_names(parser, values)
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
-        outcome = door(root_of(values, streams.environment), streams.environment, *called(kind.verb, given, around))
+        outcome = door(root_of(values, streams), streams.environment, *called(kind.verb, given, around))
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get
@@ -211,7 +211,7 @@ def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[
     return told
 
 
-def root_of(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
+def root_of(values: Mapping[str, Any], streams: Streams) -> Path:
     """Return the project's folder: the one that was given, or else the nearest one upwards.
 
     Raises:
@@ -219,14 +219,14 @@ def root_of(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
     """
     if "root" not in values:
         try:
-            return find_root(Path.cwd(), environment)
+            return find_root(streams.folder or Path.cwd(), streams.environment)
         except OSError as error:
             raise RequestError(
                 "invalid_arguments",
                 f"The current folder cannot be used: {error.strerror}.",
                 hints=["Give the project's folder with --root DIR."],
             ) from None
-    return Path(values["root"])
+    return Path(values["root"]) if streams.folder is None else streams.folder / values["root"]
 
 
 def _command(program: str, answer: Answer) -> str:
@@ -308,15 +308,26 @@ def delivered(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         abandon(streams.stdout)
         abandon(streams.stderr)
     except OSError as error:
-        lost = TransactionError(
-            "write_failed",
-            f"The answer could not be written: {error.strerror}."
-            + (f" The change is made, as {answer.outcome.operation_id}." if answer.outcome.operation_id else ""),
-        )
-        abandon(streams.stdout)
-        render(failed(lost), streams)
-        return lost.exit_code
+        made = f" The change is made, as {answer.outcome.operation_id}." if answer.outcome.operation_id else ""
+        return _unwritten(error, streams, made)
     return answer.outcome.exit_code
+
+
+def unwritten(error: OSError, status: int) -> int:
+    """Return the exit status where an answer with a status cannot be written to this process's streams."""
+    streams = standard()
+    if not isinstance(error, BrokenPipeError):
+        return _unwritten(error, streams)
+    abandon(streams.stdout)
+    abandon(streams.stderr)
+    return status
+
+
+def _unwritten(error: OSError, streams: Streams, made: str = "") -> int:
+    lost = TransactionError("write_failed", f"The answer could not be written: {error.strerror}.{made}")
+    abandon(streams.stdout)
+    render(failed(lost), streams)
+    return lost.exit_code
 
 
 def _is_selected(outcome: Outcome, streams: Streams, tokens: Sequence[str]) -> bool:

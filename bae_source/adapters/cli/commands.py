@@ -259,6 +259,32 @@ COMMANDS: Mapping[str, Command] = {
             carried_out_by="mcp.command.serve",
         ),
         Command(
+            verb="serve",
+            about="""Keep projects warm for reads from this user's shells; started by itself where a read takes long.
+
+            A read such as grep or find is then answered by the server, with the same outcome, in a tenth of a second
+            and less. It runs nothing of a project, answers nobody but this user, and ends when it is not asked for ten
+            minutes. BAE_SOURCE_SERVE=off has none started, and none asked. It needs Linux and XDG_RUNTIME_DIR.""",
+            arguments=(
+                Argument(
+                    parameter="idle",
+                    flags=("--idle",),
+                    shape=Shape.NUMBER,
+                    metavar="SECONDS",
+                    help="How long to wait for another request. [600]",
+                ),
+                Argument(
+                    parameter="status",
+                    flags=("--status",),
+                    shape=Shape.FLAG,
+                    help="Say whether one runs, how much memory it takes, and for which projects.",
+                ),
+                Argument(parameter="stop", flags=("--stop",), shape=Shape.FLAG, help="End the one that runs."),
+            ),
+            carried_out_by="serve.command.serve",
+            examples=("serve --status", "serve --stop"),
+        ),
+        Command(
             verb="shell",
             about="""Open a session on the project: Python, with the tools as functions and its modules as places.
 

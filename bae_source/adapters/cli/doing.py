@@ -88,7 +88,7 @@ def do(given: Mapping[str, Any], streams: Streams) -> Outcome:
     names = {each.name for each in steering(REQUESTS.called("commit"))}
     around = {name: value for name, value in given.items() if name in names}
     context = Context(who=given.get("who"), **{**around, "verify": tuple(around.get("verify", ()))})
-    service = Service(root_of(given, streams.environment), environment=streams.environment)
+    service = Service(root_of(given, streams), environment=streams.environment)
     with ExitStack() as until_done:
         until_done.callback(service.close)
         if sys.stderr is not None and sys.stderr.isatty():

@@ -55,6 +55,7 @@ class Streams(Struct, frozen=True, kw_only=True):
         stdin_terminal: whether a person types them.
         environment: the process's environment variables.
         program: how a person starts this program, for usage lines and hints.
+        folder: where the command was typed; None for this process's current folder.
     """
 
     stdin: BinaryIO
@@ -63,6 +64,7 @@ class Streams(Struct, frozen=True, kw_only=True):
     stderr: Sink
     environment: Mapping[str, str]
     program: str = "bae-source"
+    folder: Path | None = None
 
 
 def standard() -> Streams:

@@ -26,6 +26,7 @@ from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
+    from bae_source.project.facts.haystack import Haystack
     from bae_source.project.facts.occurrences import Occurrences
     from bae_source.project.files.census import Census
     from bae_source.project.files.port import Stamp
@@ -205,6 +206,7 @@ class Kept:
         timer: nanoseconds from any beginning; without it nothing is timed.
         trees: parsed files, if they shall be shared more widely.
         process_is_ours: whether nobody else's code has run in this process, so that work may be given to copies of it.
+        process_stays: whether many requests are to come, so that what they read is worth its memory.
         packages: tells in which folders the packages are installed that the project imports.
         surroundings: tells where the project's own programs run; None where none can.
     """
@@ -217,10 +219,12 @@ class Kept:
         timer: Callable[[], int] | None = None,
         trees: Trees | None = None,
         process_is_ours: bool = False,
+        process_stays: bool = False,
         packages: Callable[[], tuple[str, ...]] = tuple,
         surroundings: Callable[[], Surroundings | None] = lambda: None,
     ) -> None:
         self.process_is_ours = process_is_ours
+        self.process_stays = process_stays
         self._packages = packages
         self._surroundings = surroundings
         self.clock = clock or (lambda: 0)
@@ -228,6 +232,7 @@ class Kept:
         self.trees = trees or Trees(self.timings)
         self.facts: Recent[object] = Recent(_FACT_BYTES)
         self.seen: dict[str, Seen] = {}
+        self._haystacks: dict[str, Haystack] = {}
         self._occurrences: Occurrences | None = None
         self._derived: Derived | None = None
         self._walk: Walk | None = None
@@ -261,6 +266,11 @@ class Kept:
             if self._cache is not None:
                 self._cache.close()
 
+    def begin_anew(self) -> None:
+        """Forget what depends on more than files and their stamps: on the place of our state, on installed packages."""
+        with self._lock:
+            self._cache = self._derived = None
+
     def beside(self) -> Kept:
         """Return what to keep of other files of the same project: what is known by content is shared, by path not."""
         cache = self._make_cache and self._shared_cache
@@ -271,6 +281,19 @@ class Kept:
     def _shared_cache(self) -> Cache:
         assert self.cache is not None
         return self.cache
+
+    def haystack(self, name: str, is_plain: Callable[[bytes], bool]) -> Haystack:
+        """Return the contents of some files in few pieces.
+
+        Parameters:
+            name: tells these files from others.
+            is_plain: as `Haystack` takes it.
+        """
+        if name not in self._haystacks:
+            from bae_source.project.facts.haystack import Haystack  # which reading one symbol does without
+
+            self._haystacks[name] = Haystack(is_plain, at_once=self.process_stays)
+        return self._haystacks[name]
 
     def occurrences(self, census: Census) -> Occurrences:
         """Return what is known of words in files, looked up in the cache when it is asked for first."""

@@ -14,8 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,9 @@ from msgspec import Struct
 
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.text import normalised
+from bae_source.project.facts.haystack import Haystack, position
 from bae_source.project.files.census import WINDOWED
-from bae_source.project.files.contents import Content, content_of, contents_of
+from bae_source.project.files.contents import Content, contents_of
 from bae_source.syntax.text.source import Source, source_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ _MOST_READ = 3
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 _ALONE = "\1"
 """What the key of a word begins with that is looked for as a name."""
-_LONGEST_ESCAPE = len("\\U0000002e")
-_LARGEST_HAYSTACK = 64_000_000
 _LARGEST_WINDOWED = 10_000_000
 _OUTSIDE = Refused(
     "outside_project",
@@ -94,7 +92,8 @@ def mentioning(
     if sought.ascii and not workspace.overlay:
         if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
-        found, paths = workspace.derived.get(Haystack, Haystack).look(workspace, sought)
+        held, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
+        found = list(held)
     else:
         found, paths = [], list(census.sources)
     for content in contents_of(workspace, paths):
@@ -108,6 +107,11 @@ def mentioning(
         except ResourceError as error:
             unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
+
+
+def haystack_of(workspace: FactSnapshot) -> Haystack:
+    """Return the contents of the project's sources."""
+    return workspace.kept.haystack("sources", is_plain)
 
 
 def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
@@ -147,7 +151,7 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
     known = kept.occurrences(census)
     todo = known.outdated(census, sought.keys)
     is_unknown = len(todo) == len(census.stamps)
-    if is_unknown and workspace.derived.get(Haystack, Haystack).is_worth(_MOST_READ if kept.process_is_ours else 1):
+    if is_unknown and haystack_of(workspace).is_worth(_MOST_READ if kept.process_is_ours else 1):
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
@@ -182,72 +186,6 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
     return Mentioning(tuple(sorted(holders)), tuple(unreadable))
 
 
-class Haystack:
-    """The plain files of a project in one piece, in which a word is found without looking at each file.
-
-    It is put together when a project that has not changed is searched again. Plain is a file in whose bytes an ASCII
-    word stands as it is written; the others have to be looked into one by one.
-    """
-
-    def __init__(self) -> None:
-        self._asked = 0
-        self._pile: _Pile | None = None
-
-    def is_worth(self, read: int = 1) -> bool:
-        """Say whether files were read often enough before to be piled up; from then on once more."""
-        self._asked += 1
-        return self._asked > read
-
-    def look(self, workspace: FactSnapshot, sought: Words) -> tuple[list[str], list[str]]:
-        """Return the files that hold one of the words, and the files that have to be looked into."""
-        if not self.is_worth():
-            return [], list(workspace.census.sources)
-        if self._pile is None:
-            self._pile = _piled(workspace)  # whole at once: other threads look meanwhile
-        pile = self._pile
-        found = {path for word, alone in sought.encoded for path in pile.having(word, alone)}
-        return list(found), pile.others
-
-
-class _Pile(Struct, frozen=True):
-    """The contents of plain files behind each other, where each ends, and the files that are not plain."""
-
-    text: bytes
-    paths: list[str]
-    ends: list[int]
-    others: list[str]
-
-    def having(self, word: bytes, alone: bool) -> Iterator[str]:
-        """Yield each file in which a word stands."""
-        position = _position(self.text, word, alone)
-        while position >= 0:
-            number = bisect_right(self.ends, position)
-            yield self.paths[number]
-            position = _position(self.text, word, alone, self.ends[number])
-
-
-def _piled(workspace: FactSnapshot) -> _Pile:
-    pieces: list[bytes] = []
-    paths: list[str] = []
-    ends: list[int] = []
-    others: list[str] = []
-    end = 0
-    for path in workspace.census.sources:
-        try:
-            content = content_of(workspace, path)
-            if end + len(content) > _LARGEST_HAYSTACK or not is_plain(content):
-                others.append(path)
-                continue
-        except ResourceError:
-            others.append(path)
-            continue
-        pieces.append(content)
-        end += len(content) + 1
-        paths.append(path)
-        ends.append(end)
-    return _Pile(b"\n".join(pieces), paths, ends, others)
-
-
 class Words:
     """Words to look for in files.
 
@@ -280,7 +218,7 @@ class Words:
             SourceError: `encoding_invalid` if it cannot be decoded.
         """
         for word, alone in self.encoded:
-            if word in content and (not alone or _position(content, word, alone) >= 0):
+            if word in content and (not alone or position(content, word, alone) >= 0):
                 return True
         source = decoded() if decoded is not None else source_of(content)
         if source is None:
@@ -299,29 +237,6 @@ class Words:
 
 def _encoded(word: str) -> bytes:
     return word.encode("utf-8", "surrogatepass")
-
-
-def _position(text: bytes, word: bytes, alone: bool, start: int = 0) -> int:
-    """Return where a word stands next; -1 where it does not.
-
-    Parameters:
-        alone: whether it counts only where no letter is next to it; one that an escape in a string may end in
-            (`"pkg\\u002esend"`) is none.
-    """
-    position = text.find(word, start)
-    while alone and position >= 0:
-        end = position + len(word)
-        if not _is_letter(text[end : end + 1]) and (
-            not _is_letter(text[max(0, position - 1) : position])
-            or b"\\" in text[max(0, position - _LONGEST_ESCAPE) : position]
-        ):
-            break
-        position = text.find(word, end)
-    return position
-
-
-def _is_letter(byte: bytes) -> bool:
-    return byte.isalnum() or byte == b"_"
 
 
 def is_plain(content: bytes) -> bool:

@@ -38,6 +38,10 @@ class Census:
         folders: every folder that was visited, with the names of the files in it.
         closed: those of them that may not be listed; nobody knows what is in them.
         outside: paths of Python files into which nobody looks: by links out of the project, and `.pyw` files.
+
+    Attributes:
+        of_names: what was worked out from the names of folders and files, the layout, and what is ignored, by what it
+            is; censuses share it that differ in stamps alone.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Census:
         self.folders = folders
         self.closed = closed
         self.outside = outside
+        self.of_names: dict[object, object] = {}
         self._modules: dict[str, ModuleFile | None] = {}
 
     @cached_property

@@ -54,8 +54,40 @@ class DataFile(Struct, frozen=True, order=True):
         return f"{self.package}:{self.inner}"
 
 
+class DataNames(Struct, frozen=True):
+    """The data files of a project by name; `made` of their sizes makes them files.
+
+    Parameters:
+        paths: sorted.
+        owners: of each the package's name and its folder with a slash behind it; both empty where there is none.
+    """
+
+    paths: tuple[str, ...]
+    owners: dict[str, tuple[str, str]]
+
+    def made(self, sizes: Iterable[tuple[str, int]]) -> tuple[DataFile, ...]:
+        """Return some of the files, by path and size."""
+        owners = self.owners
+        return tuple([DataFile(owners[path][0], path[len(owners[path][1]) :], path, size) for path, size in sizes])
+
+
 def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
     """Return the data files of the project, sorted by path."""
+    names = data_names(snapshot)
+    return names.made([(path, stamp.size) for path, stamp in snapshot.files.stamps(names.paths).items()])
+
+
+def data_names(snapshot: Snapshot) -> DataNames:
+    """Return the data files of the project by name; worked out once as long as no name and no pattern changes."""
+    known = snapshot.census.of_names
+    if DataNames not in known:
+        known[DataNames] = _named(snapshot)
+    names = known[DataNames]
+    assert isinstance(names, DataNames)
+    return names
+
+
+def _named(snapshot: Snapshot) -> DataNames:
     census, files = snapshot.census, snapshot.files
     patterns = Patterns(files)
     owners: dict[str, tuple[str, str] | None] = {}
@@ -69,10 +101,7 @@ def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
         data = [name for name in names if not (name.endswith(NO_DATA) or never_entered(name))]
         out = {name for name in patterns.suspects(folder, data) if is_ignored(files, lead + name)}
         found.update([(lead + name, own) for name in data if name not in out])
-    return tuple(
-        DataFile(found[file][0], file[len(found[file][1]) :], file, stamp.size)
-        for file, stamp in files.stamps(sorted(found)).items()
-    )
+    return DataNames(tuple(sorted(found)), found)
 
 
 def matching(files: Iterable[DataFile], pattern: str) -> Iterator[DataFile]:
@@ -119,7 +148,7 @@ def _owner(
     """Return what `owner_of` does, where that of the folder around is known."""
     if not path:
         return None
-    package = _package_at(census, path, names)
+    package = _package_at(census, path, names) if path in census.around else ""
     return (package, path) if package else owners.get(path.rpartition("/")[0])
 
 
@@ -148,6 +177,8 @@ def _namespace_at(census: Census, path: str) -> str:
 @lru_cache(maxsize=4096)  # the same packages are there each time
 def _is_name(name: str) -> bool:
     """Say whether a dotted name can be asked for."""
+    if len(name) < 100 and name.isascii() and "__" not in name and all(map(str.isidentifier, name.split("."))):
+        return True  # which nearly all are
     try:
         return bool(name) and not name.startswith("__init__") and bool(parse_name(name))
     except RequestError:

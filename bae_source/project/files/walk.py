@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock  # what threading's Lock is, without the 3 ms that threading takes to load
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from operator import is_
 
 from msgspec.structs import replace
 
@@ -52,6 +53,8 @@ class Walk:
         self._shape: Shape | None = None
         self._unsaved = 0
         self._last: Census | None = None
+        self._names: tuple[object, ...] = (None, None)
+        self._of_names: dict[object, object] = {}
         self._lock = allocate_lock()
 
     def census(self, layout: Layout, now: int = 0, on_many: Callable[[], None] | None = None) -> Census:
@@ -97,6 +100,11 @@ class Walk:
             or (last.layout.roots, last.layout.packages) != (layout.roots, layout.packages)
         ):
             self._last = last = Census(layout, stamps, shape.folders, shape.closed, shape.outside)
+        names, rules = (shape.folders, shape.python), (shape.rules, layout.roots, layout.packages)
+        is_same = all(map(is_, names, self._names)) and rules == self._names[2:]  # what is kept of folders may change
+        if not is_same or len(stamps) != len(shape.python):
+            self._names, self._of_names = (*names, *rules), {}
+        last.of_names = self._of_names
         return last
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:

@@ -7,13 +7,13 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import Struct
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
-from bae_source.project.facts.mentions import Words
+from bae_source.project.facts.mentions import Words, haystack_of
 from bae_source.project.files.port import gone
 from bae_source.project.naming.listed_symbols import SymbolsByLine, address_in, summary_for
 from bae_source.project.search.answer import not_searched
@@ -22,6 +22,9 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.patterns.pattern import Found, Pattern, find_matches
 from bae_source.syntax.text.source import Source, parsable
 from bae_source.system.collecting import collector_off
+
+_MANY = 100
+"""Files; fewer are opened one by one."""
 
 
 class CodeMatch(Struct, frozen=True, kw_only=True):
@@ -76,14 +79,27 @@ def candidates(
 ) -> Iterator[tuple[Searched, Source | ResourceError]]:
     """Yield the files of a scope that may hold a match; for one that cannot be read the reason."""
     words = [Words([word]) for word in sorted(pattern.words, key=lambda word: (-len(word), word))]
+    without = _without(workspace, scope, words)
     for file in scope.files:
         try:
-            source = _candidate(workspace, file, words)
+            source = None if file.path in without else _candidate(workspace, file, words)
         except ResourceError as error:
             yield file, error
             continue
         if source is not None:
             yield file, source
+
+
+def _without(workspace: Workspace, scope: Scope, words: list[Words]) -> Collection[str]:
+    """Return files that are known to lack one of some words without being opened."""
+    if len(scope.files) < _MANY or workspace.overlay or not all(word.ascii for word in words):
+        return ()
+    stamps, haystack = workspace.census.stamps, haystack_of(workspace)
+    lacking: set[str] = set()
+    for word in words:
+        found, rest = haystack.look(workspace, stamps, word.encoded)
+        lacking |= set(stamps) - found - set(rest)
+    return lacking
 
 
 def _candidate(workspace: Workspace, file: Searched, words: list[Words]) -> Source | None:

@@ -22,7 +22,7 @@ from bae_source.model.address import DottedName, parse_name
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.model.text import on_a_line
-from bae_source.project.files.data_listing import DataFile, data_files
+from bae_source.project.files.data_listing import DataFile, data_files, data_names
 from bae_source.project.files.unseen import unseen
 from bae_source.project.search.sieve import Sieve
 from bae_source.project.workspace import Workspace
@@ -117,13 +117,19 @@ def _everything(workspace: Workspace, *, stubs: bool, data: bool, sieve: Sieve |
     census = workspace.census
     paths: Iterable[str] = census.paths
     behind: Iterable[str] = census.stubs if stubs else ()
-    others = data_files(workspace) if data else ()
     if sieve is not None:
-        paths = sieve.sifted(census.paths)
-        behind = [path for path in behind if sieve.may_hold(path, census.stamps[path].size, python=True)]
-        others = tuple(file for file in others if sieve.may_hold(file.path, file.size, python=False))
+        paths, behind = sieve.sifted((*census.paths, *behind)), ()
+    others = _data(workspace, sieve) if data else ()
     files = [Searched(module.name, module.path) for path in (*paths, *behind) if (module := census.module(path))]
     return tuple(sorted([*files, *map(_of_data, others)]))
+
+
+def _data(workspace: Workspace, sieve: Sieve | None) -> tuple[DataFile, ...]:
+    if sieve is None:
+        return data_files(workspace)
+    names = data_names(workspace)
+    stamps = workspace.files.stamps(names.paths)
+    return names.made([(path, stamps[path].size) for path in sieve.sifted_data(stamps)])
 
 
 def _of_data(file: DataFile) -> Searched:

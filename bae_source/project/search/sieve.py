@@ -11,12 +11,17 @@ Invariants:
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from bae_source.errors import ResourceError
-from bae_source.project.facts.mentions import Haystack, Words
+from bae_source.project.facts.mentions import haystack_of
+from bae_source.project.files.stamps import Stamp, whole
 from bae_source.project.search.expression import Expression
 from bae_source.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from bae_source.project.facts.haystack import Haystack
 
 MAX_DATA = 10_000_000
 """Bytes; larger files are not searched."""
@@ -54,47 +59,82 @@ class Sieve:
     def sifted(self, paths: Sequence[str]) -> list[str]:
         """Return those source files of the census that may hold a match, in their order.
 
-        Where a project is searched again that has not changed, its plain files are looked at in one piece.
+        Where a project is searched again, its plain files are looked at in few pieces.
         """
         if self._holding is not None:
             return [path for path in paths if path in self._holding]
-        stamps, workspace, pieces = self._workspace.census.stamps, self._workspace, self._expression.pieces
-        if pieces and not self._expression.ignore_case and not workspace.overlay:
-            haystack = workspace.derived.get(Haystack, Haystack)
-            found, rest = map(frozenset, haystack.look(workspace, Words([piece.decode("ascii") for piece in pieces])))
-        else:
-            found, rest = frozenset(), frozenset(paths)
-        return [
-            path
-            for path in paths
-            if path in found or (path in rest and self.may_hold(path, stamps[path].size, python=True))
-        ]
+        stamps = self._workspace.census.stamps
+        found, rest = self._looked_up(stamps, haystack_of)
+        return self._held(paths, found, rest, whole(stamps), python=True)
 
-    def may_hold(self, path: str, size: int, *, python: bool) -> bool:
-        """Say whether a file may hold a match.
+    def sifted_data(self, stamps: Mapping[str, Stamp]) -> list[str]:
+        """Return those data files that may hold a match, in their order.
 
         Parameters:
-            size: what the file had when the project was walked, in bytes.
-            python: whether it is source code.
+            stamps: of the data files.
         """
-        if not self._expression.pieces or size > MAX_DATA or time.monotonic() > self.deadline - self._seconds / 2:
-            return True
-        try:
-            content = self._glance(path, size)
-        except (ResourceError, FileNotFoundError):
-            return True  # whoever reads it will say what is the matter
-        if content is not None and not self._expression.may_match(content, python=python):
-            return False
+        found, rest = self._looked_up(stamps, lambda workspace: workspace.kept.haystack("data", lambda _: True))
+        return self._held(list(stamps), found, rest, whole(stamps), python=False)
+
+    def _looked_up(
+        self, stamps: Mapping[str, Stamp], haystack: Callable[[Workspace], Haystack]
+    ) -> tuple[Collection[str], Collection[str]]:
+        """Return the files that hold one of the pieces, and those that have to be looked into."""
+        workspace, pieces = self._workspace, self._expression.pieces
+        if not pieces or self._expression.ignore_case or workspace.overlay:
+            return (), frozenset(stamps)
+        found, rest = haystack(workspace).look(workspace, stamps, [(piece, False) for piece in pieces])
+        return found, frozenset(rest)
+
+    def _held(
+        self,
+        paths: Sequence[str],
+        found: Collection[str],
+        rest: Collection[str],
+        stamps: Mapping[str, Stamp],
+        *,
+        python: bool,
+    ) -> list[str]:
+        """Return those files that may hold a match.
+
+        Thousands are looked into with each search, so nothing is called for each but what reads it.
+
+        Parameters:
+            found: those that do.
+            rest: those that have to be looked into.
+            stamps: what the files had when the project was walked.
+            python: whether they are source code.
+        """
+        pieces, may_match = self._expression.pieces, self._expression.may_match
+        only = pieces[0] if len(pieces) == 1 and not self._expression.ignore_case else None
+        until, now = self.deadline - self._seconds / 2, time.monotonic
+        glance, is_read = self._workspace.files.glance, self._workspace.is_read
+        held = []
+        for path in paths:
+            if path in found:
+                held.append(path)
+            elif path not in rest:
+                continue
+            else:
+                size = stamps[path].size
+                if not pieces or size > MAX_DATA or now() > until:
+                    held.append(path)
+                    continue
+                try:
+                    content = self._workspace.glance(path) if is_read(path) else glance(path, size)
+                except (ResourceError, FileNotFoundError):
+                    held.append(path)  # whoever reads it will say what is the matter
+                    continue
+                if content is None or (only is not None and only in content) or may_match(content, python=python):
+                    held.append(path)
+                    self._keep(path, content)
+        return held
+
+    def _keep(self, path: str, content: bytes | None) -> None:
         if content is not None and len(content) <= self._room:
             self._room -= len(content)
             self._contents[path] = content
-        return True
 
     def taken(self, path: str) -> bytes | None:
         """Hand over the content of a file that was looked at, if it was kept."""
         return self._contents.pop(path, None)
-
-    def _glance(self, path: str, size: int) -> bytes | None:
-        if self._workspace.is_read(path):
-            return self._workspace.glance(path)
-        return self._workspace.files.glance(path, size)

@@ -25,7 +25,9 @@ import ast
 import re
 import sys
 import textwrap
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
+from keyword import iskeyword
 
 from msgspec import Struct
 
@@ -176,7 +178,7 @@ def matches_in(pattern: Pattern, source: Source, *, in_fields: bool = False) -> 
     """
     try:
         tree = parse_module(source.text)
-        raw = list(_matches(pattern, tree))
+        raw = list(_matches(pattern, tree, _lines_with(pattern, source)))
         texts = {text for *_, text in raw if text is not None} if in_fields else ()
         placed = {text for text in texts if place_fields(source, text)}
         found = [
@@ -269,38 +271,66 @@ _Raw = tuple[ast.AST, ast.AST, Bindings, ast.JoinedStr | None]
 """The first and the last node of a match, what the holes stand for, and the f-string that it lies in."""
 
 
-def _matches(pattern: Pattern, tree: ast.Module) -> Iterator[_Raw]:
+def _lines_with(pattern: Pattern, source: Source) -> list[int] | None:
+    """Return the lines on which a name stands that every match holds; None where that cannot be told from the text."""
+    names = [word for word in pattern.words if not iskeyword(word)]
+    if not names or not source.text.isascii():
+        return None
+    return sorted({source.lines.place(each.start()).line for each in re.finditer(max(names, key=len), source.text)})
+
+
+def _matches(pattern: Pattern, tree: ast.Module, lines: Sequence[int] | None) -> Iterator[_Raw]:
+    """Yield the matches.
+
+    Parameters:
+        lines: those on which a name stands that every match holds, if they are known.
+    """
     if len(pattern.nodes) > 1:
         yield from _rows(pattern, tree)
         return
     sought = pattern.nodes[0]
-    for node, text in _of_kind(tree, type(sought)):
+    for node, text in _of_kind(tree, type(sought), lines):
         bound = next(match(sought, node, {}), None)
         if bound is not None:
             yield node, node, bound, text
 
 
 def _of_kind(
-    tree: ast.AST, kind: type[ast.AST], text: ast.JoinedStr | None = None
+    tree: ast.AST, kind: type[ast.AST], lines: Sequence[int] | None, text: ast.JoinedStr | None = None
 ) -> Iterator[tuple[ast.AST, ast.JoinedStr | None]]:
     """Yield every node of a kind, with the f-string that it lies in where the parser does not know its place.
 
-    This is `ast.walk` without its generators, since most of the time is spent here.
+    This is `ast.walk` without its generators, since most of the time is spent here; what lies on none of the lines is
+    not entered. An f-string's fields may have wrong lines, and are.
     """
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
+        if lines is not None and not _lies_on(node, lines):
+            continue
         if node.__class__ is kind:
             yield node, text
-        if node.__class__ is ast.JoinedStr and text is None and not _FIELDS_HAVE_PLACES:
+        if node.__class__ is ast.JoinedStr and text is None:
             for value in node.values:
-                yield from _of_kind(value, kind, node)
+                yield from _of_kind(value, kind, None, None if _FIELDS_HAVE_PLACES else node)
             continue
         for value in node.__dict__.values():
             if value.__class__ is list:
                 waiting += [each for each in value if isinstance(each, ast.AST)]
             elif isinstance(value, ast.AST):
                 waiting.append(value)
+
+
+def _lies_on(node: ast.AST, lines: Sequence[int]) -> bool:
+    """Say whether a node, with its decorators, goes over one of some lines; one without a place may."""
+    place = node.__dict__
+    first, last = place.get("lineno"), place.get("end_lineno")
+    if first is None or last is None:  # as a comment that tells type checkers to look away
+        return True
+    if decorators := place.get("decorator_list"):
+        first = min(first, decorators[0].lineno)
+    number = bisect_left(lines, first)
+    return number < len(lines) and lines[number] <= last
 
 
 def _rows(pattern: Pattern, tree: ast.Module) -> Iterator[_Raw]:

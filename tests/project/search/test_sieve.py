@@ -75,10 +75,10 @@ def test_the_time_begins_with_the_first_look(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     sieve = Sieve(Workspace(Memory(FILES)), expression("nowhere"), seconds=10)
     now[0] = 500.0
-    assert not sieve.may_hold("pkg/not.py", 10, python=True)
+    assert sieve.sifted(["pkg/not.py"]) == []
     assert sieve.deadline == 510.0
     now[0] = 511.0
-    assert sieve.may_hold("pkg/not.py", 10, python=True)
+    assert sieve.sifted(["pkg/not.py"]) == ["pkg/not.py"]
 
 
 def test_looking_leaves_time_to_search_what_was_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +111,7 @@ def test_planned_text_is_what_is_looked_at() -> None:
 def test_what_is_kept_is_bounded_and_handed_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sieves, "_ROOM", 10)
     sieve = Sieve(Workspace(Memory({"a.py": b"mark 1", "b.py": b"mark 22"})), expression("mark"), seconds=10)
-    assert sieve.may_hold("a.py", 6, python=True)
-    assert sieve.may_hold("b.py", 7, python=True)
+    assert sieve.sifted(["a.py", "b.py"]) == ["a.py", "b.py"]
     assert [sieve.taken(path) for path in ("a.py", "b.py", "a.py")] == [b"mark 1", None, None]
 
 
