@@ -131,7 +131,7 @@ def _path(workspace: Workspace, section: Section, name: str, base: int, made: se
     """
     every = [_inside(workspace, each, base) for each in _spelled(section, name)]
     inside = [each for each in every if each]
-    if not inside:
+    if every[0] is None:
         raise Refused(
             "outside_project",
             f"{name} lies outside of the project",
@@ -167,7 +167,7 @@ def _inside(workspace: Workspace, name: str, base: int) -> str | None:
         return None
     if not name.startswith("/"):
         plain = posixpath.normpath(name)
-        if plain == "." or plain.split("/")[0] == "..":
+        if plain == "." or ".." in name.split("/"):
             return None
         name = posixpath.join(*[".."] * base, plain) if base else plain
     found = workspace.files.inside(name)

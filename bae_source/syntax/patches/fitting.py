@@ -99,6 +99,8 @@ def fitted(view: View, hunks: Sequence[Hunk], *, known: bool | None) -> list[Fit
     tells = any(bare(line.text) for hunk in named for line in hunk.old)
     are_there = tells and all(_closeness(view, hunk.start or 0, hunk.old) == "exact" for hunk in named)
     by_line = known or (known is None and are_there)
+    if by_line and any(line.mark == "-" for hunk in named for line in hunk.lines):
+        known = True  # what is to go is there, so nothing of it is applied already
     found = [_Search(view, hunk, known=known, by_line=by_line).run() for hunk in hunks]
     return _apart(found)
 
@@ -223,8 +225,7 @@ class _Search:
             last = len(view) - len(self._new)
             return Applied(hunk, last) if last >= 0 and self._stands_at(last) else Fit(hunk=hunk, start=len(view))
         if hunk.start is not None and self._by_line and hunk.start <= len(view):
-            is_there = not self._known and self._stands_at(hunk.start)
-            return Applied(hunk, hunk.start) if is_there else Fit(hunk=hunk, start=hunk.start)
+            return Fit(hunk=hunk, start=hunk.start)
         if not hunk.anchors:
             return Misfit(hunk, "it has no line of context, so nothing tells where its lines belong")
         below = [at + 1 for at in view.places(hunk.anchors[-1:], bare) if _is_below(view, at + 1, hunk.anchors)]
