@@ -149,13 +149,17 @@ def test_a_patch_stands_among_requests_and_sees_those_before_it(project: Path, s
 
 
 def test_a_transaction_takes_patches(project: Path, src: Source) -> None:
+    before = state(project)
     with src.transaction("patched") as tx:
-        planned = tx.diff
-        assert planned() == ""
-        tx.edit("app.core.f", old="a = 1", new="a = 5")
-        with pytest.raises(AttributeError):
-            tx.apply(patch=TWO)  # as any of several at once
-    assert "a = 5" in (project / "app" / "core.py").read_text()
+        tx.edit("app.core.A.g", old="os.name", new="os.sep")
+        assert tx.apply(patch=TWO).status == "planned"
+        with pytest.raises(Refused, match="does not fit"):
+            tx.apply(patch=one("app/core.py", "@@ @@\n-    a = 1\n+    a = 9\n"))
+        assert "a = 2" in tx.read("app.core.f")
+        assert state(project) == before
+    assert (project / "app" / "core.py").read_text() == CORE.replace("a = 1", "a = 2").replace("os.name", "os.sep")
+    src.undo()
+    assert state(project) == before
 
 
 def test_a_patch_goes_through_mcp_and_functions(project: Path) -> None:

@@ -117,7 +117,10 @@ def _document(text: str, name: str) -> dict[str, Any]:
 
     from bae_source.adapters.cli.incoming import values_of
 
-    hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
+    hint = [
+        'It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.',
+        "A patch that begins with other text is given with --patch.",
+    ]
     try:
         found = values_of(text)
     except json.JSONDecodeError as error:

@@ -244,7 +244,11 @@ class Patching:
         address = self._called(path)
         for each in misfits:
             misfit = each if isinstance(each, Misfit) else Misfit(each.hunk, "its lines are gone already")
-            self.result.failed.append(failed(self._workspace, path, address, view, misfit, is_present=is_present))
+            self.result.failed.append(
+                failed(
+                    self._workspace, path, address, view, misfit, before=len(self.result.failed), is_present=is_present
+                )
+            )
 
     def _put(self, path: str, content: bytes | None, each: Named, made: list[Edit] | None) -> None:
         """Note what a file holds from now on."""

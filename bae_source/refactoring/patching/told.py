@@ -24,6 +24,10 @@ _SHOWN = 6
 _MOST_PLACES = 5
 _MOST_NOTICED = 10
 _WIDEST = 160
+_MOST_NAMED = 20
+_MOST_COMPARED = 50
+_MOST_LINES = 100
+_MOST_PLACES_OF_LINE = 100
 _CLOSENESS = {
     "spaces": "but for white space at the ends of lines",
     "indentation": "but for its indentation, which was taken over",
@@ -70,17 +74,20 @@ class Failed(Struct, frozen=True, kw_only=True):
         }
 
 
-def failed(workspace: Workspace, path: str, address: str, view: View, misfit: Misfit, *, is_present: bool) -> Failed:
+def failed(
+    workspace: Workspace, path: str, address: str, view: View, misfit: Misfit, *, before: int, is_present: bool
+) -> Failed:
     """Return a hunk that does not fit, with what stands where it may belong.
 
     Parameters:
+        before: how many hunks did not fit before it; of many, only the first are compared with what stands there.
         is_present: whether the file is what it is in the workspace, so that its symbols are known.
     """
     reason, hunk = misfit.reason, misfit.hunk
     if len(misfit.places) > 1:
         lines = listed([str(at + 1) for at in misfit.places], _MOST_PLACES)
         reason = f"{reason}, lines {lines}"
-    start = misfit.places[0] if misfit.places else _nearest(view, hunk)
+    start = misfit.places[0] if misfit.places else _nearest(view, hunk) if before < _MOST_COMPARED else None
     if start is None:
         return Failed(address=address, hunk=hunk, reason=reason, symbol=address, nearest=())
     there, old = view.lines[start:], [line.text for line in hunk.old]
@@ -100,7 +107,7 @@ def refused(every: Sequence[Failed], others: Sequence[ResourceError], applied: S
         applied: hunks that are applied already.
         count: of all hunks.
     """
-    which = listed([f"hunk {each.hunk.number} of {each.address}" for each in every], len(every))
+    which = listed([f"hunk {each.hunk.number} of {each.address}" for each in every], _MOST_NAMED)
     verb = "does" if len(every) == 1 else "do"
     hints = [f"{each.told}." for each in every]
     hints += [f"{error.clause}." for error in others]
@@ -150,13 +157,8 @@ def _fitted(fit: Fit) -> str:
 def _nearest(view: View, hunk: Hunk) -> int | None:
     """Return the line at which most lines of a hunk stand in their places; the one that it names where none do."""
     votes: dict[int, int] = {}
-    found: dict[str, list[int]] = {}
-    for number, line in enumerate(view.lines):
-        if key := bare(line):
-            found.setdefault(key, []).append(number)
-    for number, old in enumerate(hunk.old):
-        places = found.get(bare(old.text), ())
-        for at in places[:100]:
+    for number, old in enumerate(hunk.old[:_MOST_LINES]):
+        for at in view.places([old.text], bare)[:_MOST_PLACES_OF_LINE] if bare(old.text) else ():
             votes[at - number] = votes.get(at - number, 0) + 1
     best = max(votes, key=lambda at: (votes[at], -abs(at - (hunk.start or 0)))) if votes else None
     if best is None and hunk.start is not None and hunk.start < len(view):

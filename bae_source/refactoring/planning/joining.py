@@ -14,6 +14,7 @@ Invariants:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -45,7 +46,8 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
     origins, made = _provenance(plans)
     before = {path: first.content(path) for path in paths}
     found = between(before, {path: last.content(path) for path in paths}, origins)
-    files = [_anew(file) if file.path in made else file for file in found.files]
+    alone = _alone(plans)
+    files = [_anew(file) if file.path in made else alone.get(file.path, file) for file in found.files]
     changes = ChangeSet(tuple(_with_modes(files, _modes(plans), last)))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
@@ -79,6 +81,13 @@ def _provenance(plans: Sequence[Plan]) -> tuple[dict[str, str], set[str]]:
             elif file.after is not None and file.origin is not None:
                 origins[file.path] = came.get(file.origin, file.origin)
     return {path: origin for path, origin in origins.items() if path != origin}, made
+
+
+def _alone(plans: Sequence[Plan]) -> dict[str, FileChange]:
+    """Return the changes of files that one plan alone edits in their place, by path: its edits leave more as it is."""
+    counts = Counter(file.path for plan in plans for file in plan.changes.files)
+    every = (file for plan in plans for file in plan.changes.files if counts[file.path] == 1 and file.edits)
+    return {each.path: each for each in every if each.before and each.after and each.origin is None}
 
 
 def _modes(plans: Sequence[Plan]) -> dict[str, bool]:

@@ -24,7 +24,7 @@ from typing import Literal
 from msgspec import Struct
 
 from bae_source.syntax.patches.patch import Hunk, Line
-from bae_source.syntax.patches.view import View, bare, exact, loose
+from bae_source.syntax.patches.view import MOST_PLACES, View, bare, exact, loose
 
 Closeness = Literal["exact", "spaces", "indentation", "context"]
 _FEW = 3
@@ -107,15 +107,20 @@ def fitted(view: View, hunks: Sequence[Hunk], *, known: bool | None) -> list[Fit
 
 def _apart(found: list[Fitted]) -> list[Fitted]:
     """Return the same with a misfit for each hunk that changes what an earlier one changes."""
-    taken: list[tuple[int, int, Hunk]] = []
-    for number, each in enumerate(found):
-        if not isinstance(each, Fit):
-            continue
-        mine = [(start, stop) for start, stop, _ in runs(each)]
-        other = next((hunk for a, b, hunk in taken for c, d in mine if _meet((a, b), (c, d))), None)
-        if other is not None:
-            found[number] = Misfit(each.hunk, f"it changes the same lines as hunk {other.number}", (each.start,))
-        taken += [(start, stop, each.hunk) for start, stop in mine]
+    taken = sorted(
+        (start, stop, number)
+        for number, each in enumerate(found)
+        if isinstance(each, Fit)
+        for start, stop, _ in runs(each)
+    )
+    end, last = (-1, -1), -1  # of what reaches farthest until here
+    for start, stop, number in taken:
+        each = found[max(number, last)]
+        if last >= 0 and number != last and _meet(end, (start, stop)) and isinstance(each, Fit):
+            reason = f"it changes the same lines as hunk {found[min(number, last)].hunk.number}"
+            found[max(number, last)] = Misfit(each.hunk, reason, (each.start,))
+        if stop >= end[1]:
+            end, last = (start, stop), number
     return found
 
 
@@ -168,7 +173,9 @@ class _Search:
         if not any(map(bare, self._old)):
             return Misfit(hunk, "all its old lines are blank, so nothing tells where it belongs")
         everywhere = view.places(self._old, bare)
-        found = [at for at in everywhere if _closeness(view, at, hunk.old) == "exact"]
+        if len(everywhere) == MOST_PLACES:
+            return Misfit(hunk, "its old lines stand at very many places", tuple(everywhere))
+        found = [at for at in view.places(self._old, exact) if _ends_alike(view, at, hunk.old)]
         chosen = self._narrowed(everywhere if self._is_strict or not found else found)
         if len(chosen) == 1:
             return self._at(chosen[0])
@@ -334,8 +341,7 @@ def _indent(line: str) -> str:
 
 def _ends_alike(view: View, at: int, old: Sequence[Line]) -> bool:
     """Say whether the file ends without a line feed where the lines say so, and only there."""
-    last = len(view) - 1
-    return all(line.ended == (view.ended or at + number != last) for number, line in enumerate(old))
+    return (at + len(old) < len(view) or view.ended) == old[-1].ended and all(line.ended for line in old[:-1])
 
 
 def _is_below(view: View, at: int, anchors: Sequence[str]) -> bool:

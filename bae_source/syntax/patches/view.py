@@ -18,7 +18,7 @@ from bae_source.syntax.patches.patch import Hunk
 from bae_source.syntax.text.source import Source, codec_of
 
 _CHARACTERS = 0x110000
-_MOST = 1000
+MOST_PLACES = 1000
 """Places that are looked for; more would not be told apart either."""
 
 
@@ -87,7 +87,7 @@ class View:
         sought = "".join(chr(codes[each]) for each in wanted)
         found: list[int] = []
         at = text.find(sought)
-        while at >= 0 and len(found) < _MOST:
+        while at >= 0 and len(found) < MOST_PLACES:
             if len(codes) < _CHARACTERS or keys[at : at + len(wanted)] == wanted:
                 found.append(at)
             at = text.find(sought, at + 1)
