@@ -44,9 +44,20 @@ FLOORS: Mapping[str, set[str]] = {
 #: The rooms of an area, the lowest first; a module imports from its own room and from lower ones. "" stands for the
 #: modules that lie in the area's own folder. Areas that are left out are one room, as is all that lies in a room.
 ROOMS: Mapping[str, tuple[str, ...]] = {
-    "syntax": ("text", "outline", "names", "importing", "exports", "patterns", "rewrite", "signatures", "templates"),
+    "syntax": (
+        "text",
+        "patches",
+        "outline",
+        "names",
+        "importing",
+        "exports",
+        "patterns",
+        "rewrite",
+        "signatures",
+        "templates",
+    ),
     "project": ("files", "facts", "", "naming", "interfaces", "git", "search", "references", "importing", "reading"),
-    "refactoring": ("planning", "renaming", "moving", "signature", "rewriting", ""),
+    "refactoring": ("planning", "renaming", "moving", "signature", "rewriting", "patching", ""),
     "transaction": ("disk", "commit"),
     "history": ("record", "travel"),
     "verification": ("staged", "running", ""),

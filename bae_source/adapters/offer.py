@@ -59,8 +59,9 @@ PROMPTS: Mapping[str, str] = {
     "@decorators, app.mod@imports), or a piece of text in it (old, new). Fails where sed would hit the wrong place; "
     "checked, imported, undoable; shows the diff. imports adds what is missing. "
     'Example: edit(target="app.f", old="wait=5", new="wait=30", verify=["tests"]).',
-    "apply": "Several changes as one: all or none, one check, one undo; each sees what those before it leave. do is "
-    "edit, insert, delete, move, rename, write, change_signature, replace, imports_add … "
+    "apply": "A patch (unified diff or *** Begin Patch; context that moved or is indented otherwise is found), or "
+    "several requests as one: all or none, one check, one undo; each sees what those before it leave. do is edit, "
+    "insert, delete, move, rename, write, change_signature, replace, imports_add, patch … "
     'Example: apply(requests=[{"do": "edit", "target": "app.f", "new_source": "…"}, '
     '{"do": "insert", "target": "app.f", "position": "after", "new_source": "…"}]).',
     "rename": "Rename a symbol, module or attribute everywhere: imports, __all__, overrides, calls, strings that name "

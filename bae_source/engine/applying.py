@@ -1,6 +1,7 @@
 """Several changes as one: each planned on what the ones before it come to, all of them made or none.
 
     apply(requests=[{"do": "edit", "target": "app.f", "new_source": "…"}, {"do": "delete", "target": "app.g"}])
+    apply(patch="--- a/app.py…")        the same as requests=[{"do": "patch", "patch": "--- a/app.py…"}]
 
 Invariants:
 - a request sees the project as the requests before it leave it;
@@ -21,6 +22,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, described, fits, parameters, parse
 from bae_source.model.text import is_text
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.patch import Patch, patch_of
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import still_broken
 
@@ -30,10 +32,14 @@ _SOURCES = ("new_source", "source", "code")
 
 
 class Apply(Request, frozen=True, kw_only=True):
-    """Make several changes in one transaction, all of them or none.
+    """Make several changes in one transaction, all of them or none; or those of a patch.
 
     Each request is a mapping with the verb as `do`, and the verb's parameters. It sees what the requests before it have
-    planned. There is one diff, one check, and one undo for all of them.
+    planned. There is one diff, one check, and one undo for all of them. A patch is a unified diff, such as git makes,
+    or the form `*** Begin Patch` that models write; it may make, delete and rename modules and text files. A hunk is
+    taken where its old lines stand at one place alone, also with other line numbers, another indentation or other outer
+    lines of context, which is said; otherwise all hunks that do not fit are named with what stands there. A patch can
+    stand among requests, too: `{"do": "patch", "patch": "…"}`.
     """
 
     verb: ClassVar[str] = "apply"
@@ -44,12 +50,16 @@ class Apply(Request, frozen=True, kw_only=True):
         "apply changes.json --dry-run",
         "apply changes.json",
         "make-changes | {program} apply - --json",
+        "git diff | {program} apply --patch - --dry-run",
     )
 
     requests: Annotated[
         tuple[dict[str, Any], ...],
-        described('The changes in their order, such as {"do": "edit", "target": …}.', min_length=1, max_length=_MOST),
-    ]
+        described('The changes in their order, such as {"do": "edit", "target": …}.', placed=True, max_length=_MOST),
+    ] = ()
+    patch: Annotated[
+        str | None, described("Instead of requests, a unified diff or `*** Begin Patch … *** End Patch`.")
+    ] = None
     message: Annotated[str, described("The reason, for the history.")] = ""
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -61,7 +71,26 @@ class Apply(Request, frozen=True, kw_only=True):
         """
         if not is_text(self.message):
             raise RequestError("invalid_arguments", "message cannot be encoded.", hints=["Give UTF-8 text."])
-        return composed(workspace, operations(self.requests))
+        return composed(workspace, operations(self.changes))
+
+    @property
+    def changes(self) -> tuple[dict[str, Any], ...]:
+        """The changes as requests; a patch is one of them.
+
+        Raises:
+            RequestError: `invalid_arguments` unless there are either requests or a patch.
+        """
+        if bool(self.requests) == (self.patch is not None):
+            both = (
+                "requests and patch exclude each other" if self.requests else "there are neither requests nor a patch"
+            )
+            raise RequestError(
+                "invalid_arguments",
+                f"apply was called wrongly: {both}.",
+                hints=['Give one of them; {"do": "patch", "patch": "…"} puts a patch among requests.'],
+                details={"missing": [] if self.requests else ["requests"]},
+            )
+        return self.requests or ({"do": Patch.verb, **as_mapping(patch_of(self.patch or ""))},)
 
     def export_behind(self) -> Apply | None:
         """Return the same with what new modules export behind the imports that are there; None if nothing is."""
@@ -70,8 +99,8 @@ class Apply(Request, frozen=True, kw_only=True):
 
     def without_export(self) -> Apply | None:
         """Return the same without what new modules export; None if nothing is exported so."""
-        less = tuple({**each, "export": False} if _may_export(each) else each for each in self.requests)
-        return Apply(requests=less, message=self.message) if less != self.requests else None
+        less = tuple({**each, "export": False} if _may_export(each) else each for each in self.changes)
+        return Apply(requests=less, message=self.message) if less != self.changes else None
 
 
 class _Behind(Apply, frozen=True, kw_only=True):
@@ -79,7 +108,7 @@ class _Behind(Apply, frozen=True, kw_only=True):
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan all of them."""
-        return composed(workspace, [_behind(each) for each in operations(self.requests)])
+        return composed(workspace, [_behind(each) for each in operations(self.changes)])
 
     def export_behind(self) -> None:
         """Return None: they are there already."""
@@ -124,9 +153,16 @@ def as_steps(asked: Request) -> Request:
     return Apply(requests=steps) if steps else asked
 
 
+def is_patch(text: str) -> bool:
+    """Say by its first line whether a text is a patch."""
+    from bae_source.syntax.patches.reading import is_patch as begins_so  # what requests do without
+
+    return begins_so(text)
+
+
 def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
     """Return the changes that a request consists of, as `apply` takes them."""
-    return asked.requests if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
+    return asked.changes if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
 
 
 def operation(given: Mapping[str, Any]) -> Request:
@@ -136,11 +172,18 @@ def operation(given: Mapping[str, Any]) -> Request:
         RequestError: `unknown_operation` or `invalid_arguments`.
     """
     verb = given.get("do")
-    kind = REQUESTS.named(verb.replace(" ", "_")) if isinstance(verb, str) and verb != Apply.verb else None
+    kind = _kind(verb) if isinstance(verb, str) else None
     if kind is None or not issubclass(kind, Operation):
         what = f"{verb!r} is no change" if "do" in given else "do is missing: it names the change"
         raise RequestError("unknown_operation", f"{what}.", hints=[f"There are {', '.join(_changes())}."])
     return parse(kind, _in_own_words(kind, {name: value for name, value in given.items() if name != "do"}))
+
+
+def _kind(verb: str) -> type[Request] | None:
+    """Return the change with a verb; a patch is one only here."""
+    if verb == Patch.verb:
+        return Patch
+    return REQUESTS.named(verb.replace(" ", "_")) if verb != Apply.verb else None
 
 
 def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +275,8 @@ def _check_mended(workspace: Workspace, path: str) -> None:
 
 
 def _changes() -> list[str]:
-    return [kind.verb for kind in REQUESTS if issubclass(kind, Operation) and kind.verb != Apply.verb]
+    verbs = [kind.verb for kind in REQUESTS if issubclass(kind, Operation) and kind.verb != Apply.verb]
+    return [*verbs, Patch.verb]
 
 
 def _at(error: ResourceError, number: int, count: int, verb: str) -> ResourceError:

@@ -24,7 +24,7 @@ from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.operations import Exporting, Operation, Untangling
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
-from bae_source.model.changeset import Contents, digest
+from bae_source.model.changeset import ChangeSet, Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan
@@ -142,11 +142,11 @@ class Changing:
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
-            made = with_unread(workspace, plan, tidy=context.tidy)
+            made = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
             made = self._formatted(made, workspace) if context.format else made
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)
-            given = as_mapping(asked)  # type: ignore[arg-type]
+            given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
             return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
@@ -165,6 +165,13 @@ class Changing:
         from bae_source.engine.formatting import formatted  # few changes ask for it
 
         return formatted(plan, workspace)
+
+    def _without_same_modes(self, plan: Plan) -> Plan:
+        """Return a plan without files of which nothing changes but that they are programs, if they are so already."""
+        modes = {file.path: file.executable for file in plan.changes.files if file.executable is not None}
+        same = {path for path, runs in modes.items() if bool((self._mode_of(path) or 0) & 0o100) == runs}
+        files = tuple(file for file in plan.changes.files if file.edits or file.path not in same)
+        return plan if len(files) == len(plan.changes.files) else replace(plan, changes=ChangeSet(files))
 
     def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
         """Return a refusal for a circle of imports with the call that makes none, if there is one."""
@@ -449,6 +456,11 @@ def _text(plan: Plan, status: str) -> str:
     from bae_source.project.references.search.answering import listed_places  # for refactorings alone
 
     return "\n\n".join([verdict, *listed_places(plan.report.left)])
+
+
+def _written(value: Any) -> Any:
+    """Return a value as the history takes it: bytes of a patch that are no UTF-8 stand as escapes."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _slow(context: Context) -> set[str]:

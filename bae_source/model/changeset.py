@@ -57,6 +57,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
         mode: permission bits that the file shall have; None for those that it has, those of its origin, or the usual
             ones. With a mode it may have no edits.
         owner: user and group that it shall have as far as the system lets us; None as with `mode`.
+        executable: whether those who may read it shall be able to run it, or nobody; None where that stays as it is.
         anew: whether it is another file than the one that has its name now, and so looks as a new one does.
     """
 
@@ -68,6 +69,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
     mode: int | None = None
     owner: tuple[int, int] | None = None
     anew: bool = False
+    executable: bool | None = None
 
     def __post_init__(self) -> None:
         for first, second in zip(self.edits, self.edits[1:], strict=False):

@@ -24,6 +24,8 @@ class Shape(Enum):
     TEXT = "text"
     FILE = "file"
     """A file whose text is the value; `-` for standard input."""
+    BYTES = "bytes"
+    """Likewise; what is no UTF-8 in it stands as surrogate escapes."""
     FOLDER = "folder"
     FLAG = "flag"
     """True when given."""
@@ -41,7 +43,7 @@ class Shape(Enum):
     NOTHING = "nothing"
     """Taken, and without effect: as it says it is anyway."""
     DOCUMENT = "document"
-    """A file with a JSON object that gives the request's parameters; `-` for standard input."""
+    """A file with a JSON object that gives the request's parameters, or with a patch; `-` for standard input."""
 
 
 SEVERAL = (Shape.LIST, Shape.TEXTS, Shape.NAMES)
@@ -87,7 +89,17 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             parameter="requests",
             shape=Shape.DOCUMENT,
             metavar="FILE|-",
-            help='JSON: [{"do": "edit", "target": "…", …}, …], or {"message": "…", "requests": […]}; - reads stdin.',
+            help='JSON: [{"do": "edit", "target": "…", …}, …], or {"message": "…", "requests": […]}; or a patch. '
+            "- reads stdin.",
+        ),
+    ),
+    "patch": (
+        Argument(
+            parameter="patch",
+            flags=("--patch",),
+            shape=Shape.BYTES,
+            metavar="FILE|-",
+            help="File with a unified diff, or `*** Begin Patch … *** End Patch`; - reads standard input.",
         ),
     ),
     "new_source": (

@@ -18,10 +18,23 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
     Raises:
         RequestError: `invalid_arguments`, if it cannot be read or is not UTF-8.
     """
+    return decoded(_content(flag, name, streams), name)
+
+
+def read_escaped(flag: str, name: str, streams: Streams) -> str:
+    """Return the same with surrogate escapes for what is not UTF-8.
+
+    Raises:
+        RequestError: `invalid_arguments`, if it cannot be read.
+    """
+    return _content(flag, name, streams).decode("utf-8-sig", "surrogateescape")
+
+
+def _content(flag: str, name: str, streams: Streams) -> bytes:
     if name == STANDARD_INPUT:
-        return decoded(_standard_input(flag, streams), "Standard input")
+        return _standard_input(flag, streams)
     try:
-        content = Path(name).read_bytes()
+        return Path(name).read_bytes()
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise RequestError(
@@ -29,7 +42,6 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
             f"{flag}: {name!r} cannot be read: {reason}.",
             hints=[f"{flag} takes a file, or - for standard input."],
         ) from None
-    return decoded(content, repr(name))
 
 
 def _standard_input(flag: str, streams: Streams) -> bytes:
@@ -41,15 +53,13 @@ def _standard_input(flag: str, streams: Streams) -> bytes:
         raise RequestError("invalid_arguments", f"{flag}: standard input cannot be read: {error.strerror}.") from None
 
 
-def decoded(content: bytes, origin: str) -> str:
-    """Return what bytes from outside say.
-
-    Parameters:
-        origin: where they come from, for messages.
+def decoded(content: bytes, name: str) -> str:
+    """Return the text of a file that was read, or of standard input for `-`.
 
     Raises:
-        RequestError: `invalid_arguments`, if they are not UTF-8.
+        RequestError: `invalid_arguments`, if it is not UTF-8.
     """
+    origin = "Standard input" if name == STANDARD_INPUT else repr(name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

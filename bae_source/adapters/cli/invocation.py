@@ -12,6 +12,7 @@ from bae_source.adapters.cli.parser import Parser
 from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
 from bae_source.errors import RequestError
 
+_TEXTS = (Shape.FILE, Shape.BYTES)
 _BEFORE_VERB = frozenset(flag for each in EVERYWHERE for flag in each.flags) | {"--version"}
 _TAKING = frozenset(flag for each in EVERYWHERE if each.takes_value for flag in each.flags)
 
@@ -78,7 +79,7 @@ def resolved(given: Mapping[Argument, Any], parser: Parser, streams: Streams) ->
     Raises:
         RequestError: `invalid_arguments`, if a text cannot be read.
     """
-    piped = [each.flags[0] for each, value in given.items() if each.shape is Shape.FILE and value == STANDARD_INPUT]
+    piped = [each.flags[0] for each, value in given.items() if each.shape in _TEXTS and value == STANDARD_INPUT]
     if len(piped) > 1:
         parser.error(f"{' and '.join(piped)} cannot both be standard input")
     return {argument.parameter: _value(argument, value, streams) for argument, value in given.items()}
@@ -93,13 +94,25 @@ def _value(argument: Argument, given: Any, streams: Streams) -> Any:
         from bae_source.adapters.cli.names import names_of
 
         return names_of(given, streams)
-    if argument.shape not in (Shape.FILE, Shape.DOCUMENT):
+    if argument.shape not in (*_TEXTS, Shape.DOCUMENT):
         return given
-    from bae_source.adapters.cli.incoming import read_text  # most values stand in the line itself
+    from bae_source.adapters.cli.incoming import read_escaped, read_text  # most values stand in the line itself
 
+    if argument.shape is Shape.BYTES:
+        return read_escaped(argument.flags[0], given, streams)
     if argument.shape is Shape.DOCUMENT:
-        return _document(read_text("The changes file", given, streams), repr(given))
+        return _changes(read_escaped("The changes file", given, streams), given)
     return read_text(argument.flags[0], given, streams)
+
+
+def _changes(text: str, name: str) -> dict[str, Any]:
+    """Return the parameters that a file of changes gives: those in its JSON, or the patch that it is."""
+    from bae_source.adapters.cli.incoming import decoded
+    from bae_source.engine.applying import is_patch  # for changes alone
+
+    if is_patch(text):
+        return {"patch": text}
+    return _document(decoded(text.encode("utf-8", "surrogateescape"), name), repr(name))
 
 
 def _document(text: str, name: str) -> dict[str, Any]:
@@ -112,7 +125,10 @@ def _document(text: str, name: str) -> dict[str, Any]:
 
     from bae_source.adapters.cli.incoming import values_of
 
-    hint = ['It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.']
+    hint = [
+        'It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.',
+        "A patch that begins with other text is given with --patch.",
+    ]
     try:
         found = values_of(text)
     except json.JSONDecodeError as error:

@@ -70,7 +70,7 @@ def _piped(streams: Streams) -> tuple[str, ...]:
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise RequestError("invalid_arguments", f"Standard input has a NUL byte in line {line}.", hints=[hint])
-    names = tuple(_named(decoded(content, "Standard input").splitlines()))
+    names = tuple(_named(decoded(content, STANDARD_INPUT).splitlines()))
     if not names:
         raise RequestError("invalid_arguments", "Standard input holds no name.", hints=[hint])
     return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.python.methods import around, made_of, valued
+from bae_source.adapters.python.methods import around, made_of, named, valued
 from bae_source.adapters.python.verbs import CodeVerbs
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
@@ -50,6 +50,15 @@ class Transaction(CodeVerbs):
             self.abandon()
         elif not self._ended:
             self.commit()
+
+    def apply(self, requests: Sequence[Mapping[str, Any]] = (), *, patch: str | None = None) -> Outcome:
+        """Plan several changes, or those of a patch, as `Source.apply` makes them.
+
+        Raises:
+            ResourceError: one of them cannot be planned; none of them is then.
+        """
+        planned: Outcome = self._call(named("apply"), (), {"requests": requests, "patch": patch})
+        return planned
 
     def diff(self) -> str:
         """Return what all that was planned so far comes to, as a unified diff that `git apply` takes."""

@@ -412,8 +412,15 @@ class Verbs(CodeVerbs):
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
 
-    def apply(self, requests: Sequence[Mapping[str, Any]], *, message: str = "", **how: Unpack[How]) -> Outcome:
-        """Make several changes in one transaction, all of them or none."""
+    def apply(
+        self,
+        requests: Sequence[Mapping[str, Any]] = (),
+        *,
+        patch: str | None = None,
+        message: str = "",
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Make several changes in one transaction, all of them or none; or those of a patch."""
 
     def commit(
         self,

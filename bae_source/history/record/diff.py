@@ -91,6 +91,10 @@ def _git_modes(change: FileChange, mode_of: Callable[[str], int | None]) -> tupl
     keeps = change.after is not None and change.mode is None and source == change.path
     was = None if keeps or change.before is None else mode_of(change.path)
     shall = change.mode if change.mode is not None or source is None or keeps else mode_of(source)
+    if change.executable is not None:
+        return _git_mode(mode_of(change.path) if change.before is not None else None), _git_mode(
+            0o755 if change.executable else 0o644
+        )
     return _git_mode(was), _git_mode(shall)
 
 

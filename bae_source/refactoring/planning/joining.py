@@ -14,12 +14,13 @@ Invariants:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
-from bae_source.model.changeset import ChangeSet, FileChange, between
+from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.report import together
@@ -45,7 +46,9 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
     origins, made = _provenance(plans)
     before = {path: first.content(path) for path in paths}
     found = between(before, {path: last.content(path) for path in paths}, origins)
-    changes = ChangeSet(tuple(_anew(file) if file.path in made else file for file in found.files))
+    alone = _alone(plans)
+    files = [_anew(file) if file.path in made else alone.get(file.path, file) for file in found.files]
+    changes = ChangeSet(tuple(_with_modes(files, _modes(plans), last)))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
     return Plan(
@@ -78,6 +81,39 @@ def _provenance(plans: Sequence[Plan]) -> tuple[dict[str, str], set[str]]:
             elif file.after is not None and file.origin is not None:
                 origins[file.path] = came.get(file.origin, file.origin)
     return {path: origin for path, origin in origins.items() if path != origin}, made
+
+
+def _alone(plans: Sequence[Plan]) -> dict[str, FileChange]:
+    """Return the changes of files that one plan alone edits in their place, by path: its edits leave more as it is."""
+    counts = Counter(file.path for plan in plans for file in plan.changes.files)
+    every = (file for plan in plans for file in plan.changes.files if counts[file.path] == 1 and file.edits)
+    return {each.path: each for each in every if each.before and each.after and each.origin is None}
+
+
+def _modes(plans: Sequence[Plan]) -> dict[str, bool]:
+    """Return the files that are to be programs, or no longer, as the last plan that says so has it."""
+    found: dict[str, bool] = {}
+    for plan in plans:
+        before = dict(found)
+        for file in plan.changes.files:
+            if file.after is None or file.origin is not None:
+                found.pop(file.path, None)
+            if file.after is not None and file.origin in before:
+                found[file.path] = before[file.origin]
+            if file.executable is not None:
+                found[file.path] = file.executable
+    return found
+
+
+def _with_modes(files: Sequence[FileChange], modes: Mapping[str, bool], last: Workspace) -> Iterator[FileChange]:
+    """Yield changes with what they make programs, and those of files of which nothing else changes."""
+    changed = {file.path: file for file in files}
+    for path in sorted({*changed, *modes}):
+        if path in changed:
+            yield replace(changed[path], executable=modes.get(path))
+        elif (content := last.content(path)) is not None:
+            same = digest(content)
+            yield FileChange(path=path, before=same, after=same, edits=(), executable=modes[path])
 
 
 def _anew(file: FileChange) -> FileChange:

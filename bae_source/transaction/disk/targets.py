@@ -66,6 +66,7 @@ class Content(Struct, frozen=True, kw_only=True):
         owner: likewise user and group.
         anew: whether it is to look as a new file does, whatever `looks` says of the one that it replaces.
         edited: whether it is moved here with another content, so that it has been written now.
+        runs: whether a new file can be run by those who may read it.
     """
 
     path: str
@@ -80,6 +81,7 @@ class Content(Struct, frozen=True, kw_only=True):
     owner: tuple[int, int] | None = None
     anew: bool = False
     edited: bool = False
+    runs: bool | None = None
 
     @property
     def model(self) -> Looks | None:

@@ -19,6 +19,7 @@ Invariants:
 from __future__ import annotations
 
 import errno
+import stat
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -32,6 +33,7 @@ from bae_source.transaction.disk.targets import Content, Parts, look, nearest_fo
 from bae_source.transaction.disk.walk import Walk, close_quietly
 
 _BATCH = 64  # files that are open at a time
+_READ = 0o444
 
 
 class WriteFailed(Exception):
@@ -224,6 +226,9 @@ class Writer:
             self._staging.give_owner(descriptor, content.owner)
         if content.mode is not None:
             self._staging.give_mode(descriptor, content.mode, content.intended)
+        elif content.runs and content.model is None:
+            usual = stat.S_IMODE(self._disk.fstat(descriptor).st_mode)
+            self._staging.give_mode(descriptor, usual | (usual & _READ) >> 2, content.intended)
         if content.intended is not None:
             status = self._disk.fstat(descriptor)
             if content.intended != (owner := (status.st_uid, status.st_gid)):

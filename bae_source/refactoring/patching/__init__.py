@@ -1,0 +1,1 @@
+"""Patches planned: the files that they name, what becomes of each, and what does not fit."""
