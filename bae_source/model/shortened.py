@@ -4,6 +4,7 @@ The text itself is kept by `model.page`: whole, refused, or in pages. All the re
 
 Invariants:
 - what is left out is said, with the number of what there is and a way to get it;
+- of a change the diff is cut first, and the line of its verdict never;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
 - so do the checks, and the first next action of an answer, unless it alone takes half: that of a page is the call of
   the next page;
@@ -43,6 +44,10 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     if _room_of(outcome, answer=answer) <= budget:
         return outcome
     left_out: list[str] = []
+    room = budget - _SAID - _room_of(replace(outcome, diff=""), answer=answer)
+    if outcome.diff and room >= 0:
+        less = replace(outcome, diff=_cut("the diff", outcome.diff, room, left_out))
+        return replace(less, warnings=(*less.warnings, Notice("shortened", _said(left_out, outcome, budget))))
 
     def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int], least: int = 0) -> tuple[T, ...]:
         is_short = bool(items) and size(items[0]) <= max(budget // 2, _SAID)
@@ -56,7 +61,8 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     actions = few("next actions", outcome.next_actions, _ACTIONS, size_of, int(answer))
     less = replace(outcome, warnings=warnings, changed=changed, next_actions=actions)
     if not answer:
-        text = _cut("the text", outcome.text, budget // _TEXT, left_out)
+        first = size_of(outcome.text.partition("\n")[0]) + 1
+        text = _cut("the text", outcome.text, max(budget // _TEXT, first), left_out)
         said = verdict(outcome.checks)
         less = replace(less, text=text if not said or said not in outcome.text or said in text else f"{text} {said}")
     if warnings != outcome.warnings[: len(warnings)]:
