@@ -93,6 +93,13 @@ class Relay(Struct, frozen=True, kw_only=True):
         return self.name.capitalize()
 
     @property
+    def summary(self) -> str:
+        """The verbs that it calls, in one sentence."""
+        if self.reads:
+            return f'Ask anything else; {self.name}(verb="{HELP}") lists all verbs.'
+        return f"Make any other change; {HELP} of {CALL} lists them."
+
+    @property
     def description(self) -> str:
         """The verbs that it calls, and how it is called."""
         if not self.reads:
