@@ -102,8 +102,8 @@ def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str 
 
         arguments = given.get("arguments", {})
         has_names = isinstance(arguments, dict)
-        told = [value for key, value in given.items() if not (has_names and key == "arguments")]
-        return watched(desk, spot, lambda: drawn(f"{before}{name}", told, arguments if has_names else {}), made)
+        placed = [value for key, value in given.items() if not (has_names and key == "arguments")]
+        return watched(desk, spot, lambda: drawn(f"{before}{name}", placed, arguments if has_names else {}), made)
 
     how = Parameter.POSITIONAL_OR_KEYWORD
     takes = (Parameter("verb", how, annotation=str), Parameter("arguments", how, default={}, annotation=dict))
@@ -137,8 +137,8 @@ class Changes:
     def __getattr__(self, verb: str) -> Tool | Word:
         profile = self._desk.profile
         if verb not in profile.tools(self._spot.place):
-            told = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
-            raise profile.refusal(verb) or AttributeError(told)
+            message = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
+            raise profile.refusal(verb) or AttributeError(message)
         return tool(verb, self._desk, self._spot, self._planned, before=f"{TRANSACTION}.")
 
     def __dir__(self) -> list[str]:

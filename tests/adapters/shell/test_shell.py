@@ -164,6 +164,14 @@ def test_through_a_pipe_a_shell_that_reads_changes_nothing_and_says_how_to_open_
     assert contents(project) == FILES
 
 
+def test_on_a_terminal_a_shell_that_reads_says_so_first(project: Path) -> None:
+    with terminal(command("shell", "--profile", "read"), project) as screen:
+        screen.until("home > source: Python, with tools that read this project.")
+        screen.until("source> ")
+        screen.type("\x04")
+        assert screen.status() == 0
+
+
 def test_through_a_pipe_a_shell_of_the_core_calls_other_verbs_through_two_tools(tmp_path: Path) -> None:
     project = built(tmp_path)
     code = b'call("outline", {"target": "limit"})\nchange("write", {"target": "app.new", "source": "x = 1\\n"})\n'
