@@ -94,6 +94,13 @@ class Relay(Struct, frozen=True, kw_only=True):
         return self.name.capitalize()
 
     @property
+    def summary(self) -> str:
+        """The verbs that it calls, in one sentence."""
+        if self.reads:
+            return f'Ask anything else; {self.name}(verb="{HELP}") lists all verbs.'
+        return f"Make any other change; {HELP} of {CALL} lists them."
+
+    @property
     def description(self) -> str:
         """The verbs that it calls, and how it is called."""
         if not self.reads:
@@ -184,13 +191,14 @@ class Offer:
 
     @cached_property
     def through(self) -> Mapping[str, str]:
-        """The name of the tool that makes the calls of a verb which is no tool of its own."""
+        """The tool that makes the calls of a verb which is no tool of its own, by verb; "" where none makes them."""
         listed = self.tools
+        found = {name: "" for name in (*REQUESTS.verbs, *self._further) if name not in listed}
         if CALL not in listed and CHANGE not in listed:
-            return {}
+            return found
         names = {True: CALL, False: CHANGE}
-        found = {name: names[_reads(tool)] for name, tool in self.reached.items() if name not in listed}
-        return {name: relay for name, relay in found.items() if relay in listed}
+        relays = {name: names[_reads(tool)] for name, tool in self.reached.items() if name in found}
+        return found | {name: relay for name, relay in relays.items() if relay in listed}
 
     def opened(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Return the verb that a call is of, and its own arguments.

@@ -73,7 +73,12 @@ class Call(str):
     @property
     def longest(self) -> str:
         """The longest of its forms: a budget is the same whichever door the call goes through."""
-        return max(self._relayed("change"), *map(self.written, get_args(CallForm)), key=len)
+        return max(
+            self._relayed("change", "session"),
+            self._relayed("change", "tool"),
+            *map(self.written, get_args(CallForm)),
+            key=len,
+        )
 
     @property
     def verb(self) -> str:
@@ -88,8 +93,8 @@ class Call(str):
         """
         if form == "words":
             return str(self)
-        if form == "tool" and through and (relay := through.get(self.verb)):
-            return self._relayed(relay)
+        if form in ("session", "tool") and through and (relay := through.get(self.verb)):
+            return self._relayed(relay, form)
         placed: list[str] = []
         named: list[str] = []
         limits: list[str] = []
@@ -104,17 +109,21 @@ class Call(str):
         within = f"within({', '.join(limits)})." if limits else ""
         return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
 
-    def _relayed(self, relay: str) -> str:
-        """Return the call as another tool makes it."""
+    def _relayed(self, relay: str, form: CallForm) -> str:
+        """Return the call as another tool makes it: its arguments as JSON, or in a session as Python."""
         import json  # 3 ms, likewise
 
-        arguments = json.dumps(dict(self.arguments), ensure_ascii=False)
+        if form == "session":
+            arguments = f"{{{', '.join(f'{_value(name)}: {_value(each)}' for name, each in self.arguments.items())}}}"
+        else:
+            arguments = json.dumps(dict(self.arguments), ensure_ascii=False)
         return f'{relay}(verb="{self.verb}", arguments={arguments}) {self.then}'.rstrip()
 
 
 def written(hints: tuple[str, ...], form: CallForm, through: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """Return hints as plain texts, with their calls as they are made in a door."""
-    return tuple(each.written(form, through) if isinstance(each, Call) else each for each in hints)
+    """Return hints as plain texts, with their calls as they are made in a door; without those that cannot be made."""
+    reached = [each for each in hints if not isinstance(each, Call) or (through or {}).get(each.verb) != ""]
+    return tuple(each.written(form, through) if isinstance(each, Call) else each for each in reached)
 
 
 def call_of(request: Request, **more: object) -> Call:

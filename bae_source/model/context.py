@@ -45,7 +45,8 @@ class Context(Struct, frozen=True, kw_only=True):
         by_model: whether a model made the call, which chooses no language server that starts programs itself.
         calls: how the calls in hints and next actions are written: as words of the command line, in Python, in a
             session, or as tools.
-        through: of tools, which one makes the calls of a verb that is none of its own, by verb.
+        through: of tools and in a session, which one makes the calls of a verb that is none of its own, by verb; ""
+            for a verb that cannot be called there, so no hint or next action names it.
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.

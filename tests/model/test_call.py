@@ -77,6 +77,17 @@ def test_the_call_in_python_and_as_a_tool_makes_the_same_request(
     tools = {verb: lambda _verb=verb, **given: called(_verb, given) for verb in REQUESTS.verbs}
     made, context = eval(offered.written("tool"), tools)
     assert (made, context.budget, context.cursor) == (asked, more.get("budget"), more.get("cursor"))
+    relayed = offered.written("session", {kind.verb: "call"})
+    made, context = eval(relayed, {"call": lambda verb, arguments: called(verb, arguments)})
+    assert (made, context.budget, context.cursor) == (asked, more.get("budget"), more.get("cursor"))
+
+
+def test_a_call_that_cannot_be_made_in_a_door_is_no_hint_there() -> None:
+    hints = (Call("tests run", failed=True, then="runs them again."), "Look at it.", Call("read", target="a"))
+    assert calls.written(hints, "session", {"tests_run": ""}) == ("Look at it.", 'read("a")')
+    relayed = 'change(verb="tests_run", arguments={"failed": True}) runs them again.'
+    assert calls.written(hints, "session", {"tests_run": "change"}) == (relayed, "Look at it.", 'read("a")')
+    assert calls.written(hints, "tool", {"tests_run": "change"})[0] == relayed.replace("True", "true")
 
 
 def test_a_call_in_a_sentence_is_written_as_its_door_makes_it() -> None:

@@ -296,6 +296,13 @@ COMMANDS: Mapping[str, Command] = {
                 Argument(
                     parameter="who", flags=("--who",), metavar="NAME", help="Who makes the changes, for the history."
                 ),
+                Argument(
+                    parameter="profile",
+                    flags=("--profile",),
+                    metavar="full|core|read",
+                    help="full: every tool; core: ten, and call and change for all others; read: those that change "
+                    "nothing. [full]",
+                ),
                 _BUDGET,
                 Argument(
                     parameter="seconds",

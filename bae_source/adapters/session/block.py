@@ -28,10 +28,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from bae_source.adapters.session.bounded import Room, bounded_error, cut_note, exact, selected
-from bae_source.adapters.session.calls import outcome_of, request_of
+from bae_source.adapters.session.calls import Desk, outcome_of, request_of
 from bae_source.adapters.session.displays import Display, Entry
 from bae_source.adapters.session.events import breadcrumb
-from bae_source.adapters.session.places import close_tools, holders
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import ResourceError
 from bae_source.model.call import call_of
@@ -113,7 +112,7 @@ class Blocks:
         names: the namespace.
         budget: bytes of what values or an error tell.
         showing: takes what is shown before the last value.
-        is_allowed: says of an outcome whether a call was answered with it that had a budget of its own.
+        desk: what every tool of the session shares.
         installed: where installed packages come from, in one sentence.
     """
 
@@ -122,15 +121,16 @@ class Blocks:
         names: MutableMapping[str, Any],
         budget: int,
         showing: Showing,
-        is_allowed: Callable[[Outcome], bool] = lambda _: False,
+        desk: Desk,
         installed: str = "",
     ) -> None:
         self._names = names
         self._budget = budget
         self._showing = showing
-        self._is_allowed = is_allowed
+        self._is_allowed = desk.is_allowed
+        self._profile = desk.profile
         self._installed = installed
-        self._room = Room(budget, has_last=True)
+        self._room = Room(budget, has_last=True, through=self._profile.through)
         self._runner: asyncio.Runner | None = None
         self._remembered: list[str] = []
 
@@ -150,7 +150,8 @@ class Blocks:
             return _unparsable(error, code)
         self._remember(name, code)
         last = parts[-1] if parts and parts[-1].is_last else None
-        self._room = Room(None if whole else self._budget, has_last=last is not None)
+        room = None if whole else self._budget
+        self._room = Room(room, has_last=last is not None, through=self._profile.through)
         try:
             value = self._executed(parts)
             return self._came(value, last) if last is not None else self._came(None, None)
@@ -191,7 +192,11 @@ class Blocks:
         if outcome is not None:
             self._showing.show(outcome, selected(found))
         else:
-            call = call_of(asked).written("session") if asked is not None else _shortened(ast.unparse(part.call))
+            call = (
+                call_of(asked).written("session", self._profile.through)
+                if asked is not None
+                else _shortened(ast.unparse(part.call))
+            )
             self._showing.leave_out(exact(call), size_of(found.text))
 
     def _came(self, value: Any, last: Part | None) -> Came:
@@ -222,23 +227,33 @@ class Blocks:
             return untold()
 
     def _raised(self, error: BaseException) -> Came:
-        if isinstance(error, ResourceError):
-            return Came(outcome=bounded_error(error, self._budget), is_call=True, traceback=_traceback(error))
+        missing = _missing(error)
+        refusal = error if isinstance(error, ResourceError) else self._profile.refusal(missing)
+        if refusal is not None:
+            return Came(outcome=bounded_error(refusal, self._budget), is_call=True, traceback=_traceback(error))
         if isinstance(error, KeyboardInterrupt):
             return interrupted(_traceback(error))
         line = _line(error)
         told = _message(error, min(_LONGEST_MESSAGE, max(self._budget // 4, _LEAST_MESSAGE)))
         name = exact(type(error).__name__)[:_LONGEST_NAME]
         message = f"{name}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
-        return Came(
-            outcome=_failed(CODE_FAILED, message, self._hints(error), _candidates(error)), traceback=_traceback(error)
-        )
+        candidates = self._profile.close(missing) if missing and missing not in REQUESTS.verbs else []
+        hints = ["Call one of the candidates."] if candidates else self._hints(error, missing)
+        return Came(outcome=_failed(CODE_FAILED, message, hints, candidates), traceback=_traceback(error))
 
-    def _hints(self, error: BaseException) -> list[str]:
-        """Say what can be done about an error that names nothing that is there."""
+    def _hints(self, error: BaseException, missing: str) -> list[str]:
+        """Say what can be done about an error: where a tool is that the current place does not have, for one."""
+        if places := self._profile.places(missing):
+            return [
+                f"{missing} is a tool of {each}: {each}() enters it, {each}.{missing}(…) calls it." for each in places
+            ]
         if isinstance(error, ModuleNotFoundError) and self._installed:
             return [f"{self._installed}; {_WAYS} names another environment."]
-        return _hints(error)
+        if isinstance(error, SystemExit):
+            return ["Nothing has ended but the block; a session is ended by whoever opened it."]
+        if isinstance(error, EOFError):
+            return ["Code in a session has no standard input; give it what it needs as names."]
+        return []
 
     def _remember(self, name: str, code: str) -> None:
         """Keep the lines of a block, for the tracebacks of functions that it defines."""
@@ -343,28 +358,10 @@ def _message(error: BaseException, room: int) -> str:
     return cut_note(cut_to(text, room), len(text))
 
 
-def _hints(error: BaseException) -> list[str]:
-    """Say what can be done about an error: where a tool is that the current place does not have, for one."""
+def _missing(error: BaseException) -> str:
+    """Return the name that an error found to be none; empty for any other error."""
     name = error.name if isinstance(error, NameError) else None
-    if isinstance(name, str) and name in REQUESTS.verbs:
-        return [
-            f"{name} is a tool of {place}: {place}() enters it, {place}.{name}(…) calls it." for place in holders(name)
-        ]
-    if _candidates(error):
-        return ["Call one of the candidates."]
-    if isinstance(error, SystemExit):
-        return ["Nothing has ended but the block; a session is ended by whoever opened it."]
-    if isinstance(error, EOFError):
-        return ["Code in a session has no standard input; give it what it needs as names."]
-    return []
-
-
-def _candidates(error: BaseException) -> list[str]:
-    """Return the tools that a name which is not there may stand for."""
-    name = error.name if isinstance(error, NameError) else None
-    if type(name) is not str or name in REQUESTS.verbs:
-        return []
-    return [f"{place}.{verb}" for verb in close_tools(name, REQUESTS.verbs) for place in holders(verb)]
+    return name if type(name) is str else ""
 
 
 def _line(error: BaseException) -> int | None:

@@ -12,6 +12,7 @@ Invariants:
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -41,10 +42,12 @@ class Room:
     Parameters:
         budget: how many; None for any number.
         has_last: whether the block ends with an expression, whose value comes last.
+        through: the tool that makes the calls of a verb which is no tool of its own, by verb.
     """
 
-    def __init__(self, budget: int | None, *, has_last: bool) -> None:
+    def __init__(self, budget: int | None, *, has_last: bool, through: Mapping[str, str]) -> None:
         self._budget = budget
+        self._through = through
         self._kept = budget // _FOR_LAST if budget is not None and has_last else 0
         self._left = (budget or 0) - self._kept
 
@@ -76,7 +79,7 @@ class Room:
     def _taken(self, outcome: Outcome, asked: Request | None, room: int) -> Outcome:
         if asked is not None and not fits(outcome, room):
             outcome = within(outcome, asked, budget=max(room, SMALLEST_BUDGET), cursor=FIRST)
-            outcome = replace(outcome, next_actions=written(outcome.next_actions, "session"))
+            outcome = replace(outcome, next_actions=written(outcome.next_actions, "session", self._through))
         return self.take(bounded(plain(outcome), room))
 
 

@@ -25,6 +25,7 @@ from bae_source.adapters.session.bounded import fits
 from bae_source.adapters.session.events import Called, Told
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
+from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.trail import Spot
 from bae_source.engine.registry import called
 from bae_source.errors import RequestError
@@ -46,6 +47,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         context: how requests are run where a call says nothing.
         report: takes events.
         modules: the project's packages and modules.
+        profile: which tools there are.
         lock: held while a call is carried out; the engine is for one thread at a time.
         budget: bytes of a page where a call asks for one.
         alone: within which no module of the project's is imported here.
@@ -56,6 +58,7 @@ class Desk(Struct, frozen=True, kw_only=True):
     context: Context
     report: Report
     modules: Modules
+    profile: Profile
     lock: AbstractContextManager[Any]
     budget: int
     alone: Callable[[], AbstractContextManager[Any]]
@@ -92,7 +95,7 @@ class Tool:
     def __call__(self, /, *given: Any, **named: Any) -> Any:
         """Call the tool: a text, a selection or an outcome comes back, or a `ResourceError` is raised."""
         told = lambda: drawn(self._shown, given, named)  # noqa: E731
-        return watched(self._desk, self._spot, told, lambda: self._called(given, named))
+        return watched(self._desk, self._spot, told, lambda: self.perform(given, named))
 
     def __repr__(self) -> str:
         return f"{signature(self.__name__)}\n    {summary(self._kind)}"
@@ -113,7 +116,8 @@ class Tool:
     def _kind(self) -> type[Request]:
         return named(self.__name__)
 
-    def _called(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+    def perform(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Make a call of which no event tells, and return its value."""
         arguments, problems = gathered(self.__name__, given, named)
         if problems:
             raise self._wrong(arguments, problems)

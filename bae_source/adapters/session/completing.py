@@ -20,6 +20,7 @@ from typing import Any
 from bae_source.adapters.session.arguments import taken
 from bae_source.adapters.session.calls import Tool
 from bae_source.adapters.session.namespace import Namespace
+from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS, request
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context, steering
@@ -49,7 +50,7 @@ def completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
 def _completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
     line = text.rpartition("\n")[2]
     if (quoted := _QUOTED.search(line)) is not None:
-        return _limited(_addresses(namespace, quoted[3])), len(quoted[3])
+        return _limited([*_verbs(namespace, quoted[1], quoted[3]), *_addresses(namespace, quoted[3])]), len(quoted[3])
     found: list[str] = []
     if (imported := _IMPORTED.search(line)) is not None:
         found += (each.removesuffix("@module") for each in _matching(namespace, imported[1], ("package", "module")))
@@ -84,6 +85,8 @@ def _names(namespace: Namespace, word: str) -> list[str]:
 
 def _arguments(tool: Any, start: str) -> list[str]:
     """Return the parameters of a tool that begin so."""
+    if isinstance(tool, Word):
+        return [f"{name}=" for name in tool.__signature__.parameters if name.startswith(start)]
     if not isinstance(tool, Tool):
         return []
     kind = REQUESTS.named(tool.__name__)
@@ -91,6 +94,12 @@ def _arguments(tool: Any, start: str) -> list[str]:
     names = [each.name for each in taken(tool.__name__)]
     names += [each.name for each in (*parameters(kind), *steering(kind))]
     return [f"{name}=" for name in dict.fromkeys(names) if name.startswith(start)]
+
+
+def _verbs(namespace: Namespace, called: str, start: str) -> list[str]:
+    """Return the verbs that begin so whose calls a tool makes for them; none for any other tool."""
+    relay = called.rpartition(".")[2]
+    return [verb for verb, by in namespace.desk.profile.through.items() if by == relay and verb.startswith(start)]
 
 
 def _addresses(namespace: Namespace, start: str) -> list[str]:

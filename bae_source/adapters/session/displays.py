@@ -18,9 +18,11 @@ from textwrap import wrap
 from msgspec import Struct
 
 from bae_source.adapters.session.arguments import signature
+from bae_source.adapters.session.calls import Desk
 from bae_source.adapters.session.events import breadcrumb, speakable
-from bae_source.adapters.session.modules import Modules, Run
+from bae_source.adapters.session.modules import Modules
 from bae_source.adapters.session.places import HOME, SHOWN, TOGETHER, TRANSACTION, call_name, inside
+from bae_source.adapters.session.profile import Profile, relay_shown
 from bae_source.adapters.session.trail import Spot, Trail, labels
 from bae_source.engine.registry import REQUESTS, request
 from bae_source.errors import ResourceError
@@ -94,19 +96,19 @@ class Display:
     __repr__ = __str__
 
 
-def entry(trail: Trail, modules: Modules, run: Run) -> Entry:
+def entry(trail: Trail, desk: Desk) -> Entry:
     """Return what the place shows to which a way leads."""
-    spot = trail[-1]
+    spot, modules = trail[-1], desk.modules
     return Entry(
         name=spot.name,
         headline=_headline(spot, modules),
         trail=labels(trail),
-        state=_state(spot, modules, run),
-        sections=(_tools(spot), *_places(spot), *_modules(spot, modules)),
+        state=_state(spot, desk),
+        sections=(_tools(spot, desk.profile), *_places(spot), *_modules(spot, modules)),
     )
 
 
-def tree(trail: Trail, of: Spot, modules: Modules, depth: int) -> str:
+def tree(trail: Trail, of: Spot, desk: Desk, depth: int) -> str:
     """Draw the places as a tree, with where the session is, and the names of the tools of a spot."""
     lines = [_marked(HOME, trail[-1].name == HOME)]
     for place in inside(HOME):
@@ -114,15 +116,16 @@ def tree(trail: Trail, of: Spot, modules: Modules, depth: int) -> str:
         lines.append(f"  {_marked(place.name, trail[-1] == spot)}")
         lines += [f"    {_marked(each.name, trail[-1] == Spot(place=each))}" for each in inside(place.name)]
         if place.with_modules:
-            lines += _branches(modules, "", trail[-1], depth, "    ")
-    return "\n".join([*lines, "", *_tool_names(of)])
+            lines += _branches(desk.modules, "", trail[-1], depth, "    ")
+    return "\n".join([*lines, "", *_tool_names(of, desk.profile)])
 
 
-def _tool_names(spot: Spot) -> list[str]:
+def _tool_names(spot: Spot, profile: Profile) -> list[str]:
     """Return the lines that name the tools of a place."""
-    names = ", ".join((*spot.place.tools, *((TRANSACTION,) if spot.place.with_transactions else ())))
+    names = ", ".join(profile.names(spot.place))
     own = wrap(f"Tools of {spot.place.name}: {names}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    return [*own, f"help({call_name(spot.place)}) shows how each is called; help(NAME) tells all of one."]
+    how = f"help({call_name(spot.place)}) shows how each is called; help(NAME) tells all of one."
+    return [*own, how, *([profile.note] if profile.note else [])]
 
 
 def _branches(modules: Modules, name: str, here: Spot, depth: int, indent: str) -> list[str]:
@@ -150,31 +153,37 @@ def _headline(spot: Spot, modules: Modules) -> str:
     return speakable(modules.line(spot.module)) if spot.module else f"{spot.name} — {spot.place.description}"
 
 
-def _state(spot: Spot, modules: Modules, run: Run) -> str:
+def _state(spot: Spot, desk: Desk) -> str:
     """Say what is the case now: what there is, and what was done last."""
-    answer = run(request("history", {"target": spot.module, "limit": 1}), Context())
+    answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
     if not spot.place.with_modules:
         return last
-    count = len(modules.inside(spot.module))
+    count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
 
 
-def _tools(spot: Spot) -> Section:
+def _tools(spot: Spot, profile: Profile) -> Section:
     """Return the table of tools; in a package or module there is none, since they are those of its place."""
     if spot.module:
         said = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
         return Section(title=said)
-    rows = []
-    for verb in spot.place.tools:
-        kind = REQUESTS.named(verb)
-        assert kind is not None, "verbs come from the registry"
-        rows.append((signature(verb, _WIDTH - 2), summary(kind)))
-    if spot.place.with_transactions:
-        rows.append((SHOWN, TOGETHER))
-    return Section(title="Tools (help(NAME) tells all of one)", rows=tuple(rows))
+    rows = tuple(_tool(name, profile) for name in profile.names(spot.place))
+    title = "Tools (help(NAME) tells all of one)"
+    return Section(title=f"{title}. {profile.note}" if profile.note else title, rows=rows)
+
+
+def _tool(name: str, profile: Profile) -> tuple[str, str]:
+    """Return how a tool is called, and its sentence."""
+    if name == TRANSACTION:
+        return SHOWN, TOGETHER
+    if (relay := profile.relays.get(name)) is not None:
+        return relay_shown(name), relay.summary
+    kind = REQUESTS.named(name)
+    assert kind is not None, "verbs come from the registry"
+    return signature(name, _WIDTH - 2), summary(kind)
 
 
 def _places(spot: Spot) -> Iterator[Section]:

@@ -28,6 +28,7 @@ from bae_source.adapters.session.displays import DEPTH, Display, Entry, entry, t
 from bae_source.adapters.session.events import Entered
 from bae_source.adapters.session.modules import Modules
 from bae_source.adapters.session.places import HOME, PLACES, inside
+from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.trail import (
     OPENING,
     START,
@@ -59,6 +60,7 @@ class Namespace:
         who: the caller, for the history.
         budget: bytes of a page where a call asks for one.
         alone: within which no module of the project's is imported here.
+        profile: which tools there are; all of them if left out.
 
     Attributes:
         trail: the way from home to where the session is.
@@ -74,16 +76,25 @@ class Namespace:
         who: str | None = None,
         budget: int = USUAL,
         alone: Callable[[], AbstractContextManager[Any]] = nullcontext,
+        profile: Profile | None = None,
     ) -> None:
         lock = threading.RLock()
+        profile = profile or Profile()
 
         def run(asked: Request, context: Context) -> Outcome:
+            profile.check(asked)
             with lock, nullcontext() if _loads_code(asked, context) else alone():
                 return service.run(asked, context)
 
-        context = Context(who=who, calls="session")
         self.desk = Desk(
-            run=run, context=context, report=report, modules=Modules(run), lock=lock, budget=budget, alone=alone
+            run=run,
+            context=Context(who=who, calls="session", through=dict(profile.through)),
+            report=report,
+            modules=Modules(run),
+            profile=profile,
+            lock=lock,
+            budget=budget,
+            alone=alone,
         )
         self.names: MutableMapping[str, Any] = {} if names is None else names
         self.trail: Trail = OPENING
@@ -147,7 +158,7 @@ class Namespace:
         return Display(labels(trail), lambda: self._shown(trail))
 
     def _shown(self, trail: Trail) -> Entry:
-        return entry(trail, self.desk.modules, self.desk.run)
+        return entry(trail, self.desk)
 
     def _settle(self) -> tuple[str, ...]:
         """Make the names those of the current place, and return which of the caller's own had to give way."""
@@ -165,7 +176,7 @@ class Namespace:
         def seen() -> Text:
             if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
                 raise word.wrong([f"depth: {depth!r} is no number from 1"])
-            text = tree(self.trail, spot, self.desk.modules, depth)
+            text = tree(self.trail, spot, self.desk, depth)
             return Text(Outcome(status="answer", text=text))
 
         found: Text = watched(self.desk, spot, lambda: drawn("nav", () if depth == DEPTH else (depth,), {}), seen)

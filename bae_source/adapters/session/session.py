@@ -22,6 +22,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from bae_source.adapters.offer import FULL, ProfileName
 from bae_source.adapters.session.child.messages import (
     Complete,
     Completed,
@@ -35,6 +36,7 @@ from bae_source.adapters.session.child.messages import (
 from bae_source.adapters.session.child.process import Gone, Process
 from bae_source.adapters.session.child.remote import Names
 from bae_source.adapters.session.events import Called, Entered, LeftOut
+from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.ran import Ran, Telling, finished, lost, refused
 from bae_source.adapters.session.trail import OPENING, labels, spot_named, trail_named
 from bae_source.engine.service import find_root
@@ -70,9 +72,11 @@ class Session:
             what code does with a value is bounded by nothing.
         seconds: how long a block may take.
         environment: environment variables of the worker; this process's by default.
+        profile: `full` for all tools, `core` for ten, and `call` and `change`, which make the calls of the others, or
+            `read` for those that change nothing; what the code itself does to files is its own affair.
 
     Raises:
-        RequestError: `invalid_arguments`.
+        RequestError: `invalid_arguments`, or `unknown_operation` for a profile that there is not.
     """
 
     def __init__(
@@ -83,7 +87,9 @@ class Session:
         budget: int = USUAL,
         seconds: float = SECONDS,
         environment: Mapping[str, str] | None = None,
+        profile: ProfileName = FULL,
     ) -> None:
+        self.profile = Profile(profile)
         self._environment = dict(os.environ if environment is None else environment)
         self.root = _folder(root, self._environment)
         _check_limits(budget, seconds)
@@ -118,7 +124,7 @@ class Session:
     @property
     def namespace(self) -> Names:
         """The names that the session gives, as callables: their calls are made in the worker, and return here."""
-        return Names(lambda code: self._alone(code, whole=True), lambda: spot_named(self._steps[-1]))
+        return Names(lambda code: self._alone(code, whole=True), lambda: spot_named(self._steps[-1]), self.profile)
 
     def run(self, code: str, *, seconds: float | None = None) -> Ran:
         """Run a block of code, and return what came of it; nothing that the code does is raised here.
@@ -276,7 +282,7 @@ class Session:
             return self._process
         if not hasattr(os, "fork"):
             raise RequestError("unknown_operation", "A session needs Linux or macOS.", hints=["Use the command line."])
-        start = Start(who=self._who, budget=self.budget, steps=self._steps)
+        start = Start(who=self._who, budget=self.budget, profile=self.profile.name, steps=self._steps)
         try:
             self._process = process = Process(self.root, start, self._environment, self.budget)
             ready = self._answered(process, time.monotonic() + _SECONDS_TO_START, Telling(0))

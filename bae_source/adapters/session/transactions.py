@@ -1,4 +1,6 @@
-"""What a place offers: its tools, and transactions, whose tools plan and whose commit makes everything.
+"""What a place offers: its tools, those that make the calls of others, and transactions.
+
+The tools of a transaction plan, and its commit makes everything.
 
     with transaction("retry on timeouts") as tx:
         tx.edit("app.client.Client.send", new_source)
@@ -11,20 +13,23 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import signature
+from inspect import Parameter, signature
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
+from bae_source.adapters.offer import HELP
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Tool, watched
+from bae_source.adapters.session.modules import Run
 from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
+from bae_source.adapters.session.profile import relay_shown
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context, checked, steering
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Request, values_of
 
 if TYPE_CHECKING:
@@ -45,19 +50,21 @@ class Offering:
 
     def names(self, spot: Spot) -> tuple[str, ...]:
         """Return the names of the tools of a place."""
-        return (*spot.place.tools, *((TRANSACTION,) if spot.place.with_transactions else ()))
+        return self._desk.profile.names(spot.place)
 
     def of(self, spot: Spot) -> dict[str, Any]:
         """Return the tools of a place."""
-        found: dict[str, Any] = {verb: Tool(verb, self._desk, spot) for verb in spot.place.tools}
-        if spot.place.with_transactions:
+        return {
+            name: self._transaction(spot) if name == TRANSACTION else tool(name, self._desk, spot)
+            for name in self.names(spot)
+        }
 
-            def transaction(why: str = "", /, **how: Any) -> Changes:
-                return self._begun(spot, why, how)
+    def _transaction(self, spot: Spot) -> Word:
+        def transaction(why: str = "", /, **how: Any) -> Changes:
+            return self._begun(spot, why, how)
 
-            takes = tuple(signature(transaction).parameters.values())
-            found[TRANSACTION] = Word(SHOWN, TOGETHER, transaction, self._desk, lambda: spot, takes=takes)
-        return found
+        takes = tuple(signature(transaction).parameters.values())
+        return Word(SHOWN, TOGETHER, transaction, self._desk, lambda: spot, takes=takes)
 
     def _begun(self, spot: Spot, why: str, how: Mapping[str, Any]) -> Changes:
         def begun() -> Changes:
@@ -70,6 +77,37 @@ class Offering:
         told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
         found: Changes = watched(self._desk, spot, told, begun)
         return found
+
+
+def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str = "") -> Tool | Word:
+    """Return a tool that the session's profile has.
+
+        call("outline", {"target": "app"})     an event `call(outline, target=app)`, and what outline("app") returns
+
+    Parameters:
+        spot: the place that it is a tool of; names are understood as those written there, in relayed calls, too.
+        run: carries out its requests, where that is not the desk.
+        before: stands before its name in events.
+    """
+    relay = desk.profile.relays.get(name)
+    if relay is None:
+        return Tool(name, desk, spot, run=run, shown=f"{before}{name}")
+
+    def relayed(**given: Any) -> Any:
+        def made() -> Any:
+            verb, arguments = desk.profile.offer.opened(name, given)
+            if verb == HELP:
+                return Text(desk.profile.offer.helped(arguments))
+            return Tool(verb, desk, spot, run=run).perform((), arguments)
+
+        arguments = given.get("arguments", {})
+        has_names = isinstance(arguments, dict)
+        placed = [value for key, value in given.items() if not (has_names and key == "arguments")]
+        return watched(desk, spot, lambda: drawn(f"{before}{name}", placed, arguments if has_names else {}), made)
+
+    how = Parameter.POSITIONAL_OR_KEYWORD
+    takes = (Parameter("verb", how, annotation=str), Parameter("arguments", how, default={}, annotation=dict))
+    return Word(relay_shown(name), relay.description, relayed, desk, lambda: spot, takes=takes)
 
 
 class Changes:
@@ -96,13 +134,15 @@ class Changes:
         self._ended = False
         self.outcome: Outcome | None = None
 
-    def __getattr__(self, verb: str) -> Tool:
-        if verb not in self._spot.place.tools:
-            raise AttributeError(f"A transaction has no {verb}; it has the tools of {self._spot.place.name}.")
-        return Tool(verb, self._desk, self._spot, run=self._planned, shown=f"{TRANSACTION}.{verb}")
+    def __getattr__(self, verb: str) -> Tool | Word:
+        profile = self._desk.profile
+        if verb not in profile.tools(self._spot.place):
+            message = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
+            raise profile.refusal(verb) or AttributeError(message)
+        return tool(verb, self._desk, self._spot, self._planned, before=f"{TRANSACTION}.")
 
     def __dir__(self) -> list[str]:
-        return ["abandon", "commit", "diff", "outcome", "preview", *self._spot.place.tools]
+        return ["abandon", "commit", "diff", "outcome", "preview", *self._desk.profile.tools(self._spot.place)]
 
     def __repr__(self) -> str:
         return f"a transaction of {len(self._draft)} changes{', ended' if self._ended else ''}"

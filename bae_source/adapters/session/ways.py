@@ -17,6 +17,7 @@ from typing import Any
 from bae_source.adapters.session.calls import Desk
 from bae_source.adapters.session.displays import Display
 from bae_source.adapters.session.places import PLACES, close_tools, inside
+from bae_source.adapters.session.profile import NotOffered
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.words import Word
@@ -138,10 +139,12 @@ class Way:
     def __to(self, spot: Spot) -> Way:
         return Way(spot, self.__desk, self.__offering, enter=self.__enter, nav=self.__nav)
 
-    def __without(self, name: str, module: str) -> NoSuchPlace:
+    def __without(self, name: str, module: str) -> NoSuchPlace | NotOffered:
         from difflib import get_close_matches  # only for what is not there
 
         spot = self.__spot
+        if (refusal := self.__desk.profile.refusal(name)) is not None:
+            return refusal
         close = list(dict.fromkeys([*close_tools(name, self.supported_tools), *get_close_matches(name, self.children)]))
         hints = [f"{spot.name}.{each}" for each in close]
         if spot.place.with_modules and len(module) < _LONGEST and self.__modules.knows(module):

@@ -79,6 +79,11 @@ class Word:
     def __repr__(self) -> str:
         return f"{self.__shown}\n    {self.__said}"
 
+    @property
+    def help(self) -> str:
+        """All there is to say of it."""
+        return repr(self)
+
     def wrong(self, problems: Sequence[str]) -> RequestError:
         """Return the error of a call with these problems."""
         return RequestError(

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from bae_source.adapters.cli.streams import Streams
+from bae_source.adapters.offer import FULL
 from bae_source.adapters.session.events import breadcrumb
 from bae_source.adapters.session.session import SECONDS, Session
 from bae_source.adapters.shell.blocks import blocks, ends_here
@@ -25,7 +26,7 @@ from bae_source.model.page import USUAL
 _LEAVING = ("exit", "quit", "exit()", "quit()")
 _PIPE_WIDTH = 100
 _GOING_ON = "... "
-_GREETING = "{}: Python, with tools that read and change this project. nav() shows them, Ctrl-D leaves.\n"
+_GREETING = "{}: Python, with tools that {} this project. nav() shows them, Ctrl-D leaves.\n"
 _UNAIDED = 'Lines are neither completed nor remembered: pip install "bae-source[shell]" does that.\n'
 
 
@@ -37,10 +38,10 @@ def shell(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """Run blocks until there are no more.
 
     Parameters:
-        given: `root`, `who`, `budget` and `seconds`, as far as they were given.
+        given: `root`, `who`, `profile`, `budget` and `seconds`, as far as they were given.
 
     Raises:
-        RequestError: `invalid_arguments`.
+        RequestError: `invalid_arguments`, or `unknown_operation` for a profile that there is not.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -50,6 +51,7 @@ def shell(given: Mapping[str, Any], streams: Streams) -> Outcome:
         budget=given.get("budget", USUAL),
         seconds=given.get("seconds", SECONDS),
         environment=streams.environment,
+        profile=given.get("profile", FULL),
     )
     with session:
         try:
@@ -80,7 +82,8 @@ def _run(session: Session, given: Iterator[str], streams: Streams) -> Outcome:
 def _given(session: Session, streams: Streams) -> Iterator[str]:
     if not streams.stdin_terminal:
         return blocks(line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in streams.stdin)
-    streams.stderr.write(_GREETING.format(breadcrumb(session.trail)))
+    does = "read" if session.profile.only_reads else "read and change"
+    streams.stderr.write(_GREETING.format(breadcrumb(session.trail), does))
     prompt = lambda: f"{_place(session)}> "  # noqa: E731
     try:
         from bae_source.adapters.shell.typed import typed  # prompt_toolkit is an extra, and takes 200 ms

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.engine.service import typed_lines
-from tests.adapters.session.conftest import CHANGING, built, built_to_change, contents, gone, in_a_change
+from tests.adapters.session.conftest import CHANGING, FILES, built, built_to_change, contents, gone, in_a_change
 from tests.adapters.support import command, environment, run
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()=>][0-9A-B]?|\x1b\][^\x07]*\x07")
@@ -149,6 +149,47 @@ def test_through_a_pipe_colour_can_be_asked_for_and_the_shell_left(project: Path
     assert called.status == 0
     assert b"\x1b[" in called.out
     assert b"\x1b[2m[source]" in called.err
+
+
+def test_through_a_pipe_a_shell_that_reads_changes_nothing_and_says_how_to_open_another(tmp_path: Path) -> None:
+    project = built(tmp_path)
+    code = b'read("app.client.limit")\nedit("app.client.limit", "limit = 9")\n'
+    called = run("shell", "--profile", "read", folder=project, stdin=code)
+    assert called.out == b"limit = 3\n"
+    assert called.said.splitlines()[-2:] == [
+        "error[unknown_operation]: edit is not offered: this session only reads.",
+        '  -> Session(root) in Python, or "bae-source shell" without --profile, opens one that changes the project.',
+    ]
+    assert called.status == 2
+    assert contents(project) == FILES
+
+
+def test_on_a_terminal_a_shell_that_reads_says_so_first(project: Path) -> None:
+    with terminal(command("shell", "--profile", "read"), project) as screen:
+        screen.until("home > source: Python, with tools that read this project.")
+        screen.until("source> ")
+        screen.type("\x04")
+        assert screen.status() == 0
+
+
+def test_through_a_pipe_a_shell_of_the_core_calls_other_verbs_through_two_tools(tmp_path: Path) -> None:
+    project = built(tmp_path)
+    code = b'call("outline", {"target": "limit"})\nchange("write", {"target": "app.new", "source": "x = 1\\n"})\n'
+    called = run("shell", "--profile", "core", folder=project, stdin=code)
+    assert called.out.startswith(b"limit (0 classes, 0 functions)\n")
+    assert (project / "app/new.py").read_text() == "x = 1\n"
+    assert called.status == 0
+
+
+def test_a_profile_that_there_is_not_is_refused_and_nothing_runs(tmp_path: Path) -> None:
+    project = built(tmp_path)
+    called = run("shell", "--profile", "all", folder=project, stdin=b'open("ran", "w")\n')
+    assert called.said.splitlines() == [
+        "error[unknown_operation]: There is no profile 'all'.",
+        "  -> There are core, read, full.",
+    ]
+    assert (called.status, called.out) == (2, b"")
+    assert not (project / "ran").exists()
 
 
 def test_wrong_options_are_usage_errors(project: Path) -> None:

@@ -26,11 +26,13 @@ class Start(Struct, frozen=True, kw_only=True):
     Parameters:
         who: the caller, for the history.
         budget: bytes of an answer.
+        profile: which tools there are, by its name.
         steps: the places that lead to where the session is, by their names.
     """
 
     who: str | None
     budget: int
+    profile: str
     steps: tuple[str, ...] = ()
 
 

@@ -17,9 +17,9 @@ from keyword import iskeyword
 from typing import Any
 
 from bae_source.adapters.session.places import HOME, inside
+from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.ran import Ran
 from bae_source.adapters.session.trail import Spot
-from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Failure, Notice, Text, telling
 
@@ -66,7 +66,7 @@ class Name:
         """
         pieces = [literal(each) for each in given]
         pieces += [f"{identifier(name)}={literal(each)}" for name, each in named.items()]
-        return _value(self.__run(f"{self.__dotted}({', '.join(pieces)})"), self.__dotted)
+        return _value(self.__run(f"{self.__dotted}({', '.join(pieces)})"))
 
     def __getattr__(self, name: str) -> Name:
         if name.startswith("__"):
@@ -86,11 +86,13 @@ class Names(Mapping[str, Name]):
     Parameters:
         run: runs a block.
         spot: returns where the session is.
+        profile: which tools there are.
     """
 
-    def __init__(self, run: Run, spot: Callable[[], Spot]) -> None:
+    def __init__(self, run: Run, spot: Callable[[], Spot], profile: Profile) -> None:
         self._run = run
         self._spot = spot
+        self._profile = profile
 
     def __getitem__(self, name: str) -> Name:
         if name not in self._names():
@@ -104,7 +106,7 @@ class Names(Mapping[str, Name]):
         return len(self._names())
 
     def _names(self) -> tuple[str, ...]:
-        return (HOME, *(place.name for place in inside(HOME)), "back", "nav", *self._spot().place.tools)
+        return (HOME, *(place.name for place in inside(HOME)), "back", "nav", *self._profile.tools(self._spot().place))
 
 
 def identifier(name: str) -> str:
@@ -145,11 +147,10 @@ def literal(value: Any, depth: int = 0) -> str:
     )
 
 
-def _value(ran: Ran, dotted: str) -> Any:
+def _value(ran: Ran) -> Any:
     if ran.outcome.errors:
         raise _error(ran.outcome.errors[0], ran.outcome.warnings)
-    kind = REQUESTS.named(dotted.rpartition(".")[2])
-    if kind is not None and kind.family == "ast":
+    if "text" not in ran.answer:  # of selections
         return ran.answer.get("answers", ran.answer)
     return Text(ran.outcome) if ran.outcome.status == "answer" else ran.outcome
 

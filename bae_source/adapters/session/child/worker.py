@@ -40,6 +40,7 @@ from bae_source.adapters.session.child.messages import (
 from bae_source.adapters.session.completing import completions
 from bae_source.adapters.session.events import LeftOut, speakable
 from bae_source.adapters.session.namespace import Namespace
+from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.trail import START, labels
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
@@ -103,13 +104,17 @@ class Worker:
         self._notices = found.notices
         self._guard = _Guard()
         self._namespace = Namespace(
-            service, mouth.say, vars(module), who=start.who, budget=start.budget, alone=finder.alone
+            service,
+            mouth.say,
+            vars(module),
+            who=start.who,
+            budget=start.budget,
+            alone=finder.alone,
+            profile=Profile(start.profile),
         )
         if start.steps:
             self._namespace.restore(start.steps)
-        self._blocks = Blocks(
-            vars(module), start.budget, _Saying(mouth), self._namespace.desk.is_allowed, found.installed
-        )
+        self._blocks = Blocks(vars(module), start.budget, _Saying(mouth), self._namespace.desk, found.installed)
         vars(builtins).update(
             help=_helping(self._namespace), exit=sys.exit, quit=sys.exit
         )  # what `site` gives, which -S leaves out
@@ -275,11 +280,13 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
 
 def _help_of(asked: Any, namespace: Namespace) -> str | None:
     """Return what there is to say of something; None if it is not ours."""
+    if type(asked) is str and (refusal := namespace.desk.profile.refusal(asked)) is not None:
+        is_relayed = bool(namespace.desk.profile.through.get(asked))
+        about = Tool(asked, namespace.desk, START[0]).help if is_relayed else refusal.message
+        return "\n".join([about, *refusal.hints])
     found = _named(asked, namespace) if type(asked) is str else asked
-    if type(found) is Tool:
+    if type(found) is Tool or type(found) is Word:
         return found.help
-    if type(found) is Word:
-        return repr(found)
     return namespace.described(found.name) if type(found) is Way else None
 
 
