@@ -22,7 +22,7 @@ from typing import Any
 
 from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.cli.streams import Streams
-from bae_source.adapters.offer import CORE, Offer, ProfileName, Relay, offered
+from bae_source.adapters.offer import CORE, INSTRUCTIONS, Offer, ProfileName, Relay, offered
 from bae_source.adapters.toolbox import Toolbox
 from bae_source.adapters.tools import Tool
 from bae_source.engine.service import Service, find_root
@@ -32,6 +32,8 @@ from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.page import USUAL
 from bae_source.model.request import MAX_CHARACTERS
 from bae_source.model.selection import answered
+
+__all__ = ("INSTRUCTIONS", "close", "definitions", "dispatch", "printed")
 
 Json = dict[str, Any]
 

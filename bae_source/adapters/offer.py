@@ -77,6 +77,20 @@ PROMPTS: Mapping[str, str] = {
 """Descriptions of the tools in short profiles: the gain over a shell first, the grammar, an example."""
 
 
+INSTRUCTIONS = """\
+These tools read and change one Python project by name: code is pkg.mod.Class.method, never a path. \
+Changes are lossless, checked, recorded, and taken back by undo. An error names what to do next; candidates in it are \
+ready names. Read before you edit, and pass the etag as if_match. For several changes that belong together use apply, \
+or transaction_begin and its handle.
+
+Every change takes dry_run (show it, make nothing), verify (a list of import, cycles, tests, types or "command …": \
+judged in a copy, before anything is written), tidy (take out imports that it leaves unused), format (as the project's \
+formatter writes it), reload (auto, patch, process, child or off: how it is imported), cascade (load importers again) \
+and why (the reason, for the history). Whatever reads takes budget (bytes of the answer) and cursor ("0" for the first \
+page; each page names the next one's)."""
+"""What holds for all tools, for a client's or a model's instructions."""
+
+
 class Relay(Struct, frozen=True, kw_only=True):
     """A tool that makes the calls of other verbs.
 

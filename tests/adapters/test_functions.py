@@ -15,6 +15,7 @@ from bae_source import RequestError, Source, functions
 from bae_source.adapters.cli.commands import STYLES
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
+from bae_source.model.context import steering
 from bae_source.model.outcome import as_mapping
 from bae_source.model.request import Effect
 from tests.adapters.support import call, run
@@ -74,6 +75,12 @@ def test_definitions_have_the_form_of_their_style(style: str, keys: list[str], s
             [],
             ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"],
         )
+
+
+def test_the_instructions_name_every_parameter_of_the_context() -> None:
+    steered = {each.name for kind in REQUESTS if kind.family != "ast" for each in steering(kind)}
+    steered -= {"language_server", "language_server_seconds"}
+    assert {name for name in steered if f"{name} (" not in functions.INSTRUCTIONS} == set()
 
 
 def test_a_selection_keeps_the_order_of_the_registry() -> None:

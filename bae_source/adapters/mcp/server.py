@@ -39,7 +39,7 @@ from bae_source.adapters.mcp.engine import Engine, Job
 from bae_source.adapters.mcp.offer import described, input_schema
 from bae_source.adapters.mcp.paging import page
 from bae_source.adapters.mcp.transactions import TransactionBegin
-from bae_source.adapters.offer import Offer
+from bae_source.adapters.offer import INSTRUCTIONS, Offer
 from bae_source.adapters.tools import as_text, as_texts
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.outcome import Outcome, failed
@@ -64,18 +64,6 @@ _WITHOUT_SESSIONS = "2026"
 _LONGEST_NAME = 64
 _RESOURCE_NOT_FOUND = -32002
 """What protocols before 2026 say."""
-
-INSTRUCTIONS = """\
-This server reads and changes one Python project by name: code is pkg.mod.Class.method, never a path. \
-Changes are lossless, checked, recorded, and taken back by undo. An error names what to do next; candidates in it are \
-ready names. Read before you edit, and pass the etag as if_match. For several changes that belong together use apply, \
-or transaction_begin and its handle.
-
-Every change takes dry_run (show it, make nothing), verify (a list of import, cycles, tests, types or "command …": \
-judged in a copy, before anything is written), tidy (take out imports that it leaves unused), format (as the project's \
-formatter writes it), reload (auto, patch, process, child or off: how it is imported), cascade (load importers again) \
-and why (the reason, for the history). Whatever reads takes budget (bytes of the answer) and cursor ("0" for the first \
-page; each page names the next one's)."""
 
 
 class Answers:
