@@ -293,10 +293,7 @@ class Workspace:
                 raise
             from bae_source.syntax.outline.broken import broken_tree  # seldom needed
 
-            tree = broken_tree(content)
-            if tree is None:
-                raise
-            return tree
+            return broken_tree(content)
 
     def change(self, module: ModuleFile, splices: Iterable[tuple[Span, str]]) -> FileChange:
         """Turn splices on a module's text into the change of its file."""

@@ -16,7 +16,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
 from bae_source.model.span import Span
 from bae_source.project.importing.plan import with_imports
-from bae_source.project.naming.changeable import resolve_to_change
+from bae_source.project.naming.changeable import check_bounded, resolve_to_change
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.naming.spans import single, span_of
 from bae_source.project.workspace import Workspace, etag_of
@@ -147,6 +147,7 @@ class Edit(Request, frozen=True, kw_only=True):
             return self._plan_module(workspace, resolved)
         if self._pieces:
             return self._plan_text(workspace, resolved)
+        check_bounded(resolved)
         part = resolved.address.part
         if part is not None and self.comment is not None:
             raise RequestError(

@@ -38,6 +38,8 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
 
             raise (not_to_be_changed(workspace, target) or error) from None
         raise error.altered(hints=calls) from None
+    if verb == "delete":
+        check_bounded(found)
     if found.through is None or (verb != "delete" and _is_re_export(workspace, found, target)):
         return found
     raise Refused(
@@ -47,6 +49,26 @@ def resolve_to_change(workspace: Workspace, target: str, verb: Verb) -> Resolved
         hints=[f"{verb} {found.address} means the definition itself.", *_calls(workspace, target)],
         candidates=[str(found.address), target],
     )
+
+
+def check_bounded(found: Resolved) -> None:
+    """Refuse to replace or delete a symbol as a whole where its end is not known, since all below would go with it.
+
+    Raises:
+        Refused: `unsafe_change`.
+    """
+    opened = found.tree.open_from
+    if opened is None or found.group is None:
+        return
+    spans = (found.tree.outline.definitions[index].span for index in found.group.members)
+    if any(span.start <= opened < span.end for span in spans):
+        line = found.tree.source.lines.number(opened)
+        raise Refused(
+            "unsafe_change",
+            f"It is not known where {found.address} ends: what line {line} of {found.module.name} opens is not closed.",
+            unchanged=True,
+            hints=[Call("edit", target=found.module.name, old="…", new="…", then="closes it first.")],
+        )
 
 
 def through(found: Resolved, target: str, done: str = "moved") -> Iterator[Notice]:

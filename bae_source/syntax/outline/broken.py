@@ -6,8 +6,16 @@
         return 2                    return 2
 
 A statement that parses by itself is let stand. A class is looked into; of any other statement that does not parse, a
-definition keeps its name and its lines, and all else becomes a plain `0`. What opens a bracket or a string that
-nothing closes takes all that follows with it.
+definition keeps its name and its lines, and all else becomes a plain `0`.
+
+A bracket that nothing closes ends where a line begins a statement as far out as its own:
+
+    def f(:                     def f :                 <- the bracket is overwritten
+        return max(1, 2             return max 1, 2
+    def g(): ...                def g(): ...            <- no part of f
+
+A string that nothing closes takes all that follows with it, and so does a bracket below which no such line stands:
+where that ends is not known (`Tree.open_from`).
 """
 
 from __future__ import annotations
@@ -17,10 +25,17 @@ from collections.abc import Iterator
 
 from bae_source.errors import SourceError
 from bae_source.syntax.outline.tree import Tree, parse_text
-from bae_source.syntax.text.lexer import LineKind, end_of_header, lex
+from bae_source.syntax.text.lexer import Lexed, LineKind, end_of_header, lex
 from bae_source.syntax.text.source import Source
 
 _HEADER = re.compile(r"((?:async[ \t]+)?def|class)[ \t]+(\w+)")
+_BEGINS = re.compile(
+    r"(?:(?:async[ \t]+)?def|class)[ \t]+\w|@\w|(?:from[ \t]+[\w.]+[ \t]+)?import[ \t]"
+    r"|(?:return|raise|with|try|while|assert|del|pass|break|continue|global|nonlocal)\b|\w+[ \t]*(?::[^=\n]*)?=[ \t]"
+)
+"""The beginning of a line that hardly stands inside brackets."""
+_MOST_OPEN = 100
+"""Brackets without an end that are looked for one by one."""
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 _SPACE = re.compile(r"[ \t\f]*")
 
@@ -51,18 +66,49 @@ def suites_of(text: str) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def broken_tree(content: bytes) -> Tree | None:
-    """Return what can be told of the definitions of a file that does not parse; None where nothing can.
+def broken_tree(content: bytes) -> Tree:
+    """Return what can be told of the definitions of a file that does not parse; there may be none.
 
     Raises:
         SourceError: `encoding_invalid`.
     """
     source = Source(content)
+    text, open_from = _bounded(source.text)
     try:
-        outline, newer = parse_text(_Passing(source.text).mended(), source.lines)
-    except SourceError:
-        return None
-    return Tree(source, outline, newer=newer)
+        outline, newer = parse_text(_Passing(text).mended(), source.lines)
+    except SourceError:  # nothing can be told of it, but a piece of its text can be replaced
+        outline, newer = parse_text(re.sub(r"[^\r\n]", " ", text), source.lines)
+        open_from = 0
+    return Tree(source, outline, newer=newer, open_from=open_from)
+
+
+def _bounded(text: str) -> tuple[str, int | None]:
+    """Return a text in which brackets end with their statement, and the offset from which its end is not known."""
+    for _ in range(_MOST_OPEN):
+        lexed = lex(text)
+        if lexed.closed:
+            return text, None
+        opening = lexed.open[0] if lexed.open else None
+        if opening is None or not _ends_below(text, lexed, opening):
+            last = lexed.strings[-1].start if lexed.strings else len(text)
+            return text, last if opening is None else opening
+        text = f"{text[:opening]} {text[opening + 1 :]}"
+    return text, text.find("(") if "(" in text else 0
+
+
+def _ends_below(text: str, lexed: Lexed, opening: int) -> bool:
+    """Say whether a line below a bracket begins a statement as far out as the one that the bracket stands in."""
+    first = max(number for number, start in enumerate(lexed.starts) if start <= opening)
+    while first and lexed.kinds[first] is not LineKind.LOGICAL:
+        first -= 1
+    indent = len(_indent(text[lexed.starts[first] : opening]))
+    for kind, start in zip(lexed.kinds, lexed.starts, strict=True):
+        if start <= opening or kind is not LineKind.CONTINUATION:
+            continue
+        column = len(_indent(text[start : start + 500]))
+        if column <= indent and _BEGINS.match(text, start + column):
+            return True
+    return False
 
 
 class _Passing:
@@ -86,6 +132,10 @@ class _Passing:
                 continue
             header = next((n for n in range(start, end) if not self.lines[n].lstrip(" \t\f").startswith("@")), start)
             match = _HEADER.match(self.lines[header], len(indent))
+            decorators = "".join(self.lines[start:header])
+            if match and not _parses(f"{'if 1:' if indent else ''}\n{decorators}{indent}def f(): 0"):
+                for number in range(start, header):
+                    self._write(number, "")
             inner = next((n for n in range(header + 1, end) if self.kinds[n] is LineKind.LOGICAL), None)
             if match and match[1] == "class" and inner is not None and _parses(f"{self.lines[header].strip()} 0"):
                 self._mend(inner, end, _indent(self.lines[inner]))

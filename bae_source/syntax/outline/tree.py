@@ -38,12 +38,14 @@ class Tree:
         source: the decoded file.
         outline: its definitions.
         newer: whether only libcst could read it, its syntax being newer than the running interpreter.
+        open_from: of a file that does not parse, the offset of a string or bracket whose end is not known.
     """
 
-    def __init__(self, source: Source, outline: Outline, *, newer: bool) -> None:
+    def __init__(self, source: Source, outline: Outline, *, newer: bool, open_from: int | None = None) -> None:
         self.source = source
         self.outline = outline
         self.newer = newer
+        self.open_from = open_from
 
     @property
     def text(self) -> str:

@@ -57,6 +57,7 @@ class Lexed(Struct, frozen=True):
         brackets: spans of the bracket pairs with the depth of what they hold; unclosed ones are missing.
         depth: the deepest nesting of brackets.
         closed: whether the text ends outside strings and brackets.
+        open: offsets of the brackets that nothing closes, the outermost first.
     """
 
     kinds: tuple[LineKind, ...]
@@ -66,6 +67,7 @@ class Lexed(Struct, frozen=True):
     brackets: tuple[tuple[Span, int], ...]
     depth: int
     closed: bool
+    open: tuple[int, ...] = ()
 
     def plain_strings(self, text: str) -> list[Span]:
         """Return the literals of the text that `lex` read which cannot have fields, as f-strings do."""
@@ -84,6 +86,7 @@ def lex(text: str) -> Lexed:
         brackets=tuple(scanner.brackets),
         depth=scanner.deepest,
         closed=not scanner.stack and not scanner.unterminated,
+        open=tuple(scanner.stack),
     )
 
 
