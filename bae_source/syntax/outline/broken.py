@@ -130,7 +130,8 @@ class _Passing:
             text = "".join(self.lines[start:end])
             if _parses(f"if 1:\n{text}" if indent else text):
                 continue
-            header = next((n for n in range(start, end) if not self.lines[n].lstrip(" \t\f").startswith("@")), start)
+            logical = (n for n in range(start, end) if self.kinds[n] is LineKind.LOGICAL)
+            header = next((n for n in logical if not self.lines[n].lstrip(" \t\f").startswith("@")), start)
             match = _HEADER.match(self.lines[header], len(indent))
             decorators = "".join(self.lines[start:header])
             if match and not _parses(f"{'if 1:' if indent else ''}\n{decorators}{indent}def f(): 0"):
