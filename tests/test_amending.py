@@ -114,6 +114,24 @@ def test_an_open_transaction_is_planned_anew(source: Source) -> None:
     assert (source.root / "m.py").read_text().startswith("LIMIT = 5\n")
 
 
+def test_a_dry_run_of_a_long_text_can_be_made_without_giving_it_again(source: Source) -> None:
+    planned = source.edit("m.f", MENDED, dry_run=True, verify=["command true"])
+    assert planned.draft
+    assert f'commit("{planned.draft}") makes it as it is shown.' in planned.next_actions
+    assert (source.root / "m.py").read_text() == MODULE
+    assert source.edit("m.f", old="x + LIMIT", new="x", dry_run=True).draft is None, "what is short"
+    done = source.commit(planned.draft)
+    assert source.read("m.f") == MENDED
+    assert "(in the dry run)" in done.text or any("in the dry run" in check.detail for check in done.checks)
+    source.undo()
+    stale = source.edit("m.f", MENDED, dry_run=True).draft
+    (source.root / "m.py").write_text(MODULE.replace("x + LIMIT", "x - LIMIT"))
+    with pytest.raises(ResourceError) as caught:
+        source.commit(stale)
+    assert caught.value.code == "stale"
+    assert (source.root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x - LIMIT")
+
+
 def test_a_base_that_changed_is_seen(source: Source) -> None:
     handle = kept(source)
     (source.root / "m.py").write_text(MODULE.replace("def f", "def g"))

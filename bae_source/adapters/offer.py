@@ -324,6 +324,7 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
         RequestError: `invalid_arguments`.
     """
     verb, given = arguments.get("verb"), arguments.get("arguments", {})
+    given = _read(given) if isinstance(given, str) else given
     problems = [f"{each} is unknown" for each in arguments if each not in ("verb", "arguments")]
     problems += [] if isinstance(verb, str) else ["verb is a text"]
     problems += [] if isinstance(given, Mapping) else ["arguments is an object"]
@@ -332,6 +333,16 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
         hint = f'{name}(verb="…", arguments={{…}}): the arguments of the verb go into arguments.'
         raise RequestError("invalid_arguments", message, hints=[hint])
     return verb, given
+
+
+def _read(text: str) -> Any:
+    """Return what a JSON text holds, as models write an object now and then; the text itself where it is none."""
+    import json  # only where arguments are a text
+
+    try:
+        return json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        return text
 
 
 def offered(

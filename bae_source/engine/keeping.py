@@ -183,6 +183,34 @@ class Keeping:
         """
         return self._keep(None, self._begin(message))
 
+    def copied(self, handle: str) -> str:
+        """Return the handle of a transaction with the same changes.
+
+        Raises:
+            HistoryError: `handle_expired`.
+            Refused: `forbidden` where it cannot be kept.
+        """
+        return self._stored(self._store.get(handle), None)
+
+    def planned(self, asked: Request, context: Context, outcome: Outcome) -> Outcome:
+        """Return the outcome of a dry run with the handle of a draft that makes it as it was shown, if it is long.
+
+        What is short is given as soon again as its handle.
+        """
+        requests = changes_of(asked)
+        if outcome.status != "planned" or not outcome.diff or not is_worth_keeping(requests):
+            return outcome
+        draft = self._begin(context.why or "")
+        try:
+            draft.resume(requests)
+            handle = self._keep(None, draft)
+        except ResourceError:  # it can be asked for again
+            return outcome
+        if outcome.checks:
+            self._stored(replace(self._store.get(handle), checks=outcome.checks), handle)
+        making = Call("commit", draft=handle, then="makes it as it is shown.")
+        return replace(outcome, draft=handle, next_actions=(*outcome.next_actions, making))
+
     def run(self, handle: str, asked: Request, context: Context) -> Outcome:
         """Answer from what is planned in a draft, or plan a change on top of it.
 

@@ -286,7 +286,8 @@ class Service:
 
         asked = as_steps(asked)
         try:
-            return self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
+            outcome = self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
+            return self.keeping.planned(asked, context, outcome) if context.dry_run else outcome
         except ResourceError as error:
             raise self.keeping.refusal(asked, context, error) from error.__cause__
 

@@ -85,7 +85,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
         found: what a search found, as values, one an entry; the JSON has those that are places (`model.reference`).
         counts: how many places there are by their certainty, whatever a budget leaves of `found`.
         report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
-        draft: the handle of the plan that a refusal keeps, for `commit`; None where none is kept.
+        draft: the handle of the plan that a refusal or a dry run keeps, for `commit` and `amend`; None where none is.
     """
 
     status: Status

@@ -28,11 +28,11 @@ _MOST_CONTEXT = 100
 class Grep(Request, frozen=True, kw_only=True):
     """Search source, and every other text file of the project, for a regular expression.
 
-    Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by its
-    first. Expressions are those of Python's re, and look at one line at a time unless told otherwise; where grep's own
-    would match something else, the answer says so. All is searched that lies below the project's root and that git does
-    not ignore: modules, stubs, and data files, which are named as `package:path` or `:path`; of a binary one no line is
-    shown, but it is named if it holds a match.
+    Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by
+    its first. Expressions are those of Python's re, and look at one line at a time unless told otherwise; where
+    grep's own would match something else, the answer says so. All is searched that lies below the project's root
+    and that git does not ignore, but for build output and environments: modules, stubs, and data files, which are
+    named as `package:path` or `:path`; of a binary one no line is shown, but it is named if it holds a match.
     """
 
     verb: ClassVar[str] = "grep"

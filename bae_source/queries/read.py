@@ -83,7 +83,7 @@ class Read(Request, frozen=True, kw_only=True):
             from bae_source.project.naming.select import dotted_name  # 2 ms, for selectors alone
 
             name = dotted_name(workspace, name, verb=self.verb)
-        if name[-1:].isdigit() and ":" in name:
+        if (name[-1:].isdigit() and ":" in name) or ".py" in name:
             from bae_source.project.reading.lines import range_given, read_lines  # few calls are about lines
 
             if lines := range_given(workspace, name):

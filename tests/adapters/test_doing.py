@@ -92,6 +92,22 @@ def test_a_dry_run_is_shown_and_can_be_made_as_it_is(root: Path) -> None:
     assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 2")
 
 
+def test_a_dry_run_leaves_the_draft_that_it_goes_on_with_as_it_is(root: Path) -> None:
+    first = json.loads(do(root, "edit m.f --old LIMIT --new 2\n", "--dry-run", "--json").out.splitlines()[-1])["draft"]
+    other = do(root, "edit m.f --old 'x + 2' --new 'x + 9'\n", "--draft", first, "--dry-run", "--json")
+    second = json.loads(other.out.splitlines()[-1])
+    assert "+    return x + 9" in second["diff"]
+    assert second["draft"] != first
+    assert run("commit", first, "-q", folder=root).status == 0
+    assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 2")
+
+
+def test_what_is_planned_says_nothing_where_it_is_to_be_quiet(root: Path) -> None:
+    done = do(root, "edit m.f --old LIMIT --new 2\nedit m.LIMIT --code 'LIMIT = 4'\n", "-q")
+    assert done.out.decode().startswith("2 changes: Edited m.f; Edited m.LIMIT.  (take it back: ")
+    assert done.out.count(b"\n") == 1
+
+
 def test_reads_alone_begin_no_transaction(root: Path) -> None:
     done = do(root, "read m.f\ngrep LIMIT\n")
     assert done.out.decode().startswith("$ read m.f\ndef f(x):\n")

@@ -87,6 +87,14 @@ def test_a_read_through_call_is_the_same_answer(project: Path) -> None:
     assert json.loads(spaced.text)["status"] == "ok"
 
 
+def test_arguments_may_be_the_text_of_an_object(project: Path) -> None:
+    box = _box(project, "core")
+    found = box.call("call", {"verb": "outline", "arguments": '{"target": "app.client"}'})
+    assert found.text == box.call("call", {"verb": "outline", "arguments": {"target": "app.client"}}).text
+    for wrong in ("{", "[1]", "3"):
+        assert box.call("call", {"verb": "outline", "arguments": wrong}).errors[0].code == "invalid_arguments"
+
+
 def test_a_change_through_change_is_made_and_its_next_call_is_one_that_is_offered(project: Path) -> None:
     box = _box(project, "core")
     arguments = {"target": "app.client.Client", "position": "after", "new_source": "LIMIT = 3\n"}

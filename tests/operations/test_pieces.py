@@ -154,6 +154,25 @@ def test_white_space_at_line_ends_is_overlooked_on_either_side(source: Source) -
     assert (source.root / "mod.py").read_text() == MODULE.replace("y = x + LIMIT\n            return y", "return x")
 
 
+def test_white_space_at_the_end_of_a_single_line_is_overlooked(source: Source) -> None:
+    outcome = source.edit("mod.A.m", old="            return y   ", new="            return x", reload="off")
+    assert "white space at line ends" in outcome.warnings[0].message
+    assert (source.root / "mod.py").read_text() == MODULE.replace("return y\n", "return x\n", 1)
+    again = refused_text(source, old="return y  ", new="z")
+    assert "does not occur" in again.message
+
+
+def refused_text(source: Source, **how: Any) -> ResourceError:
+    with pytest.raises(LookupFailed) as caught:
+        source.edit("mod.A.m", reload="off", **how)
+    return caught.value
+
+
+def test_what_is_nearly_a_part_of_a_line_is_shown_with_that_line(source: Source) -> None:
+    error = refused(source, "mod.A.m", old="x + LIMT", new="1")
+    assert error.hints[0] == "line 3 of it is '            y = x + LIMIT'"
+
+
 def test_white_space_is_not_overlooked_where_two_places_differ_by_it(source: Source) -> None:
     other = "    if x:\n        y = 1\n  if x:\n      y = 1\n"
     (source.root / "notes.md").write_text(other)

@@ -53,6 +53,18 @@ def project(tmp_path: Path) -> Path:
     return make(tmp_path / "project")
 
 
+def test_a_diff_that_was_edited_since_git_made_it_is_not_taken_for_applied(project: Path) -> None:
+    (project / "app/core.py").write_text(CORE.replace("a = 1", "a = 2"))
+    diff = git(project, "diff").decode()
+    before = state(project)
+    done = run("apply", "-", folder=project, stdin=diff.replace("+    a = 2", "+    a = 3").encode())
+    assert done.status == 5, done.said
+    assert "does not fit" in done.said
+    assert state(project) == before
+    same = run("apply", "-", folder=project, stdin=diff.encode())
+    assert (same.status, same.out) == (0, b"The patch is applied already.\n")
+
+
 @pytest.fixture
 def src(project: Path) -> Source:
     return Source(project, who="patches")

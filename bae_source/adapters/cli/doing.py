@@ -95,30 +95,42 @@ def do(given: Mapping[str, Any], streams: Streams) -> Outcome:
             from bae_source.adapters.cli.progress import shown_on  # for a person who waits
 
             service.progress = until_done.enter_context(shown_on(sys.stderr))
-        return _Doing(service, context, streams, given.get("draft"), as_json="json" in given).all_of(lines)
+        doing = _Doing(service, context, streams, given.get("draft"), as_json="json" in given, quiet="quiet" in given)
+        return doing.all_of(lines)
 
 
 class _Doing:
     """Commands that are carried out in one transaction, which the first change begins.
 
     Parameters:
-        handle: of a transaction to go on with.
+        handle: of a transaction to go on with; a dry run goes on with a copy.
+        quiet: whether changes that are planned say nothing.
     """
 
     def __init__(
-        self, service: Service, context: Context, streams: Streams, handle: str | None, *, as_json: bool
+        self,
+        service: Service,
+        context: Context,
+        streams: Streams,
+        handle: str | None,
+        *,
+        as_json: bool,
+        quiet: bool,
     ) -> None:
         self._service = service
         self._context = context
         self._streams = streams
         self._handle = handle
         self._json = as_json
+        self._quiet = quiet
         self._failed: list[Line] = []
         self._highest = 0
 
     def all_of(self, lines: tuple[Line, ...]) -> Outcome:
         """Carry all of them out, and return what their changes come to."""
         kinds = [_kind(line) for line in lines]
+        if self._handle is not None and self._context.dry_run:
+            self._handle = self._service.keeping.copied(self._handle)
         for line, kind in zip(lines, kinds, strict=True):
             self._one(line, kind, is_alone=len(lines) == 1)
         if self._failed and len(lines) == 1:
@@ -152,7 +164,8 @@ class _Doing:
         return structs.replace(outcome, draft=self._handle, next_actions=(*outcome.next_actions, making))
 
     def _one(self, line: Line, kind: type[Request], *, is_alone: bool) -> None:
-        if not is_alone and not self._json:
+        is_silent = self._quiet and kind.effect is not Effect.READS
+        if not (is_alone or self._json or is_silent):
             self._streams.stdout.write(f"$ {line.shown}\n")
         streams = structs.replace(self._streams, stdin=BytesIO(line.text.encode()), stdin_terminal=False)
         answer = answered(line.words, streams, self._through_draft)
@@ -163,7 +176,7 @@ class _Doing:
         ):
             self._failed.append(line)
         if answer.outcome.status == "planned" and not self._json:
-            text = f"Planned: {answer.outcome.text.partition(': ')[2]}"
+            text = "" if is_silent else f"Planned: {answer.outcome.text.partition(': ')[2]}"
             planned = structs.replace(answer.outcome, status="answer", text=text, address=None, diff="")
             answer = structs.replace(answer, outcome=planned)
         words = [*line.words, "--json"] if self._json else line.words

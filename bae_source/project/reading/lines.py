@@ -1,7 +1,7 @@
 """A line of a file, or a range of them, read as the symbol that stands there.
 
     src/app/net.py:42     the symbol at that line, as `where` knows it, with its address and etag
-    app.net:42            the same, the way our own answers write it
+    app.net:42            the same, the way our own answers write it; and as tracebacks and pytest write places
     src/app/net.py:10-40  these lines; the address and etag are those of the smallest symbol around all of them
     README.md:10-40       text files too
 
@@ -27,7 +27,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import LINES, Shown
 from bae_source.model.text import counted, listed
 from bae_source.project.naming.listed_symbols import has_name
-from bae_source.project.naming.places import Spot, Written, file_at, innermost, no_line, parse_place
+from bae_source.project.naming.places import Spot, Written, file_at, innermost, no_line, parse_place, spot_at
 from bae_source.project.naming.resolve import canonical
 from bae_source.project.reading.numbers import numbered
 from bae_source.project.workspace import Workspace, etag_of
@@ -42,6 +42,8 @@ _LONG = 100
 """Lines of a class that is not shown for a line in it that belongs to none of its members."""
 _MOST = 10
 """How many symbols of a range are named."""
+_OTHER_FORM = re.compile(r'\s*File "[^"]+", line \d|[^:]+\.pyi?::\w')
+"""Places as tracebacks and pytest print them."""
 _FORM = r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})|:(?P<column>\d{1,9}))?"
 
 
@@ -71,7 +73,11 @@ def range_given(workspace: Workspace, text: str) -> Range | None:
     Raises:
         RequestError: `invalid_arguments` for lines that no file has.
     """
-    match = None if is_selector(text) else re.fullmatch(_FORM, text)
+    if is_selector(text):
+        return None
+    if _OTHER_FORM.match(text):
+        return Range(text=text, written=parse_place(text))
+    match = re.fullmatch(_FORM, text)
     if match is None or _is_data(workspace, text):
         return None
     place = f"{match['path']}:{match['first']}" + (f":{match['column']}" if match["column"] else "")
@@ -93,6 +99,9 @@ def read_lines(workspace: Workspace, given: Range, read: Callable[[str], Outcome
     Raises:
         ResourceError: as `spot_at`.
     """
+    if given.written.names:
+        address = spot_at(workspace, given.written).address
+        return _told(read(address), f"{given.text} is {address}.")
     file = file_at(workspace, given.written)
     if isinstance(file, Spot):
         if file.first is not None:  # a symbol by its name; as for `where`, the line says nothing more of it

@@ -26,7 +26,7 @@ from bae_source.refactoring.patching.told import Failed, failed, notices
 from bae_source.refactoring.planning.data_changes import check_free
 from bae_source.syntax.patches.editing import edits, whole
 from bae_source.syntax.patches.fitting import Applied, Fit, Misfit, fitted
-from bae_source.syntax.patches.view import View
+from bae_source.syntax.patches.view import View, exact
 from bae_source.syntax.text.source import codec_of
 
 if TYPE_CHECKING:
@@ -234,9 +234,10 @@ class Patching:
         """Return the file's lines, and where the hunks of a section fit into them."""
         view = View(content, section.hunks, python=path.endswith((".py", ".pyi")))
         before, after = (_holds(content, blob) for blob in section.blobs or ("", ""))
-        if after and not before and section.hunks:
+        is_as_made = all(view.places([line.text for line in hunk.new], exact) for hunk in section.hunks if hunk.new)
+        if after and not before and section.hunks and is_as_made:
             return view, [Applied(hunk, max(0, hunk.start or 0)) for hunk in section.hunks]
-        known = before if section.blobs else None
+        known = before if section.blobs and not after else None  # hunks that were edited since belong to neither
         return view, list(fitted(view, section.hunks, known=known))
 
     def _fail(self, path: str, view: View, misfits: Sequence[Misfit | Applied]) -> None:

@@ -22,6 +22,7 @@ from bae_source.syntax.text.source import NEWLINE, kept_uniform, newline_kinds, 
 _SHOWN = 3
 _MOST_LINES = 10
 _MOST_SHOWN = 60
+_MOST_COMPARED = 5_000
 _LAST_NEWLINE = re.compile(r"(?:\r\n|\n|\r)\Z")
 
 
@@ -277,12 +278,25 @@ def _absent(text: str, old: str, name: str, fitting: Sequence[int]) -> LookupFai
     )
 
 
+def _holding_most(lines: Sequence[str], text: str) -> list[str]:
+    """Return the line that holds most of a text in one piece, if that is half of it or more."""
+    from difflib import SequenceMatcher  # as below
+
+    matcher = SequenceMatcher(b=text, autojunk=False)
+    best = (len(text) // 2, "")
+    for line in lines[:_MOST_COMPARED]:
+        if line.strip():
+            matcher.set_seq1(line)
+            best = max(best, (matcher.find_longest_match().size, line), key=lambda each: each[0])
+    return [best[1]] if best[1] else []
+
+
 def _absent_line(text: str, old: str, name: str) -> LookupFailed:
     from difflib import get_close_matches  # 10 ms, only for errors
 
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
-    near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5)
+    near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5) or _holding_most(lines, first)
     stripped = [line for line in lines if line.strip() and line.strip() == first.strip()]
     shown = list(dict.fromkeys([*stripped, *near]))[:_SHOWN]
     hints = [f"line {lines.index(line) + 1} of it is {line!r}" for line in shown]

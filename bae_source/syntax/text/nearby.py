@@ -47,7 +47,7 @@ def fits(text: str, old: str, new: str) -> list[Fit]:
         new: what shall stand there instead.
     """
     lines = _lines(text)
-    return [*_ends_differ(text, lines, old, new), *_indented_otherwise(text, lines, old, new)]
+    return [*_ends_differ(text, lines, old, new)] or [*_indented_otherwise(text, lines, old, new)]
 
 
 def nearest(text: str, old: str) -> tuple[int, int] | None:
