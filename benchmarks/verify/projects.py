@@ -52,6 +52,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
         central: a change that most of them reach.
         third: a change of a third module.
         deselected: tests that cannot pass here, by the beginnings of their ids, with the reason.
+        tools: requirements of programs that its environment has as well, pinned.
     """
 
     release: Release
@@ -60,6 +61,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     central: Change
     third: Change
     deselected: dict[str, str] = {}
+    tools: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,7 +71,14 @@ class Recipe(Struct, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """Digest of all that the kept project depends on."""
-        parts = (self.release.sha256, self.requirements.read_text(), *self.deselected, sys.version, *_IGNORED)
+        parts = (
+            self.release.sha256,
+            self.requirements.read_text(),
+            *self.deselected,
+            *self.tools,
+            sys.version,
+            *_IGNORED,
+        )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     @property
@@ -155,7 +164,7 @@ def _install(project: Project, recipe: Recipe) -> None:
     """Make the environment: what the tests need at its pinned versions, then the project itself, editable."""
     run([sys.executable, "-m", "venv", str(project.root / ".venv")], cwd=project.root)
     pip = [str(project.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    run([*pip, "-r", str(recipe.requirements)], cwd=project.root)
+    run([*pip, "-r", str(recipe.requirements), *recipe.tools], cwd=project.root)
     # Without the history of the release's own repository its version comes from here.
     version = {"SETUPTOOLS_SCM_PRETEND_VERSION": recipe.release.version}
     run([*pip, "--editable", str(project.root)], cwd=project.root, environment=version)

@@ -1,0 +1,50 @@
+"""10: a renamed setting, in code, pyproject.toml and docs."""
+
+from __future__ import annotations
+
+from benchmarks.economy.model import Shell, Task, Tool
+
+_OLD, _NEW = "[http2]", "[h2]"
+
+TASK = Task(
+    number=10,
+    title="renamed setting in code, pyproject, docs",
+    statement=(
+        "Rename the extra http2 of httpx (optional-dependencies in pyproject.toml) to h2, also where messages in the "
+        "code and the README tell how to install it. The changelog is history, PKG-INFO is built."
+    ),
+    package="httpx",
+    spelled=(_NEW,),
+    plain=(
+        Shell("git grep -nE '\\[http2\\]|^http2 =' -- . ':!CHANGELOG.md' ':!PKG-INFO'"),
+        Shell(
+            f"sed -i 's/\\[http2\\]/{_NEW}/;s/^http2 =/h2 =/' httpx/_client.py README.md pyproject.toml && "
+            "git diff -U0 | grep '^[-+]' && pytest -q tests/client/test_client.py | tail -1"
+        ),
+    ),
+    cli=(
+        Shell("bae-source grep '\\[http2\\]|^http2 ='"),
+        Shell(
+            f"""\
+bae-source do -q <<'E'
+replace {_OLD} {_NEW} httpx
+replace {_OLD} {_NEW} :README.md
+edit :pyproject.toml --old 'http2 =' --new 'h2 ='
+E"""
+        ),
+    ),
+    mcp=(
+        Tool("grep", {"pattern": r"\[http2\]|^http2 ="}),
+        Tool(
+            "apply",
+            {
+                "requests": [
+                    {"do": "replace", "text": _OLD, "replacement": _NEW, "scope": "httpx"},
+                    {"do": "replace", "text": _OLD, "replacement": _NEW, "scope": ":README.md"},
+                    {"do": "edit", "target": ":pyproject.toml", "old": "http2 =", "new": "h2 ="},
+                ],
+                "budget": 300,
+            },
+        ),
+    ),
+)
