@@ -658,3 +658,15 @@ def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_said_to_b
     outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
     assert "Not verified: tests (the tests cannot be run: " in verdict(outcome.checks)
     assert "unrecognized arguments: --nonsense" in verdict(outcome.checks)
+
+
+def test_modules_that_failed_before_for_one_reason_are_named_together(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "app"\nversion = "1"\n')
+    for number in range(8):
+        (tmp_path / f"m{number}.py").write_text(f"import not_there_at_all\n\nWORD = {number}\n")
+    outcome = Source(tmp_path).replace("WORD", "NAME")
+    [notice] = [each for each in outcome.warnings if each.code == "import_failed_before"]
+    assert notice.message.startswith(
+        "m0, m1, m2, m3, m4 and 3 more do not import, and did not before this change either: "
+    )
+    assert notice.message.count("not_there_at_all") == 1

@@ -26,6 +26,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.text import Progress, listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
+from bae_source.reloading.child.import_check import gathered
 from bae_source.reloading.reload import Reload
 from bae_source.verification.choosing import judging_of, patient, reload_of, setting_of
 from bae_source.verification.judge import InProject
@@ -261,4 +262,4 @@ def checks_in(found: Found) -> tuple[Check, ...]:
 
 def notices_in(found: Found) -> tuple[Notice, ...]:
     """Return what the caller should know among what judges came to."""
-    return tuple(each for each in found if isinstance(each, Notice))
+    return tuple(gathered(each for each in found if isinstance(each, Notice)))

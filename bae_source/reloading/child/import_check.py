@@ -22,6 +22,7 @@ from msgspec import Struct
 from bae_source.errors import TransactionError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
 from bae_source.reloading.child.failure import import_failed, place_of, said
 from bae_source.reloading.child.interpreter import Interpreter
@@ -184,6 +185,27 @@ def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
     return any(notice.code == _FAILED_BEFORE and notice.about == about for notice in notices)
 
 
+def gathered(notices: Iterable[Notice]) -> list[Notice]:
+    """Return notices with those as one that say the same of several modules."""
+    found: dict[tuple[str, str], list[Notice]] = {}
+    for notice in notices:
+        same = (notice.code, notice.about[1]) if notice.code == _FAILED_BEFORE and len(notice.about) == 2 else None
+        found.setdefault(same or (notice.code, notice.message), []).append(notice)
+    return [_as_one(each) for each in found.values()]
+
+
+def _as_one(notices: Sequence[Notice]) -> Notice:
+    first = notices[0]
+    if len(notices) == 1 or len(first.about) != 2:
+        return first
+    name, problem = first.about
+    end = first.message.partition(problem)[2]
+    names = listed(notice.about[0] for notice in notices)
+    return Notice(
+        first.code, f"{names} do not import, and did not before this change either: {problem}{end}", first.about
+    )
+
+
 def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str, dict[str, Any] | None]:
     """Return the paths of these modules that did not import before the change either; a new one is not among them.
 
@@ -272,7 +294,7 @@ def _not_imported(modules: Iterable[ModuleFile]) -> tuple[Notice, ...]:
     names = [module.name for module in modules if not module.import_checked and not _stub(module)]
     if not names:
         return ()
-    text = f"{', '.join(names)}: compiled, but not import-checked."
+    text = f"{listed(names)}: compiled, but not import-checked."
     return (Notice("not_import_checked", text, (COMPILED, *names)),)
 
 
