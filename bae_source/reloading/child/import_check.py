@@ -198,12 +198,11 @@ def _as_one(notices: Sequence[Notice]) -> Notice:
     first = notices[0]
     if len(notices) == 1 or len(first.about) != 2:
         return first
-    name, problem = first.about
-    end = first.message.partition(problem)[2]
+    problem = first.about[1]
     names = listed(notice.about[0] for notice in notices)
-    return Notice(
-        first.code, f"{names} do not import, and did not before this change either: {problem}{end}", first.about
-    )
+    again = first.message.partition(problem)[2]
+    message = f"{names} do not import, and did not before this change either: {problem}{again}"
+    return Notice(first.code, message, first.about)
 
 
 def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str, dict[str, Any] | None]:
