@@ -499,3 +499,9 @@ def test_a_single_text_stands_for_a_list_of_texts(project: Path) -> None:
     assert (project / "app" / "__init__.py").read_text() == "from .new import B\n"
     with pytest.raises(RequestError, match="imports: expected `array`"):
         Source(project).apply([{"do": "edit", "target": "app.core.f", "imports": 1}])
+
+
+def test_a_verdict_counts_the_changes_that_one_request_stands_for(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("A = 1\nB = 2\nC = 3\n")
+    requests = [{"do": "delete", "target": ["m.A", "m.B"]}, {"do": "edit", "target": "m.C", "new_source": "C = 4"}]
+    assert Source(tmp_path).apply(requests).text.startswith("3 changes: Deleted m.A; Deleted m.B; Edited m.C.")

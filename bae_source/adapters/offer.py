@@ -84,10 +84,10 @@ ready names. Read before you edit, and pass the etag as if_match. For several ch
 or transaction_begin and its handle.
 
 Every change takes dry_run (show it, make nothing), verify (a list of import, cycles, tests, types or "command …": \
-judged in a copy, before anything is written), tidy (take out imports that it leaves unused), format (as the project's \
-formatter writes it), reload (auto, patch, process, child or off: how it is imported), cascade (load importers again) \
-and why (the reason, for the history). Whatever reads takes budget (bytes of the answer) and cursor ("0" for the first \
-page; each page names the next one's)."""
+judged in a copy, before anything is written), quiet (no diff in the answer, as where you spelled all of it), tidy \
+(take out imports that it leaves unused), format (as the project's formatter writes it), reload (auto, patch, process, \
+child or off: how it is imported), cascade (load importers again) and why (the reason, for the history). What reads \
+takes budget (bytes of the answer) and cursor ("0" for the first page; each page names the next one's)."""
 """What holds for all tools, for a client's or a model's instructions."""
 
 

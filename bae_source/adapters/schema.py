@@ -44,7 +44,7 @@ def brief_schema(kind: type[Request]) -> dict[str, Any]:
     return {"type": "object", "properties": {**own, **often}, "required": required}
 
 
-_OFTEN = ("dry_run", "verify")
+_OFTEN = ("dry_run", "verify", "quiet")
 
 
 def _brief(schema: Any) -> Any:

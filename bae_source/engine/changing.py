@@ -29,7 +29,7 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan
 from bae_source.model.request import as_mapping
-from bae_source.model.text import Progress, listed
+from bae_source.model.text import Progress, counted, listed
 from bae_source.project.files.settings import own_settings
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
@@ -254,7 +254,7 @@ class Changing:
         from bae_source.engine.making import Operated, checks_in, notices_in  # running code
 
         plan, checks = self.judged(plan, workspace, context)
-        outcome = self.outcome(plan, workspace, status="applied")
+        outcome = self.outcome(plan, workspace, status="applied", quiet=context.quiet)
         operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
@@ -325,12 +325,12 @@ class Changing:
         """Return what a dry run comes to, or a change that has nothing to do."""
         if context.dry_run:
             return self.planned(plan, workspace, context)
-        return self.outcome(plan, workspace, status="unchanged")
+        return self.outcome(plan, workspace, status="unchanged", quiet=context.quiet)
 
     def planned(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
         """Return what a dry run comes to."""
         plan, checks = self.judged(plan, workspace, context)
-        outcome = self.outcome(plan, workspace, status="planned")
+        outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
         if plan.changes and set(context.verify) - {"cycles"}:
             from bae_source.engine.making import checks_in, notices_in  # running code
@@ -341,9 +341,18 @@ class Changing:
         return with_checks(outcome, checks, silent=not context.verify)
 
     def outcome(
-        self, plan: Plan, workspace: Workspace, *, status: Literal["planned", "applied", "unchanged"]
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        *,
+        status: Literal["planned", "applied", "unchanged"],
+        quiet: bool = False,
     ) -> Outcome:
-        """Return what a plan comes to, before it is made or instead."""
+        """Return what a plan comes to, before it is made or instead.
+
+        Parameters:
+            quiet: whether mentions are only counted, and there is no diff.
+        """
         from bae_source.history.record.diff import unified_diff  # difflib, which reading needs not
 
         before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
@@ -352,8 +361,8 @@ class Changing:
         changed = tuple(Changed(address=each, etag=_etag(after, each, files.get(each))) for each in plan.changed)
         return Outcome(
             status=status,
-            text=_text(plan, status),
-            diff=unified_diff(plan.changes, before, self._mode_of),
+            text=_text(plan, status, quiet=quiet),
+            diff="" if quiet else unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
             warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before)),
             etag=changed[0].etag if changed else None,
@@ -449,13 +458,17 @@ def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
     return [Notice("generated", message)] if found else []
 
 
-def _text(plan: Plan, status: str) -> str:
+def _text(plan: Plan, status: str, *, quiet: bool) -> str:
     verdict = plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}"
     if plan.report is None:
         return verdict
     from bae_source.project.references.search.answering import listed_places  # for refactorings alone
 
-    return "\n\n".join([verdict, *listed_places(plan.report.left)])
+    if not quiet or not plan.report.mentions:
+        return "\n\n".join([verdict, *listed_places(plan.report.left)])
+    left = (*plan.report.probable, *plan.report.unsure)
+    mentions = f"{counted(len(plan.report.mentions), 'mention')} left as they are."
+    return "\n\n".join([verdict, *(listed_places(left) if left else ()), mentions])
 
 
 def _written(value: Any) -> Any:

@@ -21,7 +21,7 @@ VERIFY = ("import", "cycles", "tests", "types")
 COMMAND = "command "
 
 _CONTEXT = (
-    "dry_run, tidy, format and cascade are bools; verify is a list of names; "
+    "dry_run, tidy, format, cascade and quiet are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
     "language_server is ty, basedpyright, pyrefly or off; "
     f"budget is a number from {SMALLEST_BUDGET}."
@@ -42,6 +42,7 @@ class Context(Struct, frozen=True, kw_only=True):
         cascade: whether loaded modules that import the changed ones are loaded again as well.
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
+        quiet: whether the outcome of a change has no diff, and only the number of mentions that it leaves.
         by_model: whether a model made the call, which chooses no language server that starts programs itself.
         calls: how the calls in hints and next actions are written: as words of the command line, in Python, in a
             session, or as tools.
@@ -76,6 +77,9 @@ class Context(Struct, frozen=True, kw_only=True):
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
+    quiet: Annotated[
+        bool, described("Leave the diff out of the answer, and of mentions all but their number.", short="q")
+    ] = False
     by_model: bool = False
     calls: CallForm = "words"
     through: dict[str, str] = {}
@@ -101,7 +105,7 @@ class Context(Struct, frozen=True, kw_only=True):
 
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
-_CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "budget")
+_CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "quiet", "budget")
 _PLANNED = ("change", "commit", "amend")
 """Runners of requests that plan a change, which others only take back or make again."""
 _FINISHING = frozenset({"tidy", "format"})
@@ -130,6 +134,7 @@ def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
         outcome = do()
     except ResourceError as error:
         raise error.altered(hints=written(error.hints, context.calls, context.through)) from error.__cause__
+    outcome = replace(outcome, diff="") if context.quiet and not outcome.errors else outcome
     if not outcome.next_actions:
         return outcome
     return replace(outcome, next_actions=written(outcome.next_actions, context.calls, context.through))

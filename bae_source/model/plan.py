@@ -51,6 +51,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         modules: the modules whose files the change touches.
         warnings: what the caller should know.
         summary: one line for people and for the history.
+        summaries: those of the plans that it was joined of.
         gone: the module or package whose name goes with the change; who refers to it is among the warnings, and told
             anew where other changes follow that may mend it.
         unused: addresses of what goes that nothing may use, once all changes that are made together are.
@@ -72,6 +73,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...] = ()
     users: tuple[ModuleFile, ...] = ()
     report: Report | None = None
+    summaries: tuple[str, ...] = ()
     takes: bool = False
     circles: bool = False
     finds: bool = False

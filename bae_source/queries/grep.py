@@ -80,7 +80,7 @@ class Grep(Request, frozen=True, kw_only=True):
     count: Annotated[bool, described("Show only how many lines match, by module and file.", short="c", seldom=True)] = (
         False
     )
-    symbols: Annotated[bool, described("Name the symbol that each match stands in.")] = False
+    symbols: Annotated[bool, described("Name the symbol that each match stands in.", short="p")] = False
     data: Annotated[bool, described("Search the data files of packages, too.", seldom=True)] = True
     time_limit: Annotated[float, described("Seconds after which the search stops.", gt=0, le=3600, seldom=True)] = 10.0
 

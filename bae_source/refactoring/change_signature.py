@@ -45,7 +45,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
     """Give a function other parameters, with its calls.
 
     The new signature is written as it shall be; parameters are matched by their names. One without any annotation
-    leaves those that are there. Calls, partial functions,
+    leaves those that are there, and one without that of what is returned leaves that. Calls, partial functions,
     methods that override it or are overridden, calls by `super()`, those of classes that its constructor makes,
     entries of docstrings and stubs go along. What calls give keeps its text and its order of evaluation. Where it is
     unsure what a call gives, the change is refused, with the list, and kept as a draft.
@@ -121,6 +121,8 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         renames = self._renames(before, after)
         if not after.is_annotated:
             after = after.with_annotations_of(before, {new: old for old, new in renames.items()})
+        elif not after.returns:
+            after = replace(after, returns=before.returns)
         if not renames and before.is_like(after):
             address = str(resolved.address)
             return planned_files(workspace, summary=f"{address} has that signature already.", changed=(address,))

@@ -75,9 +75,13 @@ class Edit(Request, frozen=True, kw_only=True):
         'edit app.config.load --old "wait=5" --new "wait=30"',
         "edit app.config.load --old 5 --new 30 --old 2 --new 3",
         "edit app.config --old OLD_LIMIT --new LIMIT --every",
+        "edit app.a.A app.b.B --old Base: --new Other:",
     )
 
-    target: Target
+    target: Annotated[
+        Target | Annotated[tuple[Target, ...], described("Several.", min_length=1)],
+        described("Dotted name of the code, such as pkg.mod.Class.method; or of several, which change alike."),
+    ]
     new_source: Annotated[str | None, described("The new source of the symbol or part.", placed=True)] = None
     old: Annotated[
         str | tuple[str, ...] | None,
@@ -98,7 +102,7 @@ class Edit(Request, frozen=True, kw_only=True):
     ] = None
 
     def steps(self) -> tuple[dict[str, Any], ...]:
-        """Return the rename and the edit that it stands for, in the order that the new source asks for.
+        """Return the edits of several targets; or the rename and the edit, in the order that the new source asks for.
 
             edit app.f --rename-to g --code 'def g(): ...'     rename app.f to g, and then edit app.g
             edit app.f --rename-to g --code 'def f(): ...'     edit app.f, and then rename it to g
@@ -106,9 +110,11 @@ class Edit(Request, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments` for the name of a part, a module or a file.
         """
+        if not isinstance(self.target, str):
+            return self._for_each(self.target)
         if self.rename_to is None:
             return ()
-        self._check_rename()
+        self._check_rename(self.target)
         fields = (
             (name, getattr(self, name)) for name in self.__struct_fields__ if name not in ("rename_to", "if_match")
         )
@@ -130,7 +136,7 @@ class Edit(Request, frozen=True, kw_only=True):
             ResourceError: whatever resolving the target and fitting the source raise.
         """
         self._check_arguments()
-        if parse_name(self.target).resource is not None:
+        if parse_name(self._name).resource is not None:
             return self._plan_data(workspace)
         source, notices = unfenced(self.new_source or "")
         if notices:
@@ -141,7 +147,7 @@ class Edit(Request, frozen=True, kw_only=True):
 
     def _plan_code(self, workspace: Workspace) -> Plan:
         """Plan the change of a symbol or a module."""
-        resolved = resolve_to_change(workspace, self.target, "edit")
+        resolved = resolve_to_change(workspace, self._name, "edit")
         check_etag(resolved, self.if_match)
         if resolved.group is None:
             return self._plan_module(workspace, resolved)
@@ -165,18 +171,36 @@ class Edit(Request, frozen=True, kw_only=True):
         return _compared(workspace, resolved, self._planned(workspace, resolved, replacement), self.new_source or "")
 
     @property
+    def _name(self) -> str:
+        """The one target; several are steps of their own."""
+        assert isinstance(self.target, str)
+        return self.target
+
+    @property
     def _pieces(self) -> tuple[Piece, ...]:
         """The texts to replace."""
         pairs = zip(_several(self.old), _several(self.new), strict=True)
         return tuple(Piece(old=old, new=new, every=self.every, nth=self.nth) for old, new in pairs)
 
-    def _check_rename(self) -> None:
-        """See that there is a symbol to rename."""
-        name = parse_name(self.target)
-        if name.resource is not None or "@" in self.target or "[" in self.target or not name.segments[1:]:
+    def _for_each(self, targets: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
+        """Return the edit of each of several targets."""
+        if self.rename_to is not None or self.if_match is not None:
             raise RequestError(
                 "invalid_arguments",
-                f"rename_to goes with a whole symbol, and {self.target} is none.",
+                "rename_to and if_match go with one target alone.",
+                hints=["Leave them out, or give one target."],
+            )
+        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "target"}
+        given = {name: value for name, value in fields.items() if value not in (None, ())}
+        return tuple({"do": self.verb, "target": target, **given} for target in dict.fromkeys(targets))
+
+    def _check_rename(self, target: str) -> None:
+        """See that there is a symbol to rename."""
+        name = parse_name(target)
+        if name.resource is not None or "@" in target or "[" in target or not name.segments[1:]:
+            raise RequestError(
+                "invalid_arguments",
+                f"rename_to goes with a whole symbol, and {target} is none.",
                 hints=["Name the symbol, or leave rename_to out and use rename or move."],
             )
 
@@ -238,7 +262,7 @@ class Edit(Request, frozen=True, kw_only=True):
             )
         from bae_source.refactoring.planning.data_changes import edit_data  # what code need not wait for
 
-        return edit_data(workspace, self.target, source=self.new_source, pieces=self._pieces, if_match=self.if_match)
+        return edit_data(workspace, self._name, source=self.new_source, pieces=self._pieces, if_match=self.if_match)
 
     def _plan_text(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Replace pieces of text; lines that would leave the symbol move into it."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from bae_source.adapters.cli.cli import through_service
 from bae_source.adapters.cli.streams import visible, wants_colour
 from bae_source.errors import LookupFailed
 from bae_source.model.outcome import Notice, Outcome
@@ -72,11 +74,15 @@ def test_a_change_that_was_not_recorded_offers_no_way_back() -> None:
     assert called.said == "  -> imports remove f os\nwarning[history_unavailable]: Not recorded.\n"
 
 
-def test_a_quiet_change_shows_no_diff(tmp_path: object) -> None:
+def test_a_quiet_change_shows_no_diff_and_only_counts_mentions(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("def f():\n    pass  # f\n\n\nX = 'f'\n")
     for flag in ("-q", "--quiet"):
-        called = call("delete", "f.x", flag, "--root", str(tmp_path), door=Recorder(APPLIED))
-        assert called.out.decode().startswith("edited f.x  (take it back")
-        assert "+" not in called.out.decode()
+        called = call("rename", "m.f", "g", flag, "--root", str(tmp_path), door=through_service)
+        assert called.status == 0, called.said
+        first, *rest = called.out.decode().splitlines()
+        assert first.startswith("Renamed m.f to g: 1 place in 1 file.  (take it back: bae-source undo op_")
+        assert [line for line in rest if not line.endswith("left as they are.")] == []
+        assert call("undo", flag, "--root", str(tmp_path), door=through_service).out.count(b"\n") == 1
 
 
 def test_a_change_on_a_terminal_shows_the_diff_too() -> None:

@@ -146,3 +146,12 @@ def test_names_are_handed_on_in_a_row(root: Path) -> None:
     (root / "core.py").write_text("def f(a, b):\n    return a - b\n\n\nprint(f(b=1, a=3))\n")
     Source(root).change_signature("core.f", "(b, c)", renamed=["a=b", "b=c"])
     assert (root / "core.py").read_text() == "def f(b, c):\n    return b - c\n\n\nprint(f(c=1, b=3))\n"
+
+
+def test_what_is_returned_keeps_its_annotation_where_the_new_signature_has_none(tmp_path: Path) -> None:
+    (tmp_path / "core.py").write_text("def send(data: int) -> str:\n    return str(data)\n")
+    source = Source(tmp_path)
+    source.change_signature("core.send", "(data: int, *, times: int = 1)", reload="off")
+    assert (tmp_path / "core.py").read_text().startswith("def send(data: int, *, times: int = 1) -> str:\n")
+    source.change_signature("core.send", "(data: int) -> bytes", reload="off")
+    assert (tmp_path / "core.py").read_text().startswith("def send(data: int) -> bytes:\n")

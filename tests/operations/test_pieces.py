@@ -229,3 +229,22 @@ def test_line_ends_of_the_file_are_kept(tmp_path: Path) -> None:
     text = (tmp_path / "mod.py").read_bytes().decode()
     assert text.count("\n") == text.count("\r\n")
     assert text.replace("\r\n", "\n") == MODULE.replace("x + LIMIT", "5").replace("LIMIT = 1", "LIMIT = 2")
+
+
+def test_several_targets_change_alike_as_one_operation(source: Source) -> None:
+    outcome = source.edit(["mod.A.m", "mod.A.k"], old="x:", new="x is not None:", reload="off")
+    assert outcome.status == "applied"
+    assert (source.root / "mod.py").read_text() == MODULE.replace("if x:", "if x is not None:")
+    source.undo(reload="off")
+    assert (source.root / "mod.py").read_text() == MODULE
+    error = refused(source, ["mod.A.m", "mod.A.k"], old="y + LIMIT", new="y")  # type: ignore[arg-type]
+    assert error.message.startswith("Request 1 of 2, edit: old does not occur in mod.A.m")
+    wrong = refused(source, ["mod.A.m", "mod.A.k"], old="x", new="y", if_match="0" * 16)  # type: ignore[arg-type]
+    assert "go with one target alone" in wrong.message
+
+
+def test_names_on_standard_input_change_alike(source: Source) -> None:
+    listed = run("glob", "mod.A.?", folder=source.root)
+    done = run("edit", "-", "--old", "if x:", "--new", "if not x:", folder=source.root, stdin=listed.out)
+    assert done.status == 0, done.said
+    assert (source.root / "mod.py").read_text() == MODULE.replace("if x:", "if not x:")

@@ -229,10 +229,6 @@ _FORMAT = Argument(
     help="Print a line of JSON for each URI, or markdown. [json]",
 )
 
-_QUIET = Argument(
-    parameter="quiet", flags=("-q", "--quiet"), shape=Shape.FLAG, help="Do not show the diff of a change that is made."
-)
-
 _NAMES = Argument(
     parameter="names_alone",
     flags=("--names",),
@@ -263,8 +259,6 @@ def of_context(kind: type[Request]) -> tuple[Argument, ...]:
 
 def of_output(kind: type[Request]) -> tuple[Argument, ...]:
     """Return the options that say how the answer is printed."""
-    if kind.effect is not Effect.READS:
-        return (_QUIET,)
     if kind.family == "ast":
         return (_FORMAT,)
     return (*((_NAMES,) if kind.lists_addresses else ()), *_BESIDE.get(kind.verb, ()))

@@ -43,13 +43,11 @@ class Answer(Struct, frozen=True, kw_only=True):
     Parameters:
         is_help: whether the text is one of our own help texts.
         root: where the project was said to be; it goes into what is to be typed next.
-        quiet: whether the diff of a change is not shown.
     """
 
     outcome: Outcome
     is_help: bool = False
     root: str | None = None
-    quiet: bool = False
 
 
 def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
@@ -171,7 +169,7 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         from bae_source.adapters.cli.names import nothing_said
 
         outcome = nothing_said(outcome)
-    return Answer(outcome=outcome, root=root, quiet="quiet" in values)
+    return Answer(outcome=outcome, root=root)
 
 
 def _check_names(parser: Parser, values: Mapping[str, Any]) -> None:
@@ -197,7 +195,7 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
             parser.error(f"{argument.parameter} is missing: {argument.value}")
     if "json" in values and not command.several:  # standard output is for the outcome alone
         streams = structs.replace(streams, stdout=streams.stderr)
-    return Answer(outcome=command.run(values, streams), root=values.get("root"), quiet="quiet" in values)
+    return Answer(outcome=command.run(values, streams), root=values.get("root"))
 
 
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
@@ -303,7 +301,7 @@ def delivered(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         elif answer.is_help:
             render_help(answer.outcome.text, streams)
         else:
-            render(answer.outcome, streams, command=_command(streams.program, answer), quiet=answer.quiet)
+            render(answer.outcome, streams, command=_command(streams.program, answer))
     except BrokenPipeError:
         abandon(streams.stdout)
         abandon(streams.stderr)

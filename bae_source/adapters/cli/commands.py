@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.adapters.cli.arguments import ROOT, Argument, Shape, of_context, of_output
+from bae_source.adapters.cli.arguments import ROOT, Argument, Shape, of_context
 from bae_source.adapters.cli.streams import Streams
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.outcome import Outcome
@@ -130,7 +130,6 @@ COMMANDS: Mapping[str, Command] = {
                     help="Go on with what is planned already.",
                 ),
                 *of_context(_COMMIT),
-                *of_output(_COMMIT),
                 ROOT,
             ),
             carried_out_by="cli.doing.do",

@@ -175,9 +175,9 @@ class _Doing:
             kind.effect is Effect.READS and answer.outcome.exit_code == LookupFailed.exit_code
         ):
             self._failed.append(line)
-        if answer.outcome.status == "planned" and not self._json:
+        if answer.outcome.status == "planned" and not self._json:  # its warnings come with the commit
             text = "" if is_silent else f"Planned: {answer.outcome.text.partition(': ')[2]}"
-            planned = structs.replace(answer.outcome, status="answer", text=text, address=None, diff="")
+            planned = structs.replace(answer.outcome, status="answer", text=text, address=None, diff="", warnings=())
             answer = structs.replace(answer, outcome=planned)
         words = [*line.words, "--json"] if self._json else line.words
         self._highest = max(self._highest, delivered(answer, streams, words))

@@ -13,12 +13,11 @@ from bae_source.adapters.cli.streams import Sink, Streams, visible
 from bae_source.model.outcome import Failure, Outcome, headed, to_json
 
 
-def render(outcome: Outcome, streams: Streams, *, command: str = "{}", quiet: bool = False) -> None:
+def render(outcome: Outcome, streams: Streams, *, command: str = "{}") -> None:
     """Write the outcome to the streams.
 
     Parameters:
         command: how an action such as `undo op_7f3a` is typed as a command; the action goes where `{}` is.
-        quiet: whether a change that was made is not shown.
     """
     if outcome.errors:
         _errors(outcome, streams.stderr)
@@ -30,7 +29,7 @@ def render(outcome: Outcome, streams: Streams, *, command: str = "{}", quiet: bo
     else:
         _change(outcome, streams, command)
         render_warnings(outcome, streams)
-        _write(streams.stdout, "" if quiet else outcome.diff, "diff")
+        _write(streams.stdout, outcome.diff, "diff")
         return
     render_warnings(outcome, streams)
 

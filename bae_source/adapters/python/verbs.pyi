@@ -17,6 +17,7 @@ class How(TypedDict, total=False):
     format: bool
     cascade: bool
     why: str | None
+    quiet: bool
 
 class CodeVerbs:
     def read(
@@ -208,7 +209,7 @@ class CodeVerbs:
 
     def edit(
         self,
-        target: str,
+        target: str | Sequence[str],
         new_source: str | None = None,
         *,
         old: str | Sequence[str] | None = None,

@@ -58,6 +58,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         modules=tuple(module for path, module in modules.items() if path in touched),
         warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
         summary=_summary(plans, to_nothing=not changes),
+        summaries=_summaries(plans) if len(plans) > 1 else plans[0].summaries,
         report=together([plan.report for plan in plans if plan.report is not None]),
         unused=tuple(address for plan in plans for address in plan.unused),
         takes=any(plan.takes for plan in plans),
@@ -125,9 +126,14 @@ def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:
     if len(plans) == 1:
         return plans[0].summary
     come = " that come to nothing" if to_nothing else ""
-    about = list(dict.fromkeys(plan.summary.rstrip(".") for plan in plans))
+    every = _summaries(plans)
+    about = list(dict.fromkeys(each.rstrip(".") for each in every))
     shown = "; ".join(about[:3]) + (f"; and {len(about) - 3} more" if len(about) > 3 else "")
-    return f"{len(plans)} changes{come}: {shown}."
+    return f"{len(every)} changes{come}: {shown}."
+
+
+def _summaries(plans: Sequence[Plan]) -> tuple[str, ...]:
+    return tuple(each for plan in plans for each in (plan.summaries or (plan.summary,)))
 
 
 def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes: ChangeSet) -> Iterator[Notice]:
