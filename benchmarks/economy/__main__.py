@@ -11,7 +11,7 @@ fresh copy with an environment in which the project's tests, ruff and mypy run:
 * *plain*: `grep`, `sed`, `perl`, `git`, `ruff`, `mypy` and heredocs, as an agent with a shell works. It is written to
   win: as few calls as possible, then as few characters. A tool that replaces text in a file is not used, since each of
   its calls would be one more, and old text costs more than an expression that finds it;
-* *cli*: `bae-source` in the same shell; nothing else is used but `&&`, loops and heredocs;
+* *cli*: `bae-source` in the same shell, with `&&`, pipes, braces and heredocs; `sed` only from `read` to `edit`;
 * *mcp*: the tools of our server as it offers them, through the client of the official SDK over pipes.
 
 The rules, the same for all ways:
@@ -23,7 +23,7 @@ The rules, the same for all ways:
   whose places a tool that understands names finds; a way that finds places by their text looks at all of them first;
 * every way checks the result: by the tests concerned, and where an expression decided what changes, by what git says
   of it. Of a run of tests the plain way reads the last line, of a diff no more than it needs; ours leaves out the diff
-  of what it spelled itself (`-q`, and by MCP, where there is no such thing, `budget`);
+  of what it spelled itself (`-q`, `quiet`);
 * written is counted without the new source text that all ways have to spell, read is all that is answered
   (`counting.py`);
 * the trees at the end are equal, byte for byte, in all ways; files that git ignores aside. Where the order of

@@ -23,7 +23,7 @@ _CLASSES = {
     "trustedhost": "TrustedHost",
 }
 _FILES = ",".join(_CLASSES)
-_NAMES = " ".join(f"{module}.{name}" for module, name in _CLASSES.items())
+_NAMES = ",".join(f"{module}.{name}" for module, name in _CLASSES.items())
 
 TASK = Task(
     number=9,
@@ -52,9 +52,9 @@ pytest -q tests/middleware tests/test_authentication.py | tail -1; git diff --sh
         Shell("bae-source grep '^class .*Middleware|_ASGIApp' starlette.middleware"),
         Shell(
             f"""\
-bae-source insert starlette.middleware --position last -q --source - <<'E' && for c in {_NAMES}; do bae-source edit \
-starlette.middleware.${{c}}Middleware --old Middleware: --new 'Middleware(ASGIMiddleware):' --import \
-'{_IMPORT}' -q; done && bae-source tests run -q tests.middleware tests.test_authentication
+bae-source insert starlette.middleware --position last -q --source - <<'E' && bae-source edit \
+starlette.middleware.{{{_NAMES}}}Middleware --old Middleware: --new 'Middleware(ASGIMiddleware):' --import \
+'{_IMPORT}' -q --verify tests
 {_BASE}E"""
         ),
     ),
@@ -65,20 +65,18 @@ starlette.middleware.${{c}}Middleware --old Middleware: --new 'Middleware(ASGIMi
             {
                 "requests": [
                     {"do": "insert", "target": "starlette.middleware", "position": "last", "new_source": _BASE},
-                    *(
-                        {"do": "imports_add", "target": f"starlette.middleware.{module}", "statements": [_IMPORT]}
-                        for module in _CLASSES
-                    ),
                     {
-                        "do": "replace",
-                        "text": f"^class ({'|'.join(_CLASSES.values())})Middleware",
-                        "replacement": r"\g<0>(ASGIMiddleware)",
-                        "scope": "starlette.middleware",
-                        "regex": True,
+                        "do": "edit",
+                        "target": [
+                            f"starlette.middleware.{module}.{name}Middleware" for module, name in _CLASSES.items()
+                        ],
+                        "old": "Middleware:",
+                        "new": "Middleware(ASGIMiddleware):",
+                        "imports": [_IMPORT],
                     },
                 ],
                 "verify": ["tests"],
-                "budget": 900,
+                "quiet": True,
             },
         ),
     ),

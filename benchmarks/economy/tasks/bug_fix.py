@@ -43,7 +43,7 @@ s/\( *\)header_dict\[key\] = .*/\1if separator and value:\n    &/' httpx/_auth.p
                 "old": list(_PAIRS),
                 "new": list(_PAIRS.values()),
                 "verify": ["tests"],
-                "budget": 300,
+                "quiet": True,
             },
         ),
     ),

@@ -38,6 +38,20 @@ _SPELLED = (
     "isinstance(other, Iterable) and",
 )
 
+_SED = """\
+s/iterable=None):/iterable: Iterable[typing.Any] | None = None) -> None:/
+s/self.end = end = \\[\\]/self.end: list[typing.Any] = []\\n        end = self.end/
+s/self.map =/self.map: dict[typing.Any, list[typing.Any]] =/
+s/self |= iterable/&  # type: ignore[arg-type]/
+s/__len__(self)/& -> int/
+s/\\(__contains__(self, key\\|__eq__(self, other\\))/\\1: object) -> bool/
+s/\\(add\\|discard\\)(self, key)/\\1(self, key: typing.Any) -> None/
+s/\\(__iter__\\|__reversed__\\)(self)/& -> Iterator[typing.Any]/
+s/last=True)/last: bool = True) -> typing.Any/
+s/__repr__(self)/& -> str/
+s/set(self) == set(other)/isinstance(other, Iterable) and &/"""
+"""What both lines of commands have `sed` do: to the file, or to the class as `read` gives it."""
+
 TASK = Task(
     number=8,
     title="annotations on a class, types verified",
@@ -49,28 +63,17 @@ TASK = Task(
     plain=(
         Shell("sed -n '/^from/,/^if/p' src/marshmallow/orderedset.py"),
         Shell(
-            """\
+            f"""\
 sed -i 's/^from collections.abc import/\\nimport typing\\n& Iterable, Iterator,/
-s/iterable=None):/iterable: Iterable[typing.Any] | None = None) -> None:/
-s/self.end = end = \\[\\]/self.end: list[typing.Any] = []\\n        end = self.end/
-s/self.map =/self.map: dict[typing.Any, list[typing.Any]] =/
-s/self |= iterable/&  # type: ignore[arg-type]/
-s/__len__(self)/& -> int/
-s/\\(__contains__(self, key\\|__eq__(self, other\\))/\\1: object) -> bool/
-s/\\(add\\|discard\\)(self, key)/\\1(self, key: typing.Any) -> None/
-s/\\(__iter__\\|__reversed__\\)(self)/& -> Iterator[typing.Any]/
-s/last=True)/last: bool = True) -> typing.Any/
-s/__repr__(self)/& -> str/
-s/set(self) == set(other)/isinstance(other, Iterable) and &/' src/marshmallow/orderedset.py && \
+{_SED}' src/marshmallow/orderedset.py && \
 mypy; pytest -q tests/test_schema.py | tail -1; git diff --shortstat"""
         ),
     ),
     cli=(
         Shell(f"bae-source read {_CLASS}"),
         Shell(
-            f"bae-source edit {_CLASS} -q --verify types --verify tests"
-            + "".join(f" --import '{each}'" for each in _IMPORTS)
-            + "".join(f" --old '{old}' --new '{new}'" for old, new in _PAIRS)
+            f"bae-source read {_CLASS} | sed '{_SED}' | bae-source edit {_CLASS} --source - -q --verify types "
+            "--verify tests" + "".join(f" --import '{each}'" for each in _IMPORTS)
         ),
     ),
     mcp=(
@@ -83,7 +86,7 @@ mypy; pytest -q tests/test_schema.py | tail -1; git diff --shortstat"""
                 "old": [old for old, _ in _PAIRS],
                 "new": [new for _, new in _PAIRS],
                 "verify": ["types", "tests"],
-                "budget": 500,
+                "quiet": True,
             },
         ),
     ),

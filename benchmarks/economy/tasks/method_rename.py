@@ -49,7 +49,7 @@ TASK = Task(
                     },
                 ],
                 "verify": ["tests"],
-                "budget": 600,
+                "quiet": True,
             },
         ),
     ),

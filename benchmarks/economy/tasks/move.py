@@ -27,5 +27,5 @@ pytest -q tests/models tests/test_utils.py | tail -1; git diff --shortstat"""
         ),
     ),
     cli=(Shell(f"bae-source move {_CONSTANT} {_FUNCTION} httpx._utils -q --verify tests"),),
-    mcp=(Tool("move", {"target": [_CONSTANT, _FUNCTION], "to": "httpx._utils", "verify": ["tests"], "budget": 500}),),
+    mcp=(Tool("move", {"target": [_CONSTANT, _FUNCTION], "to": "httpx._utils", "verify": ["tests"], "quiet": True}),),
 )

@@ -75,7 +75,7 @@ E"""
                     {"do": "write", "target": "tests.test_case", "source": _TESTS},
                 ],
                 "verify": ["tests"],
-                "budget": 500,
+                "quiet": True,
             },
         ),
     ),

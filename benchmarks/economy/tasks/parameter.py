@@ -53,7 +53,7 @@ TASK = Task(
                 ],
                 "format": True,
                 "verify": ["tests"],
-                "budget": 600,
+                "quiet": True,
             },
         ),
     ),

@@ -52,7 +52,7 @@ E"""
                 ],
                 "tidy": True,
                 "verify": ["tests"],
-                "budget": 1200,
+                "quiet": True,
             },
         ),
     ),

@@ -25,12 +25,8 @@ TASK = Task(
     cli=(
         Shell("bae-source grep '\\[http2\\]|^http2 ='"),
         Shell(
-            f"""\
-bae-source do -q <<'E'
-replace {_OLD} {_NEW} httpx
-replace {_OLD} {_NEW} :README.md
-edit :pyproject.toml --old 'http2 =' --new 'h2 ='
-E"""
+            f"bae-source edit httpx._client :README.md --old '{_OLD}' --new '{_NEW}' --every -q && "
+            "bae-source edit :pyproject.toml --old 'http2 =' --new 'h2 =' -q --verify tests"
         ),
     ),
     mcp=(
@@ -39,11 +35,10 @@ E"""
             "apply",
             {
                 "requests": [
-                    {"do": "replace", "text": _OLD, "replacement": _NEW, "scope": "httpx"},
-                    {"do": "replace", "text": _OLD, "replacement": _NEW, "scope": ":README.md"},
+                    {"do": "edit", "target": ["httpx._client", ":README.md"], "old": _OLD, "new": _NEW, "every": True},
                     {"do": "edit", "target": ":pyproject.toml", "old": "http2 =", "new": "h2 ="},
                 ],
-                "budget": 300,
+                "quiet": True,
             },
         ),
     ),

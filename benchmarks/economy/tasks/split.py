@@ -75,7 +75,7 @@ bae-source insert {_TARGET} -q --source - <<'E' && bae-source rewrite 'if cert:
                     },
                 ],
                 "verify": ["tests"],
-                "budget": 500,
+                "quiet": True,
             },
         ),
     ),

@@ -40,5 +40,5 @@ TASK = Task(
     tests=("tests/test_utils.py", "tests/test_error_store.py", "tests/test_validate.py", "tests/test_registry.py"),
     plain=(Shell("ruff check --select F401 --fix -q . && pytest -q tests | tail -1; git diff -U0 | grep ^-"),),
     cli=(Shell("bae-source imports organise -q --verify tests"),),
-    mcp=(Tool("change", {"verb": "imports_organise", "arguments": {"verify": ["tests"], "budget": 400}}),),
+    mcp=(Tool("change", {"verb": "imports_organise", "arguments": {"verify": ["tests"], "quiet": True}}),),
 )

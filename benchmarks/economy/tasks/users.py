@@ -34,7 +34,7 @@ TASK = Task(
         "_is_asgi3",
     ),
     plain=(Shell("git grep -npC2 'is_async_callable(' starlette"),),
-    cli=(Shell("bae-source grep -FC2 --symbols 'is_async_callable(' starlette"),),
+    cli=(Shell("bae-source grep -FpC2 'is_async_callable(' starlette"),),
     mcp=(
         Tool(
             "grep",
