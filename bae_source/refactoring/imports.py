@@ -30,6 +30,7 @@ from bae_source.project.references.meaning.project import project_of
 from bae_source.project.references.meaning.sought import is_within, scopes_inside
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced, import_in_use, planned, planned_files
+from bae_source.syntax.importing.adding import IMPORTS_ADDED
 from bae_source.syntax.importing.meaning import Place
 from bae_source.syntax.importing.purposes import ImportedName, imported_names
 from bae_source.syntax.importing.removing import without_names
@@ -102,13 +103,13 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
             resolved,
             splices,
             summary=f"Added imports to {resolved.address}.",
-            warnings=[each for each in notices if each.code != "imports_added"],
+            warnings=[each for each in notices if each.code != IMPORTS_ADDED],
         )
         if not plan.changes:
             return structs.replace(plan, summary=f"{resolved.address} has these imports already.")
         if not self.type_checking:
             self._check_circle(workspace, resolved.module, plan, [each.node for each in given if not each.typing])
-        added = next((each.message for each in notices if each.code == "imports_added"), plan.summary)
+        added = next((each.message for each in notices if each.code == IMPORTS_ADDED), plan.summary)
         return structs.replace(plan, summary=added)
 
     def _check_circle(self, workspace: Workspace, module: ModuleFile, plan: Plan, nodes: Sequence[Import]) -> None:

@@ -36,6 +36,7 @@ from bae_source.refactoring.rewriting.free_names import (
     unbinding,
 )
 from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
+from bae_source.syntax.importing.adding import IMPORTS_ADDED, imports_added
 from bae_source.syntax.patterns.pattern import parse_pattern
 from bae_source.syntax.templates.template import parse_template
 
@@ -169,11 +170,11 @@ class Rewrite(Request, frozen=True, kw_only=True):
             wanted = [statement for statement in self.imports if not _is_of_itself(statement, each.module)]
             made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
             result.append(replace(each, splices=tuple(made.splices)))
-            notices += [notice for notice in made.notices if notice.code != "imports_added"]
+            notices += [notice for notice in made.notices if notice.code != IMPORTS_ADDED]
             for statement in made.statements:
                 added.setdefault(statement, []).append(each.module.name)
         for statement, modules in added.items():
-            notices.append(Notice("imports_added", f"Added to {listed(modules)}: {statement}."))
+            notices.append(imports_added(modules, f"{statement}."))
         return tuple(result), notices
 
     def _again(self, *, then: str, **other: Any) -> Call:

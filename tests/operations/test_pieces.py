@@ -248,3 +248,11 @@ def test_names_on_standard_input_change_alike(source: Source) -> None:
     done = run("edit", "-", "--old", "if x:", "--new", "if not x:", folder=source.root, stdin=listed.out)
     assert done.status == 0, done.said
     assert (source.root / "mod.py").read_text() == MODULE.replace("if x:", "if not x:")
+
+
+def test_an_import_that_several_modules_get_is_said_once(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text("X = 1\n")
+    outcome = Source(tmp_path).edit(["a.X", "b.X", "c.X"], old="1", new="os.sep", imports=["import os"], reload="off")
+    messages = [notice.message for notice in outcome.warnings if notice.code == "imports_added"]
+    assert messages == ["Added to a, b, c: import os."]

@@ -49,6 +49,7 @@ from bae_source.refactoring.planning.new_modules import NewModule
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.syntax.exports.all_names import put_in_all, take_out_of_all
 from bae_source.syntax.exports.view import view_of
+from bae_source.syntax.importing.adding import IMPORTS_ADDED
 from bae_source.syntax.importing.doubled import with_joined
 from bae_source.syntax.importing.removing import remove_imported
 from bae_source.syntax.names import uses as u
@@ -361,7 +362,7 @@ class Moving:
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Iterable[str]
     ) -> Sequence[_Splice]:
         added = added_imports(self.workspace, module, tree, splices, wanted)
-        self._notices += [each for each in added.notices if each.code != "imports_added"]
+        self._notices += [each for each in added.notices if each.code != IMPORTS_ADDED]
         return added.splices
 
     def _cut(self, tree: Tree) -> list[_Splice]:

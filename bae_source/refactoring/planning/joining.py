@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -27,6 +28,7 @@ from bae_source.model.report import together
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.importing.adding import IMPORTS_ADDED, imports_added
 from bae_source.syntax.names.uses import Imported
 
 _MENDED = ("relative_imports", "not_searched")
@@ -56,7 +58,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         changed=tuple(dict.fromkeys(address for plan in plans for address in plan.changed)),
         seen=tuple(etag for plan in plans for etag in plan.seen),
         modules=tuple(module for path, module in modules.items() if path in touched),
-        warnings=tuple(dict.fromkeys(_warnings(first, last, plans, changes))),
+        warnings=tuple(_gathered(dict.fromkeys(_warnings(first, last, plans, changes)))),
         summary=_summary(plans, to_nothing=not changes),
         summaries=_summaries(plans) if len(plans) > 1 else plans[0].summaries,
         report=together([plan.report for plan in plans if plan.report is not None]),
@@ -134,6 +136,20 @@ def _summary(plans: Sequence[Plan], *, to_nothing: bool) -> str:
 
 def _summaries(plans: Sequence[Plan]) -> tuple[str, ...]:
     return tuple(each for plan in plans for each in (plan.summaries or (plan.summary,)))
+
+
+def _gathered(notices: Iterable[Notice]) -> list[Notice]:
+    """Return notices with those as one that tell of the same import in several modules."""
+    found: dict[Any, list[Notice]] = {}
+    for notice in notices:
+        is_import = notice.code == IMPORTS_ADDED and notice.about
+        found.setdefault(notice.about[0] if is_import else notice, []).append(notice)
+    return [each[0] if len(each) == 1 else _added(each) for each in found.values()]
+
+
+def _added(notices: Sequence[Notice]) -> Notice:
+    modules = [module for notice in notices for module in notice.about[1:]]
+    return imports_added(modules, notices[0].about[0])
 
 
 def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes: ChangeSet) -> Iterator[Notice]:

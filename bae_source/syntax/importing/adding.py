@@ -24,6 +24,7 @@ from msgspec import Struct
 from bae_source.errors import Refused, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
+from bae_source.model.text import listed
 from bae_source.syntax.importing.meaning import Bound, Place, bindings
 from bae_source.syntax.importing.merging import merged
 from bae_source.syntax.importing.placing import INSTALLED, Line, Ranks, block, head, place_in, top_of
@@ -38,6 +39,8 @@ from bae_source.syntax.text.lexer import end_of_line
 from bae_source.syntax.text.revision import Revision, Splices
 from bae_source.syntax.text.source import NEWLINE
 
+IMPORTS_ADDED = "imports_added"
+"""Code of the notice on imports that were added."""
 _NEW = Span(0, 0)
 _PREPARING = ("path", "environ", "addsitedir")
 
@@ -95,9 +98,18 @@ def add(
     )
     if adding.statements:
         shown = "; ".join(adding.statements)
-        notices.append(Notice("imports_added", f"Added to {place.module}: {shown}.{_conditional(adding.conditional)}"))
+        notices.append(imports_added([place.module], f"{shown}.{_conditional(adding.conditional)}"))
     changed = tuple(adding.revision.splices()) if adding.statements else tuple(splices)
     return Added(splices=changed, statements=tuple(adding.statements), notices=tuple(notices))
+
+
+def imports_added(modules: Sequence[str], what: str) -> Notice:
+    """Return the notice on imports that were added to modules.
+
+    Parameters:
+        what: the statements, as sentences.
+    """
+    return Notice(IMPORTS_ADDED, f"Added to {listed(modules)}: {what}", (what, *modules))
 
 
 def _conditional(names: Sequence[str]) -> str:

@@ -33,8 +33,11 @@ TASK = Task(
     cli=(
         Shell(f"bae-source read {_TARGET}"),
         Shell(
-            f"bae-source change_signature {_TARGET} '(self, base_url: str | URL, {_PARAMETER}) -> URL' "
-            f"--value {_GIVEN} --format -q && bae-source edit {_TARGET} --old {_OLD} --new '{_NEW}' -q --verify tests"
+            f"""\
+bae-source do -q --format --verify tests <<'E'
+change_signature {_TARGET} '(self, base_url: str | URL, {_PARAMETER})' --value {_GIVEN}
+edit {_TARGET} --old {_OLD} --new '{_NEW}'
+E"""
         ),
     ),
     mcp=(
@@ -46,7 +49,7 @@ TASK = Task(
                     {
                         "do": "change_signature",
                         "target": _TARGET,
-                        "signature": f"(self, base_url: str | URL, {_PARAMETER}) -> URL",
+                        "signature": f"(self, base_url: str | URL, {_PARAMETER})",
                         "value": [_GIVEN],
                     },
                     {"do": "edit", "target": _TARGET, "old": _OLD, "new": _NEW},
