@@ -327,7 +327,7 @@ def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
     for each in given:
         match = _PAIR.fullmatch(each)
         if match is None or match[1] in found:
-            raise _wrong(f"{name} has {each!r}", f"It takes NAME=TEXT, each name once: --{name} timeout=5.")
+            raise _wrong(f"{name} has {each!r}", f"It takes NAME=TEXT, each name once: {name} timeout=5.")
         found[match[1]] = match[2]
     return found
 
@@ -341,7 +341,7 @@ def _expressions(given: Mapping[str, str]) -> Mapping[str, str]:
     for name, text in given.items():
         arguments = arguments_in(f"({name}={text})")
         if arguments is None or len(arguments) != 1 or arguments[0].stars:
-            raise _wrong(f"value has {text!r} for {name}, which is no expression", f"Write one: --value {name}=None.")
+            raise _wrong(f"value has {text!r} for {name}, which is no expression", f"Write one: value {name}=None.")
     return given
 
 

@@ -432,7 +432,7 @@ def test_a_folder_that_may_not_be_listed_is_said(tmp_path: Path, monkeypatch: py
 def test_a_file_whose_name_no_address_can_spell_is_searched_too(tmp_path: Path) -> None:
     source = laid(tmp_path, {"odd!name.py": "needle = 1\n", "pkg/__init__.py": "", "pkg/a:b.txt": "needle\n"})
     assert source.grep("needle").splitlines() == ["odd!name:1: needle = 1", "pkg:a:b.txt:1: needle"]
-    assert source.grep("needle").outcome.next_actions == ("outline",)
+    assert source.grep("needle").outcome.next_actions == ("outline()",)
     assert source.grep("needle").complete
     assert [each.code for each in source.glob("**.needle").outcome.warnings] == ["unnamed_files"]
     assert not source.glob("**.needle").complete
@@ -442,7 +442,7 @@ def test_a_file_whose_name_no_address_can_spell_is_searched_too(tmp_path: Path) 
 
 
 def test_what_to_do_next_is_a_closer_look(app: Source) -> None:
-    assert app.grep("wait").outcome.next_actions == ("ast symbols sym://python/mod/app/net",)
+    assert app.grep("wait").outcome.next_actions == ('symbols("sym://python/mod/app/net")',)
     assert app.grep("timeout", "app:pages").outcome.next_actions == ('read("app:pages/index.html")',)
     assert app.grep("timeout", "app.net@stub").outcome.next_actions == ('read("app.net@stub")',)
     assert app.grep("no such text").outcome.next_actions == ()

@@ -60,8 +60,10 @@ def closer_look(module: str, address: str = "", kind: str = "") -> str:
         name = parse_name(module)
         inner = parse_name(address).segments[len(name.segments) :] if kind in ("class", "function", "method") else ()
     except RequestError:  # a file whose name no dotted name can spell
-        return "outline"
+        return Call("outline")
     if name.resource is not None or name.marked is not None:
         return Call("read", target=module)
     selector = selector_of(Address(module=module, qualname=inner)) or selector_of(Address(module=module))
-    return f"ast symbols {selector}" if selector is not None else f"read {address or module}"
+    if selector is None:
+        return Call("read", target=address or module)
+    return Call("ast symbols", line=f"ast symbols {selector}", uris=(str(selector),))

@@ -458,9 +458,9 @@ class SignatureChange:
                 f"{name} has no default, and {calls} nothing for it: {listed(sorted(places))}",
                 unchanged=True,
                 hints=[
-                    *(f"--renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
-                    f"Say what they shall give with --value {name}=EXPRESSION, or give {name} a default.",
-                    *([] if self.asked.threaded else [f"--thread {name} has callers take it, too, and pass it on."]),
+                    *(f"renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
+                    f"Say what they shall give with value {name}=EXPRESSION, or give {name} a default.",
+                    *([] if self.asked.threaded else [f"thread {name} has callers take it, too, and pass it on."]),
                 ],
             )
 
