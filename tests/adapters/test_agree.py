@@ -90,6 +90,7 @@ _OF_FORMS = {
     "id",
     "within",
     "ast",
+    "uris",
     "no",
 }
 
