@@ -35,6 +35,8 @@ _READ_BY_ALL = 2
 """The form of `marshal` that any Python reads."""
 _NO_SAFE_PATH = b"nknown option"
 _FAILED_BEFORE = "import_failed_before"
+_BEFORE = ", and did not before this change either"
+_ALREADY = f" does not import{_BEFORE}"
 COMPILED = "compiled"
 """The beginning of what a notice says, for our own code, of modules that are only compiled."""
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
@@ -189,14 +191,16 @@ def gathered(notices: Iterable[Notice]) -> list[Notice]:
     """Return notices with those as one that say the same of several modules."""
     found: dict[tuple[str, str], list[Notice]] = {}
     for notice in notices:
-        same = (notice.code, notice.about[1]) if notice.code == _FAILED_BEFORE and len(notice.about) == 2 else None
-        found.setdefault(same or (notice.code, notice.message), []).append(notice)
-    return [_as_one(each) for each in found.values()]
+        same = notice.message  # of a new module the package is named, too
+        if notice.code == _FAILED_BEFORE and notice.about and same.startswith(f"{notice.about[0]}{_ALREADY}"):
+            same = notice.about[1]
+        found.setdefault((notice.code, same), []).append(notice)
+    return [each[0] if len(each) == 1 else _as_one(each) for each in found.values()]
 
 
 def _as_one(notices: Sequence[Notice]) -> Notice:
     first = notices[0]
-    if len(notices) == 1 or len(first.about) != 2:
+    if all(notice.message == first.message for notice in notices):
         return first
     problem = first.about[1]
     names = listed(notice.about[0] for notice in notices)
@@ -309,7 +313,7 @@ def _failed_already(
     problem = "its import ends the interpreter" if described is None else said(described, addresses)
     around = f": {package} does not" if package is not None else ""  # of a new module the package around it
     about: tuple[str, ...] = (name, problem)
-    told = f"{name} does not import{around}, and did not before this change either: {problem}."
+    told = f"{name} does not import{around}{_BEFORE}: {problem}."
     if described and earlier and _is_another(name, described, earlier, addresses):
         told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
         about = ()
