@@ -73,6 +73,42 @@ def test_a_verification_that_failed_is_made_with_another_source(source: Source) 
     assert source.read("m.f") == "def f(x):\n    return 0\n"
 
 
+def test_what_was_to_be_verified_is_verified_when_it_is_amended_or_committed(source: Source) -> None:
+    handle = kept(source, verify=["command false"], why="faster")
+    with pytest.raises(ResourceError) as caught:
+        source.amend(handle, old="retrun", new="return")
+    assert caught.value.code == "verify_failed"
+    assert (source.root / "m.py").read_text() == MODULE
+    with pytest.raises(ResourceError) as again:
+        source.commit(handle)
+    assert again.value.code == "verify_failed"
+    assert (source.root / "m.py").read_text() == MODULE
+    done = source.amend(handle, old="LIMIT", new="LIMIT", verify=["command true"])
+    assert [check.name for check in done.checks if check.name.startswith("command")] == ["command true"]
+    assert source.history().outcome.found[0].entry.why == "faster"
+
+
+def test_a_refused_rename_is_committed_with_what_was_to_be_verified(tmp_path: Path) -> None:
+    text = "class A:\n    def go(self): ...\n\n\nclass B:\n    def go(self): ...\n\n\ndef f(x):\n    x.go()\n"
+    (tmp_path / "m.py").write_text(text)
+    source = Source(tmp_path)
+    with pytest.raises(ResourceError) as caught:
+        source.rename("m.A.go", "run", verify=["command false"])
+    with pytest.raises(ResourceError) as refused:
+        source.commit(caught.value.details["draft"], unsure="leave")
+    assert refused.value.code == "verify_failed"
+    assert (tmp_path / "m.py").read_text() == text
+
+
+def test_a_dry_run_that_tidies_is_made_as_it_was_shown(source: Source) -> None:
+    (source.root / "m.py").write_text(f"import os\n\nX = os.sep\n{MODULE}")
+    planned = source.edit("m", old="X = os.sep\n", new=f"X = {'1 + ' * 60}1\n", dry_run=True, tidy=True)
+    assert "-import os" in planned.diff
+    assert planned.draft
+    made = source.commit(planned.draft)
+    assert made.diff == planned.diff
+
+
 def test_one_of_several_requests_is_amended(source: Source) -> None:
     requests = [
         {"do": "edit", "target": "m.LIMIT", "new_source": "LIMIT = 4"},

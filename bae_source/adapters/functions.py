@@ -132,13 +132,14 @@ def _anthropic(tool: Tool | Relay) -> Json:
 
 
 def _mcp(tool: Tool | Relay) -> Json:
-    whole = isinstance(tool, Tool) and not tool.prompt
+    described = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
+    if isinstance(tool, Relay) or tool.prompt:
+        return {**described, "annotations": tool.annotations}
     return {
         "name": tool.name,
-        **({"title": tool.title} if whole else {}),
-        "description": tool.description,
-        "inputSchema": tool.input_schema,
-        **({"outputSchema": tool.output_schema} if isinstance(tool, Tool) and whole else {}),
+        "title": tool.title,
+        **described,
+        "outputSchema": tool.output_schema,
         "annotations": tool.annotations,
     }
 

@@ -88,7 +88,7 @@ judged in a copy, before anything is written), quiet (no diff in the answer, as 
 (take out imports that it leaves unused), format (as the project's formatter writes it), reload (auto, patch, process, \
 child or off: how it is imported), cascade (load importers again) and why (the reason, for the history). What reads \
 takes budget (bytes of the answer) and cursor ("0" for the first page; each page names the next one's)."""
-"""What holds for all tools, for a client's or a model's instructions."""
+"""Facts about all tools, for a client's or a model's instructions."""
 
 
 class Relay(Struct, frozen=True, kw_only=True):
@@ -101,11 +101,6 @@ class Relay(Struct, frozen=True, kw_only=True):
 
     name: str
     reads: bool
-
-    @property
-    def title(self) -> str:
-        """A name for people."""
-        return self.name.capitalize()
 
     @property
     def summary(self) -> str:

@@ -9,14 +9,14 @@ Invariant: of a request nothing changes but what is named; what is left is as th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bae_source.engine.applying import operation
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.history.travel.commands import Amend
-from bae_source.model.request import Request
-from bae_source.syntax.rewrite.textual import Piece, place_texts
+from bae_source.model.text import counted
+from bae_source.syntax.rewrite.textual import Piece, pieces_of, place_texts
 
 Requests = tuple[dict[str, Any], ...]
 WORTH = 200
@@ -37,7 +37,8 @@ def amended(requests: Requests, asked: Amend) -> Requests:
         RequestError: `invalid_arguments` where it is not clear what is to change, or the result is no change.
         LookupFailed: `symbol_not_found` or `ambiguous_symbol` for a text that does not occur once.
     """
-    number = _number(requests, asked)
+    pieces = pieces_of(asked.old, asked.new, verb=asked.verb)
+    number = _number(requests, asked, pieces)
     given = dict(requests[number])
     if asked.new_source is not None:
         own = type(operation(given)).__struct_fields__
@@ -48,36 +49,30 @@ def amended(requests: Requests, asked: Amend) -> Requests:
             )
         given = {key: value for key, value in given.items() if key not in ("old", "new")} | {name: asked.new_source}
     given |= asked.set or {}
-    for old, new in zip(_several(asked.old), _several(asked.new), strict=True):
-        given = _with_text(given, Piece(old=old, new=new))
-    made: Request = operation(given)
-    assert made.verb
+    for piece in pieces:
+        given = _with_text(given, piece)
+    operation(given)  # raises what is wrong with it
     return (*requests[:number], given, *requests[number + 1 :])
 
 
-def _number(requests: Requests, asked: Amend) -> int:
+def _number(requests: Requests, asked: Amend, pieces: Sequence[Piece]) -> int:
     """Return the index of the request that is amended."""
-    old, new = len(_several(asked.old)), len(_several(asked.new))
     count = len(requests)
-    if old != new:
-        problem = f"amend takes a new for each old; there are {old} of old and {new} of new"
-    elif not old and asked.new_source is None and not asked.set:
-        problem = "amend takes old and new, new_source, or set"
+    if not pieces and asked.new_source is None and not asked.set:
+        problem = "Amend takes old and new, new_source, or set"
     elif asked.number is not None and asked.number > count:
-        problem = f"the draft has {count} request{'' if count == 1 else 's'}, and no number {asked.number}"
+        problem = f"The draft has {counted(count, 'request')}, and no number {asked.number}"
     elif asked.number is not None or count == 1:
         return (asked.number or 1) - 1
-    elif old and not asked.set and asked.new_source is None:
-        found = [
-            index for index, each in enumerate(requests) if any(_first(asked.old) in text for _, text in _texts(each))
-        ]
-        if len(found) == 1:
-            return found[0]
-        problem = f"old occurs in {len(found)} of the {count} requests of the draft"
+    elif pieces and not asked.set and asked.new_source is None:
+        holding = [n for n, each in enumerate(requests) if any(pieces[0].old in text for _, text in _texts(each))]
+        if len(holding) == 1:
+            return holding[0]
+        problem = f"old occurs in {len(holding)} of the {count} requests of the draft"
     else:
-        problem = f"the draft has {count} requests"
+        problem = f"The draft has {counted(count, 'request')}"
     hint = "number says which request is amended, counted from 1; old and new replace text that occurs once in it."
-    raise RequestError("invalid_arguments", f"{problem[:1].upper()}{problem[1:]}.", hints=[hint])
+    raise RequestError("invalid_arguments", f"{problem}.", hints=[hint])
 
 
 def _with_text(given: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
@@ -123,11 +118,3 @@ def _put(given: Any, path: tuple[Any, ...], text: str) -> Any:
     if isinstance(given, Mapping):
         return {**given, first: _put(given[first], tuple(rest), text)}
     return [_put(each, tuple(rest), text) if index == first else each for index, each in enumerate(given)]
-
-
-def _several(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else given or ()
-
-
-def _first(given: str | tuple[str, ...] | None) -> str:
-    return _several(given)[0]

@@ -351,7 +351,7 @@ class Changing:
         """Return what a plan comes to, before it is made or instead.
 
         Parameters:
-            quiet: whether mentions are only counted, and there is no diff.
+            quiet: whether mentions are only counted.
         """
         from bae_source.history.record.diff import unified_diff  # difflib, which reading needs not
 
@@ -362,7 +362,7 @@ class Changing:
         return Outcome(
             status=status,
             text=_text(plan, status, quiet=quiet),
-            diff="" if quiet else unified_diff(plan.changes, before, self._mode_of),
+            diff=unified_diff(plan.changes, before, self._mode_of),
             changed=changed if plan.changes else (),
             warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before)),
             etag=changed[0].etag if changed else None,

@@ -56,6 +56,7 @@ class Kept(Struct, frozen=True, kw_only=True):
         refused: whether they were refused because of unsure places; else it is an open transaction.
         ended: how it ended; "" while it can be used.
         checks: what a dry run of its commit verified.
+        how: by name, how the caller wanted it judged and made; what makes it goes by that where it says nothing else.
     """
 
     requests: tuple[dict[str, Any], ...] = ()
@@ -64,6 +65,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     refused: bool = False
     ended: str = ""
     checks: tuple[Check, ...] = ()
+    how: dict[str, Any] = {}
 
 
 class Drafts:
@@ -203,7 +205,7 @@ class Keeping:
         draft = self._begin(context.why or "")
         try:
             draft.resume(requests)
-            handle = self._keep(None, draft)
+            handle = self._keep(None, draft, how=_how(context, besides="verify"))  # the checks are kept
         except ResourceError:  # it can be asked for again
             return outcome
         if outcome.checks:
@@ -247,10 +249,10 @@ class Keeping:
         message = context.why or (asked.message if isinstance(asked, Apply) else "")
         try:
             if may_be_committed and _comes_to_something(error):
-                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True)
+                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=_how(context))
                 return _with_draft(error, self._store.keep(draft), draft)
             if is_worth_keeping(requests):
-                draft = Kept(requests=requests, message=message, refused=True)
+                draft = Kept(requests=requests, message=message, refused=True, how=_how(context))
                 return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
         except OSError:
             return error
@@ -264,7 +266,8 @@ class Keeping:
             RequestError, LookupFailed: it is not clear what is to change; the draft is as before then.
             ResourceError: it is refused again; the draft is as it was amended then.
         """
-        handle, context, kept = asked.draft, checked(context), self._store.get(asked.draft)
+        handle, kept = asked.draft, self._store.get(asked.draft)
+        context = _as_wanted(checked(context), kept)
         requests = amended(kept.requests, asked)
         if not kept.refused:
             draft = self._begin(kept.message)
@@ -274,9 +277,7 @@ class Keeping:
         self._stored(replace(kept, requests=requests, digest="", checks=()), handle)
         made = self._changing.made
         try:
-            outcome = self._changing.change(
-                _joined(kept, requests), replace(context, why=context.why or kept.message or None)
-            )
+            outcome = self._changing.change(_joined(kept, requests), context)
         except ResourceError as error:
             raise self._refused_again(handle, kept, requests, error) from error.__cause__
         finally:
@@ -304,7 +305,8 @@ class Keeping:
             RequestError: the choices are none of this draft's.
             Refused: `unsafe_change` where unsure places are left; `stale` if it comes to something else now.
         """
-        context, kept = checked(context), self._store.get(handle)
+        kept = self._store.get(handle)
+        context = _as_wanted(checked(context), kept)
         made = self._changing.made
         try:
             if kept.refused:
@@ -370,9 +372,14 @@ class Keeping:
         self._planned[handle] = draft
         return draft
 
-    def _keep(self, handle: str | None, draft: Draft) -> str:
-        """Keep what an open transaction holds now, and return its handle."""
-        kept = Kept(requests=tuple(draft.requests), message=draft.message, digest=draft.digest)
+    def _keep(self, handle: str | None, draft: Draft, *, how: dict[str, Any] | None = None) -> str:
+        """Keep what an open transaction holds now, and return its handle.
+
+        Parameters:
+            how: as `Kept` has it, of a new one.
+        """
+        how = how or (self._store.get(handle).how if handle else {})
+        kept = Kept(requests=tuple(draft.requests), message=draft.message, digest=draft.digest, how=how)
         handle = self._stored(kept, handle)
         self._planned[handle] = draft
         for oldest in list(self._planned)[:-MOST]:
@@ -411,9 +418,7 @@ class Keeping:
         self, handle: str, kept: Kept, unsure: str, include: Sequence[str], context: Context
     ) -> Outcome:
         if not kept.digest:
-            return self._changing.change(
-                _joined(kept, kept.requests), replace(context, why=context.why or kept.message or None)
-            )
+            return self._changing.change(_joined(kept, kept.requests), context)
         anew = self._refusal(_joined(kept, kept.requests))
         if _digest(anew) != kept.digest:
             if not context.dry_run:
@@ -422,7 +427,7 @@ class Keeping:
             raise _with_draft(Refused("stale", message, details=anew.details), handle, kept)
         asked = _joined(kept, [_chosen(each, handle, unsure, include) for each in kept.requests])
         try:
-            return self._changing.change(asked, replace(context, why=context.why or kept.message or None))
+            return self._changing.change(asked, context)
         except ResourceError as error:
             raise (_with_draft(error, handle, kept) if REPORT in error.details else error) from error.__cause__
 
@@ -440,6 +445,27 @@ class Keeping:
             return error
         report = {} if plan.report is None else plan.report.as_data()
         return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
+
+
+_HOW = ("verify", "tidy", "format", "cascade")
+"""Parameters of the context that are kept; not `reload`, by which less would be checked than the call says."""
+
+
+def _how(context: Context, *, besides: str = "") -> dict[str, Any]:
+    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
+    usual, names = Context(), (name for name in _HOW if name != besides)
+    return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
+
+
+def _as_wanted(context: Context, kept: Kept) -> Context:
+    """Return the context of a call that makes a draft, with what the draft's own caller wanted where it says nothing.
+
+    edit app.f --verify tests --source f.py     refused: it does not parse
+    amend draft_9f2c --old … --new …            is verified by tests, too
+    """
+    own = _how(context)
+    wanted = {name: tuple(value) if name == "verify" else value for name, value in kept.how.items() if name not in own}
+    return replace(context, **wanted, why=context.why or kept.message or None)
 
 
 def _still_true(checks: Sequence[Check], outcome: Outcome) -> list[Check]:

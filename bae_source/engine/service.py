@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.address import is_selector
@@ -282,9 +283,10 @@ class Service:
             )
         if asked.runner != "change":
             return self._command(asked, context)
-        from bae_source.engine.applying import as_steps  # changes alone
+        if isinstance(asked, Composed) and asked.steps():
+            from bae_source.engine.applying import as_steps  # few changes stand for several
 
-        asked = as_steps(asked)
+            asked = as_steps(asked)
         try:
             outcome = self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
             return self.keeping.planned(asked, context, outcome) if context.dry_run else outcome

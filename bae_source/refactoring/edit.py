@@ -13,7 +13,7 @@ from bae_source.model.address import Address, Segment, parse_name
 from bae_source.model.call import Call
 from bae_source.model.outcome import ETAG
 from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described
+from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described, parameters
 from bae_source.model.span import Span
 from bae_source.project.importing.plan import with_imports
 from bae_source.project.naming.changeable import check_bounded, resolve_to_change
@@ -36,6 +36,7 @@ from bae_source.syntax.rewrite.textual import (
     is_indented_twice,
     left_suite,
     outside,
+    pieces_of,
     replace_texts,
     stands,
 )
@@ -115,18 +116,21 @@ class Edit(Request, frozen=True, kw_only=True):
         if self.rename_to is None:
             return ()
         self._check_rename(self.target)
-        fields = (
-            (name, getattr(self, name)) for name in self.__struct_fields__ if name not in ("rename_to", "if_match")
-        )
-        edit = {"do": self.verb, **{name: value for name, value in fields if value not in (None, ())}}
+        given = self._given("rename_to", "if_match")
         rename = {"do": "rename", "target": self.target, "new_name": self.rename_to}
-        matched = {"if_match": self.if_match} if self.if_match is not None else {}
-        if edit.keys() == {"do", "target", "every"}:
+        edit = {"do": self.verb, "target": self.target, **given}
+        matched = {} if self.if_match is None else {"if_match": self.if_match}
+        if not given:
             return ({**rename, **matched},)
         if self.new_source is not None and _binds(self.new_source, self.rename_to):
             owner = self.target.rpartition(".")[0]
             return {**rename, **matched}, {**edit, "target": f"{owner}.{self.rename_to}"}
         return {**edit, **matched}, rename
+
+    def _given(self, *besides: str) -> dict[str, Any]:
+        """Return the parameters beside the target that have other values than where they are left out."""
+        kept = (each for each in parameters(type(self)) if each.name not in ("target", *besides))
+        return {each.name: value for each in kept if (value := getattr(self, each.name)) != each.default}
 
     def plan(self, workspace: Workspace) -> Plan:
         """Plan the change.
@@ -179,8 +183,7 @@ class Edit(Request, frozen=True, kw_only=True):
     @property
     def _pieces(self) -> tuple[Piece, ...]:
         """The texts to replace."""
-        pairs = zip(_several(self.old), _several(self.new), strict=True)
-        return tuple(Piece(old=old, new=new, every=self.every, nth=self.nth) for old, new in pairs)
+        return pieces_of(self.old, self.new, verb=self.verb, every=self.every, nth=self.nth)
 
     def _for_each(self, targets: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
         """Return the edit of each of several targets."""
@@ -190,9 +193,7 @@ class Edit(Request, frozen=True, kw_only=True):
                 "rename_to and if_match go with one target alone.",
                 hints=["Leave them out, or give one target."],
             )
-        fields = {name: getattr(self, name) for name in self.__struct_fields__ if name != "target"}
-        given = {name: value for name, value in fields.items() if value not in (None, ())}
-        return tuple({"do": self.verb, "target": target, **given} for target in dict.fromkeys(targets))
+        return tuple({"do": self.verb, "target": target, **self._given()} for target in dict.fromkeys(targets))
 
     def _check_rename(self, target: str) -> None:
         """See that there is a symbol to rename."""
@@ -222,19 +223,16 @@ class Edit(Request, frozen=True, kw_only=True):
             raise RequestError("invalid_arguments", "comment does not go with old and new.", hints=["Make two edits."])
 
     def _check_pieces(self) -> None:
-        """See that each old text has a new one, and that it is clear which places of it are meant."""
-        old, new = len(_several(self.old)), len(_several(self.new))
-        problem = ""
-        if old != new or (self.old is not None and not old):
-            problem = f"edit takes a new for each old; there are {old} of old and {new} of new."
-        elif (self.every or self.nth is not None) and not old:
-            problem = "every and nth go with old and new."
+        """See that it is clear which places of the old texts are meant."""
+        count, problem, hint = len(self._pieces), "", ""
+        if (self.every or self.nth is not None) and not count:
+            problem, hint = "every and nth go with old and new.", "Give old and new as well."
         elif self.every and self.nth is not None:
-            problem = "every and nth exclude each other."
-        elif self.nth is not None and old > 1:
-            problem = "nth goes with one old alone."
+            problem, hint = "every and nth exclude each other.", "Leave one of them out."
+        elif self.nth is not None and count > 1:
+            problem, hint = "nth goes with one old alone.", "Give one old and one new."
         if problem:
-            raise RequestError("invalid_arguments", problem, hints=["Give old and new in pairs, in the same order."])
+            raise RequestError("invalid_arguments", problem, hints=[hint])
 
     def _plan_module(self, workspace: Workspace, resolved: Resolved) -> Plan:
         """Change a piece of a module's text, a part of it, or its imports."""
@@ -348,10 +346,6 @@ def _binds(source: str, name: str) -> bool:
         re.search(rf"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{word}\b|^[ \t]*{word}[ \t]*[:=]", source)
         is not None
     )
-
-
-def _several(given: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else given or ()
 
 
 def _written(every: Sequence[tuple[Span, str]], splice: tuple[Span, str]) -> Span:

@@ -173,6 +173,24 @@ def test_bytes_that_are_no_text_are_refused(root: Path) -> None:
     assert "is not UTF-8" in done.said
 
 
+def test_source_that_is_given_keeps_its_lines_and_a_quoted_mark_begins_none() -> None:
+    source = 'x = "a\x0cb\u2028c"\r\ny = 1\r\n'
+    found = list(commands(f"edit m --source - <<'END'\r\n{source}END\r\ngrep '<<END'\r\nread m <<-\"X\"\nX\n"))
+    assert [(line.words, line.text) for line in found] == [
+        (("edit", "m", "--source", "-"), source),
+        (("grep", "<<END"), ""),
+        (("read", "m"), ""),
+    ]
+
+
+def test_a_budget_is_kept_and_a_line_may_be_quiet(root: Path) -> None:
+    (root / "m.py").write_text("".join(f"def f{n}():\n    return {n}\n" for n in range(200)))
+    done = do(root, "edit m --old 'return 1' --new 'return 10' --every -q\n", "--budget", "1500", "--reload", "off")
+    assert done.status == 0, done.said
+    assert "warning[shortened]" in done.said
+    assert len(done.out) < 2500
+
+
 def test_words_are_split_as_a_shell_does() -> None:
     script = "a 'b c' \"d\ne\" f\\ g\n # h 'i\n i <<X\nX Y\n X \nj '#k' l#m\n"
     found = [(line.number, line.words, line.text) for line in commands(script)]

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from bae_source.adapters.cli.arguments import ROOT, Argument, Shape, of_context
 from bae_source.adapters.cli.streams import Streams
+from bae_source.adapters.offer import PROFILES
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.outcome import Outcome
 from bae_source.model.page import USUAL
@@ -45,7 +46,6 @@ class Command(Struct, frozen=True, kw_only=True):
 _COMMIT = REQUESTS.called("commit")
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
-PROFILES = ("core", "read", "full")
 _PROFILE = Argument(
     parameter="profile",
     flags=("--profile",),

@@ -1,7 +1,7 @@
 """`do`: several commands, a line each; what they change is made together at the end, or not at all.
 
     bae-source do <<'END'
-    read app.core.f                                     reads see what is planned in front of them
+    read app.core.f                                     reads see what is planned before them
     edit app.core.f --old "wait=5" --new "wait=30"
     insert app.core.f --position after --source - <<'EOF'
     def g(): ...
@@ -35,7 +35,7 @@ from bae_source.adapters.cli.cli import FAMILIES, INTERRUPTED, answered, deliver
 from bae_source.adapters.cli.incoming import read_text
 from bae_source.adapters.cli.invocation import command_line
 from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
-from bae_source.engine.registry import REQUESTS
+from bae_source.engine.registry import REQUESTS, called
 from bae_source.engine.service import Service
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.call import Call
@@ -46,7 +46,7 @@ from bae_source.model.request import Effect, Request
 MOST = 1000
 """Commands that are carried out."""
 _PROGRAMS = ("bae-source", "bae_source")
-_HERE = re.compile(r"<<-?(\w+)")
+_HERE = re.compile(r"(?:^|\s)<<-?(['\"]?)(\w+)\1\s*\Z")
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -154,7 +154,7 @@ class _Doing:
         if self._handle is None:
             return Outcome(status="answer")
         try:
-            outcome = self._service.keeping.commit(self._handle, "refuse", (), self._context)
+            outcome = self._service.run(*called("commit", {"draft": self._handle}, self._context))
         except ResourceError as error:
             hints = [*error.hints, Call("commit", draft=self._handle, then="tries it again.")]
             return failed(error.altered(hints=hints, details={**error.details, "draft": self._handle}))
@@ -190,7 +190,7 @@ class _Doing:
             )
         if asked.effect is Effect.READS and self._handle is None:
             return self._service.run(asked, context)
-        usual = Context(who=context.who, budget=context.budget, cursor=context.cursor)
+        usual = Context(who=context.who, budget=context.budget, cursor=context.cursor, quiet=context.quiet)
         if asked.effect is not Effect.READS and context != usual:
             raise RequestError(
                 "invalid_arguments",
@@ -224,7 +224,7 @@ def commands(text: str) -> Iterator[Line]:
     Raises:
         RequestError: `invalid_arguments` where a quote or a text is not ended, or there are too many.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")  # other ends of lines may stand in source that is given
     position = count = 0
     while position < len(lines):
         first, words, position = _split(lines, position)
@@ -232,10 +232,9 @@ def commands(text: str) -> Iterator[Line]:
             continue
         if words[0] in _PROGRAMS:
             words = words[1:]
-        here = _HERE.fullmatch(words[-1]) if words else None
         given = ""
-        if here:
-            given, position = _until(lines, position, here[1], first)
+        if here := _HERE.search(lines[position - 1]):
+            given, position = _until(lines, position, here[2], first)
             words = words[:-1]
         count += 1
         if count > MOST:
@@ -249,7 +248,7 @@ def commands(text: str) -> Iterator[Line]:
 
 def _split(lines: list[str], position: int) -> tuple[int, list[str], int]:
     """Return the number of the line that a command begins on, its words, and where the next one begins."""
-    first, whole = position + 1, lines[position]
+    first, whole = position + 1, lines[position].removesuffix("\r")
     if whole.lstrip().startswith("#"):
         return first, [], position + 1
     while True:
@@ -261,7 +260,8 @@ def _split(lines: list[str], position: int) -> tuple[int, list[str], int]:
                 raise RequestError(
                     "invalid_arguments", f"A quote that begins in line {first} is not ended.", hints=["End it."]
                 ) from None
-            whole = f"{whole}\n{lines[position]}" if not _is_continued(whole) else whole[:-1] + lines[position]
+            following = lines[position].removesuffix("\r")
+            whole = f"{whole}\n{following}" if not _is_continued(whole) else whole[:-1] + following
 
 
 def _is_continued(line: str) -> bool:

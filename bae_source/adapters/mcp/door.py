@@ -57,19 +57,18 @@ class Door:
         Parameters:
             who: the client's name, for the history; None for the user's.
         """
-        verb = name
-
-        def do() -> Outcome:
-            nonlocal verb
+        try:
             verb, own = self._offer.opened(name, arguments)
-            return self._offer.helped(own) if verb == HELP else self._call(verb, own, who)
-
-        return self._guarded(lambda: verb, do)
+        except RequestError as error:
+            return as_called(name, failed(shortened_error(error, self._budget)))
+        if verb == HELP:
+            return self._guarded(verb, lambda: self._offer.helped(own))
+        return self._guarded(verb, lambda: self._call(verb, own, who))
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
         """Answer a reading request, whether it is offered as a tool or not."""
         context = Context(budget=budget, by_model=True, calls="tool")
-        return self._guarded(lambda: verb, lambda: self.service.run(*called(verb, arguments, context)))
+        return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
 
     def unheard(self, outcome: Outcome) -> None:
         """End the transaction that a call began whose answer nobody got."""
@@ -92,14 +91,14 @@ class Door:
     def _progressed(self, done: int, of: int, last: str) -> None:
         self.at = so_far(done, of, last)
 
-    def _guarded(self, verb: Callable[[], str], do: Callable[[], Outcome]) -> Outcome:
+    def _guarded(self, verb: str, do: Callable[[], Outcome]) -> Outcome:
         self.at = ""
         try:
             return do()
         except ResourceError as error:
-            return as_called(verb(), failed(shortened_error(error, self._budget)))
+            return as_called(verb, failed(shortened_error(error, self._budget)))
         except Exception as error:  # noqa: BLE001  # the edge: the server goes on
-            return as_called(verb(), bug(error, verb()))
+            return as_called(verb, bug(error, verb))
 
     def _call(self, verb: str, arguments: Mapping[str, Any], who: str | None) -> Outcome:
         tool = self._offer.reached[verb]

@@ -38,7 +38,7 @@ def described(among: Offer, tool: Tool | Relay) -> dict[str, Any]:
 
 
 _USUAL = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": True}
-"""What the protocol takes a hint for where it is left out."""
+"""Values that the protocol takes for hints which are left out."""
 _OF_CHANGES = ("destructiveHint", "idempotentHint")
 """Hints that mean nothing of a tool which only reads."""
 

@@ -61,7 +61,7 @@ def check_bounded(found: Resolved) -> None:
     if opened is None or found.group is None:
         return
     spans = (found.tree.outline.definitions[index].span for index in found.group.members)
-    if any(span.start <= opened < span.end for span in spans):
+    if any(span.end > opened for span in spans):
         line = found.tree.source.lines.number(opened)
         raise Refused(
             "unsafe_change",

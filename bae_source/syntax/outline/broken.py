@@ -93,7 +93,7 @@ def _bounded(text: str) -> tuple[str, int | None]:
             last = lexed.strings[-1].start if lexed.strings else len(text)
             return text, last if opening is None else opening
         text = f"{text[:opening]} {text[opening + 1 :]}"
-    return text, text.find("(") if "(" in text else 0
+    return text, 0
 
 
 def _ends_below(text: str, lexed: Lexed, opening: int) -> bool:

@@ -42,6 +42,29 @@ class Piece(Struct, frozen=True, kw_only=True):
     nth: int | None = None
 
 
+def pieces_of(
+    old: str | tuple[str, ...] | None,
+    new: str | tuple[str, ...] | None,
+    *,
+    verb: str,
+    every: bool = False,
+    nth: int | None = None,
+) -> tuple[Piece, ...]:
+    """Return the pieces that texts in pairs stand for; none where there is no text.
+
+    Raises:
+        RequestError: `invalid_arguments` unless each old one has a new one.
+    """
+    olds, news = ((each,) if isinstance(each, str) else each or () for each in (old, new))
+    if len(olds) != len(news) or (old is not None and not olds):
+        raise RequestError(
+            "invalid_arguments",
+            f"{verb} takes a new for each old; there are {len(olds)} of old and {len(news)} of new.",
+            hints=["Give old and new in pairs, in the same order."],
+        )
+    return tuple(Piece(old=one, new=other, every=every, nth=nth) for one, other in zip(olds, news, strict=True))
+
+
 class Replaced(Struct, frozen=True):
     """Splices that replace pieces of text, in order; none where the new ones stand there already.
 
