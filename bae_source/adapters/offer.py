@@ -148,7 +148,7 @@ _READING = (
 )
 _CHANGING = (
     "insert, write, change_signature, replace and rewrite (code patterns with holes), imports_add, imports_remove, "
-    "imports_organise, exports_add, exports_remove, tests_run, commit and abandon (of a draft), redo"
+    "imports_organise, exports_add, exports_remove, tests_run, commit, amend and abandon (of a draft), redo"
 )
 _RELAYS = (Relay(name=CALL, reads=True), Relay(name=CHANGE, reads=False))
 

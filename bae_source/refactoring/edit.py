@@ -11,7 +11,6 @@ from msgspec import Meta, structs
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, parse_name
 from bae_source.model.call import Call
-from bae_source.model.outcome import ETAG
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Imports, Request, Target, described, parameters
 from bae_source.model.span import Span
@@ -20,7 +19,7 @@ from bae_source.project.naming.changeable import check_bounded, resolve_to_chang
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.naming.spans import single, span_of
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.refactoring.planning.plan import check_etag, planned
+from bae_source.refactoring.planning.plan import check_etag, planned, telling_etag
 from bae_source.syntax.outline.groups import check_altered
 from bae_source.syntax.outline.locate import find, unit_for
 from bae_source.syntax.outline.tree import Tree
@@ -266,10 +265,8 @@ class Edit(Request, frozen=True, kw_only=True):
         """Replace pieces of text; lines that would leave the symbol move into it."""
         assert resolved.group is not None
         tree, span = resolved.tree, span_of(resolved)
-        try:
+        with telling_etag(etag_of(span.cut(tree.text))):
             found = replace_texts(tree, span, self._pieces, name=str(resolved.address))
-        except LookupFailed as error:
-            raise error.altered(details={**error.details, ETAG: etag_of(span.cut(tree.text))}) from None
         if not found.splices:
             return self._planned(workspace, resolved, Replacement())
         given, first = found.splices, list[ResourceError]()

@@ -197,6 +197,14 @@ def test_what_does_not_occur_shows_what_is_nearest_and_the_etag(source: Source) 
     assert again.status == "applied"
 
 
+@pytest.mark.parametrize("target", ["mod.A.m", "mod.A", "mod", "mod@docstring", ":notes.md"])
+def test_what_does_not_occur_anywhere_brings_the_etag(source: Source, target: str) -> None:
+    (source.root / "mod.py").write_text(f'"""Doc."""\n{MODULE}')
+    with pytest.raises(LookupFailed) as caught:
+        source.edit(target, old="nothing\nlike this\n", new="x")
+    assert caught.value.details["etag"] == source.read(target, full=True).etag
+
+
 @pytest.mark.parametrize("target", ["mod.A.m", "mod.A", ":notes.md"])
 def test_a_refused_etag_brings_what_is_there_now(source: Source, target: str) -> None:
     error = refused(source, target, old="x", new="y", every=True, if_match="0123456789abcdef")

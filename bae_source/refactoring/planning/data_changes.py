@@ -28,7 +28,7 @@ from bae_source.project.files.overlay import Planned
 from bae_source.project.files.port import FileKind
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent, check_etag_of, check_way, extent_of, is_text
-from bae_source.refactoring.planning.plan import planned_files
+from bae_source.refactoring.planning.plan import planned_files, telling_etag
 from bae_source.syntax.rewrite.textual import Piece, place_texts
 from bae_source.syntax.text.source import codec_of, dominant_newline, kept_uniform
 
@@ -61,7 +61,8 @@ def edit_data(
     if source is not None:
         after, notices = _replaced(before, source, extent.address)
     else:
-        after, notices = _edited(before, pieces, extent.address)
+        with telling_etag(extent.etag):
+            after, notices = _edited(before, pieces, extent.address)
     return _plan(workspace, extent.address, path, after, "Edited", seen=(extent.etag,), notices=notices)
 
 

@@ -23,7 +23,7 @@ from bae_source.project.importing.plan import with_imports
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.naming.spans import check_part, span_of
 from bae_source.project.workspace import Workspace, etag_of
-from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.refactoring.planning.plan import Spliced, planned_files, telling_etag
 from bae_source.syntax.outline.locate import group_span, qualname_of
 from bae_source.syntax.rewrite.module_parts import altered_module, remove_module_part, replace_module_part, touched
 from bae_source.syntax.rewrite.placeholders import check_complete
@@ -57,7 +57,9 @@ def edit_module(workspace: Workspace, resolved: Resolved, change: ModuleChange) 
     splices: Splices = []
     fitted: tuple[Notice, ...] = ()
     if change.pieces:
-        found = replace_texts(resolved.tree, span_of(resolved), change.pieces, name=str(resolved.address))
+        span = span_of(resolved)
+        with telling_etag(etag_of(span.cut(resolved.tree.text))):
+            found = replace_texts(resolved.tree, span, change.pieces, name=str(resolved.address))
         splices, fitted = list(found.splices), found.notices
     elif change.source is not None and part is not None:
         splices = replace_module_part(resolved.tree, part, change.source)

@@ -8,13 +8,14 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, ResourceError, SourceError
+from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.address import Address
 from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, Contents, FileChange, between
@@ -87,6 +88,15 @@ def outdated(address: str, present: str, source: str | None) -> Refused:
         hints=[f"Look at what it is now, {is_shown}, and repeat the change with the new etag {present}."],
         details={ETAG: present, **({} if source is None else {PREVIEW: source})},
     )
+
+
+@contextmanager
+def telling_etag(etag: str) -> Iterator[None]:
+    """Have an error of a text that is not where it is to be replaced carry the present etag of what was looked into."""
+    try:
+        yield
+    except LookupFailed as error:
+        raise error.altered(details={**error.details, ETAG: etag}) from None
 
 
 def planned(
