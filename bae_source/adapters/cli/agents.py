@@ -36,7 +36,7 @@ Use it instead of cat, grep, sed and patches: code has names (app.net.Client.sen
 
 Every change takes --verify tests, --verify types, --dry-run and -q (no diff). Text files are :README.md, :docs/a.md.
 Errors name the next call; exit status 3 is not found, 5 refused, 6 did not verify: then nothing was written.
-What was refused is kept: bae-source amend DRAFT --old … --new … mends it. bae-source help VERB explains the rest.
+A long text that was refused is kept: bae-source amend DRAFT --old … --new … mends it. bae-source help VERB says more.
 """
 
 
