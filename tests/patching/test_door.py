@@ -423,6 +423,26 @@ def test_a_patch_that_was_tried_is_planned_anew_on_what_the_files_hold_now(proje
     assert state(project) == before
 
 
+def test_a_file_that_is_changed_and_then_renamed_has_both_changes(project: Path, src: Source) -> None:
+    update = "*** Update File: docs/guide.md\n"
+    moved = f"{update}@@\n-One.\n+1.\n{update}*** Move to: docs/n.md\n@@\n-Two.\n+2.\n"
+    src.apply(patch=f"*** Begin Patch\n{moved}*** End Patch\n")
+    assert (project / "docs" / "n.md").read_text() == "# Guide\n\n1.\n\n2.\n\nThree.\n"
+    assert not (project / "docs" / "guide.md").exists()
+
+
+def test_a_file_is_renamed_to_the_same_letters_in_another_case(project: Path, src: Source) -> None:
+    before = state(project)
+    src.apply(patch="diff --git a/docs/guide.md b/docs/Guide.md\nrename from docs/guide.md\nrename to docs/Guide.md\n")
+    assert [each.name for each in (project / "docs").iterdir()] == ["Guide.md"]
+    src.undo()
+    assert state(project) == before
+    new = "diff --git a/docs/Guide.md b/docs/Guide.md\nnew file mode 100644\n"
+    with pytest.raises(Refused, match="case alone"):
+        src.apply(patch=new)
+    assert state(project) == before
+
+
 @pytest.mark.parametrize("patch", ["", "\n", " \r\n"])
 def test_an_empty_patch_says_so_and_names_the_next_call(project: Path, patch: str) -> None:
     before = state(project)
@@ -430,6 +450,9 @@ def test_an_empty_patch_says_so_and_names_the_next_call(project: Path, patch: st
     assert done.status == 2
     assert done.said.startswith("error[invalid_arguments]: The patch is empty; nothing was changed.\n")
     assert "git diff HEAD" in done.said
+    unnamed = run("apply", "-", folder=project, stdin=patch.encode())
+    assert unnamed.status == 2
+    assert "Standard input is empty: no changes are in it, and no patch." in unnamed.said
     assert state(project) == before
 
 

@@ -77,9 +77,9 @@ class Patching:
         self._sections = sections
         self._begun = Patched()
         """The outcome of the series before."""
-        self._leaving: set[str | None] = set()
+        self._leaving: set[str] = set()
         """Paths that files of the series have before it, and leave."""
-        self._arriving: set[str | None] = set()
+        self._arriving: set[str] = set()
         """Paths that files of the series have after it, and not before."""
         self.result = Patched()
 
@@ -105,8 +105,10 @@ class Patching:
         self._begun = Patched(
             contents=dict(made.contents), origins=dict(made.origins), executable=dict(made.executable)
         )
-        self._leaving = {each.old for each in series if each.section.action in ("rename", "delete")}
-        self._arriving = {each.new for each in series if each.section.action in ("create", "rename", "copy")}
+        self._leaving = {each.old for each in series if each.old and each.section.action in ("rename", "delete")}
+        self._arriving = {
+            each.new for each in series if each.new and each.section.action in ("create", "rename", "copy")
+        }
 
     def _do(self, each: Named) -> None:
         """Do what one section says.
@@ -322,8 +324,9 @@ class Patching:
         )
 
     def _without_gone(self) -> Workspace:
-        """Return the project without the files that the patch has taken away until here."""
-        gone = [path for path, content in self.result.contents.items() if content is None]
+        """Return the project without the files that the patch has taken away, or takes away in this series."""
+        gone = {path for path, content in self.result.contents.items() if content is None}
+        gone |= {path for path in self._leaving - self._arriving if self._content(self._begun, path) is not None}
         before = {path: self._workspace.content(path) for path in gone}
         return self._workspace.after(between(before, dict.fromkeys(gone))) if gone else self._workspace
 
@@ -343,7 +346,7 @@ class Patching:
             f"{path}, which the patch names, is not there",
             unchanged=True,
             hints=["Names of files are taken from the project's root, or from the top of its repository."],
-            candidates=list(dict.fromkeys(self._close(path)))[:5],
+            candidates=[each for each in dict.fromkeys(self._close(path)) if each != self._called(path)][:5],
         )
 
     def _close(self, path: str) -> Iterator[str]:
