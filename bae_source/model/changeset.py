@@ -57,7 +57,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
         mode: permission bits that the file shall have; None for those that it has, those of its origin, or the usual
             ones. With a mode it may have no edits.
         owner: user and group that it shall have as far as the system lets us; None as with `mode`.
-        executable: whether those who may read it shall be able to run it, or nobody; None where that stays as it is.
+        executable: whether all who may read it shall be able to run it, or none; None where that stays as it is.
         anew: whether it is another file than the one that has its name now, and so looks as a new one does.
     """
 

@@ -10,8 +10,8 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec.structs import replace
 
-from bae_source.errors import Refused, RequestError, ResourceError
-from bae_source.model.changeset import ChangeSet, Edit, FileChange, digest
+from bae_source.errors import Refused, RequestError
+from bae_source.model.changeset import ChangeSet, Edit, FileChange
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.report import Report
@@ -19,10 +19,11 @@ from bae_source.model.request import Effect, Request, described
 from bae_source.model.text import counted, is_text, listed
 from bae_source.project.naming.listed_symbols import has_name
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.patching.changed import changed_in
 from bae_source.refactoring.patching.files import Patched, Patching
 from bae_source.refactoring.patching.places import called
-from bae_source.refactoring.patching.told import refused
+from bae_source.refactoring.patching.report import refused
+from bae_source.refactoring.patching.symbols import changed_in
+from bae_source.refactoring.planning.joining import with_modes
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.still_used import modules_gone
 from bae_source.syntax.patches.reading import read_patch
@@ -37,7 +38,7 @@ class Patch(Request, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "change"
 
-    patch: Annotated[str, described("The text of the patch.", min_length=1)]
+    patch: Annotated[str, described("The text of the patch.")]
     encoding: Annotated[
         Literal["utf-8", "latin-1"], described("With latin-1, each character of the text is a byte of the patch.")
     ] = "utf-8"
@@ -110,8 +111,8 @@ def _planned(workspace: Workspace, text: str) -> Plan:
         warnings=found.notices,
     )
     files = [_finer(file, found.edits) for file in plan.changes.files]
-    plan = replace(plan, changes=ChangeSet(tuple(_with_modes(workspace, files, modes))))
-    return _told(workspace, plan, found) if plan.changes else plan
+    plan = replace(plan, changes=ChangeSet(tuple(with_modes(files, modes, workspace))))
+    return _reported(workspace, plan, found) if plan.changes else plan
 
 
 def _check(found: Patched, hunks: int, *, is_applied: bool) -> None:
@@ -127,20 +128,8 @@ def _check(found: Patched, hunks: int, *, is_applied: bool) -> None:
     errors = list(found.errors)
     if not is_applied or found.failed:
         errors += found.missing
-    if found.failed:
+    if found.failed or errors:
         raise refused(found.failed, errors, found.applied, hunks)
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        first = errors[0]
-        clauses = "; ".join(dict.fromkeys(_bare(each) for each in errors))
-        hints = dict.fromkeys(hint for each in errors for hint in each.hints)
-        candidates = dict.fromkeys(one for each in errors for one in each.candidates)
-        raise first.altered(subject="", reason=clauses, unchanged=True, hints=hints, candidates=candidates)
-
-
-def _bare(error: ResourceError) -> str:
-    return (f"{error.subject} {error.reason}" if error.subject else error.reason).rstrip(".")
 
 
 def _summary(workspace: Workspace, paths: list[str]) -> str:
@@ -156,18 +145,7 @@ def _finer(file: FileChange, edits: Mapping[str, list[Edit]]) -> FileChange:
     return file if made is None or file.origin is not None else replace(file, edits=tuple(made))
 
 
-def _with_modes(workspace: Workspace, files: list[FileChange], modes: Mapping[str, bool]) -> Iterator[FileChange]:
-    """Yield the changes of files with those that only become programs, or are none any more."""
-    changed = {file.path: file for file in files}
-    for path in sorted({*changed, *modes}):
-        file = changed.get(path)
-        if file is None:
-            same = digest(workspace.content(path) or b"")
-            file = FileChange(path=path, before=same, after=same, edits=())
-        yield replace(file, executable=modes.get(path)) if path in modes else file
-
-
-def _told(workspace: Workspace, plan: Plan, found: Patched) -> Plan:
+def _reported(workspace: Workspace, plan: Plan, found: Patched) -> Plan:
     """Return a plan with what it changes, and what is left of modules that go."""
     later = workspace.after(plan.changes)
     changed: list[str] = []

@@ -41,7 +41,7 @@ def git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
 
 
 def state(root: Path) -> dict[str, tuple[bytes, bool]]:
-    """What is the user's, and whether it is a program: our own state and caches left out."""
+    """Return the files of the user, each with whether it is a program; our own state and caches are left out."""
     return {
         path.relative_to(root).as_posix(): (path.read_bytes(), os.access(path, os.X_OK))
         for path in root.rglob("*")

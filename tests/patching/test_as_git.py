@@ -126,6 +126,32 @@ def test_what_git_diffs_is_applied_as_git_applies_it(trees: tuple[Path, Path], s
     assert state(mine) == before
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_several_commits_are_applied_as_git_has_them(trees: tuple[Path, Path], seed: int) -> None:
+    mine, other = trees
+    rng = random.Random(seed)
+    before, first = state(mine), git(other, "rev-parse", "HEAD").decode().strip()
+    for number in range(rng.randint(2, 4)):
+        _changed(rng, other)
+        git(other, "add", "-A")
+        git(other, "commit", "-q", "--allow-empty", "-m", f"change {number}")
+    options = rng.choice(([], ["-M"], ["-C"], ["--no-renames"], ["-U1"]))
+    patch = git(other, "format-patch", "--stdout", f"{first}..HEAD", *options)
+    expected = state(other)
+    git(other, "reset", "-q", "--hard", first)
+    src = Source(mine, who="patches")
+    made = src.apply(patch=patch.decode("utf-8", "surrogateescape"), reload="off")
+    try:
+        assert state(mine) == expected
+        git(other, "apply", "-", given=made.diff.encode("utf-8", "surrogateescape"))
+        assert state(other) == expected
+    finally:
+        src.undo()
+        git(other, "reset", "-q", "--hard")
+        git(other, "clean", "-qfd")
+    assert state(mine) == before
+
+
 def test_a_diff_of_ours_is_applied_by_us(trees: tuple[Path, Path]) -> None:
     mine, _ = trees
     src = Source(mine, who="patches")

@@ -110,8 +110,8 @@ def test_bytes_that_are_no_utf_8_come_through_a_pipe(project: Path) -> None:
     done = run("apply", "-", "--json", folder=project, stdin=patch)
     assert done.json["status"] == "applied"
     assert (project / "docs" / "old.txt").read_bytes() == text + "Köln\n".encode("latin-1")
-    told = run("history", done.json["operation_id"], folder=project)
-    assert b"K\\\\udcf6ln" in told.out
+    shown = run("history", done.json["operation_id"], folder=project)
+    assert b"K\\\\udcf6ln" in shown.out
     assert run("undo", folder=project).status == 0
     assert (project / "docs" / "old.txt").read_bytes() == text
 
@@ -411,12 +411,111 @@ def test_names_begin_at_the_top_of_the_repository_too(tmp_path: Path) -> None:
     assert not (top / "lib" / "other.py").exists()
 
 
-def test_a_patch_is_planned_anew_if_its_hunks_still_fit_and_refused_if_not(project: Path, src: Source) -> None:
-    with src.transaction() as tx:
-        tx.edit("app.uses.VALUE", old="f()", new="f() + 1")
-        planned = Source(project).apply(patch=TWO, dry_run=True)
-        tx.abandon()
+def test_a_patch_that_was_tried_is_planned_anew_on_what_the_files_hold_now(project: Path, src: Source) -> None:
+    assert src.apply(patch=TWO, dry_run=True).status == "planned"
     (project / "app" / "core.py").write_text(CORE.replace("import os", "import os, sys"))
-    assert planned.status == "planned"
     assert src.apply(patch=TWO).status == "applied"
     assert "import os, sys" in (project / "app" / "core.py").read_text()
+    (project / "app" / "core.py").write_text(CORE.replace("a = 1", "a = 5"))
+    before = state(project)
+    with pytest.raises(Refused, match=r"1 of 2 hunks does not fit: hunk 1 of app.core"):
+        src.apply(patch=TWO)
+    assert state(project) == before
+
+
+def test_a_file_that_is_changed_and_then_renamed_has_both_changes(project: Path, src: Source) -> None:
+    update = "*** Update File: docs/guide.md\n"
+    moved = f"{update}@@\n-One.\n+1.\n{update}*** Move to: docs/n.md\n@@\n-Two.\n+2.\n"
+    src.apply(patch=f"*** Begin Patch\n{moved}*** End Patch\n")
+    assert (project / "docs" / "n.md").read_text() == "# Guide\n\n1.\n\n2.\n\nThree.\n"
+    assert not (project / "docs" / "guide.md").exists()
+
+
+def test_a_file_is_renamed_to_the_same_letters_in_another_case(project: Path, src: Source) -> None:
+    before = state(project)
+    src.apply(patch="diff --git a/docs/guide.md b/docs/Guide.md\nrename from docs/guide.md\nrename to docs/Guide.md\n")
+    assert [each.name for each in (project / "docs").iterdir()] == ["Guide.md"]
+    src.undo()
+    assert state(project) == before
+    new = "diff --git a/docs/Guide.md b/docs/Guide.md\nnew file mode 100644\n"
+    with pytest.raises(Refused, match="case alone"):
+        src.apply(patch=new)
+    assert state(project) == before
+
+
+@pytest.mark.parametrize("patch", ["", "\n", " \r\n"])
+def test_an_empty_patch_says_so_and_names_the_next_call(project: Path, patch: str) -> None:
+    before = state(project)
+    done = run("apply", "--patch", "-", folder=project, stdin=patch.encode())
+    assert done.status == 2
+    assert done.said.startswith("error[invalid_arguments]: The patch is empty; nothing was changed.\n")
+    assert "git diff HEAD" in done.said
+    unnamed = run("apply", "-", folder=project, stdin=patch.encode())
+    assert unnamed.status == 2
+    assert "Standard input is empty: no changes are in it, and no patch." in unnamed.said
+    assert state(project) == before
+
+
+def test_the_verdict_counts_files_that_cannot_be_patched(project: Path, src: Source) -> None:
+    others = "".join(one(name, "@@ -1 +1 @@\n-a\n+b\n") for name in ("app/cor.py", ".git/config", "../out.py"))
+    before = state(project)
+    with pytest.raises(Refused) as caught:
+        src.apply(patch=one("app/uses.py", "@@ -3 +3 @@\n-VALUE = g()\n+VALUE = 3\n") + others)
+    assert caught.value.message == (
+        "1 of 4 hunks does not fit, and 3 files cannot be patched: hunk 1 of app.uses; nothing was changed."
+    )
+    assert caught.value.candidates == ("app.core",)
+    with pytest.raises(Refused, match=r"3 files cannot be patched: .*app/cor.py, which the patch names, is not there"):
+        src.apply(patch=TWO + others)
+    assert state(project) == before
+
+
+@pytest.mark.parametrize("numbers", ["@@ -1,3 +1,3 @@", "@@ @@"])
+@pytest.mark.parametrize(
+    "body", [" # Guide\n \n-One.\n+One.\n", " # Guide\n \n-One.\n+Two.\n", " # Guide\n \n One.\n+Two.\n"]
+)
+def test_a_newline_is_not_taken_from_a_line_before_the_end(project: Path, body: str, numbers: str) -> None:
+    before = state(project)
+    patch = one("docs/guide.md", f"{numbers}\n{body}\\ No newline at end of file\n")
+    done = run("apply", "-", folder=project, stdin=patch.encode())
+    assert (done.status, state(project)) == (5, before)
+    assert "it ends the file without a newline, and its lines stand before the end" in done.said
+
+
+@pytest.mark.parametrize("form", ["git", "begun"])
+def test_a_file_that_is_renamed_twice_leaves_nothing_between(project: Path, src: Source, form: str) -> None:
+    before = state(project)
+    git(project, "tag", "first")
+    for old, new, text in (("guide", "b", ""), ("b", "c", "x\n"), ("c", "d", "")):
+        git(project, "mv", f"docs/{old}.md", f"docs/{new}.md")
+        with (project / "docs" / f"{new}.md").open("a") as file:
+            file.write(text)
+        git(project, "update-index", f"--chmod={'+' if text else '-'}x", f"docs/{new}.md")
+        git(project, "commit", "-q", "-a", "-m", new)
+    patch = git(project, "format-patch", "--stdout", "first..HEAD").decode()
+    git(project, "reset", "-q", "--hard", "first")
+    if form == "begun":
+        patch = (
+            "*** Begin Patch\n*** Update File: docs/guide.md\n*** Move to: docs/b.md\n"
+            "*** Update File: docs/b.md\n*** Move to: docs/d.md\n@@\n Three.\n+x\n*** End Patch\n"
+        )
+    made = src.apply(patch=patch)
+    expected = {name: each for name, each in before.items() if name != "docs/guide.md"}
+    assert state(project) == {**expected, "docs/d.md": (f"{GUIDE}x\n".encode(), False)}
+    assert "rename from docs/guide.md\nrename to docs/d.md\n" in made.diff
+    src.undo()
+    assert state(project) == before
+
+
+def test_a_file_that_is_renamed_and_made_a_program_comes_back_as_none(project: Path, src: Source) -> None:
+    before = state(project)
+    names = "rename from docs/guide.md\nrename to docs/run.md\n"
+    modes = "old mode 100644\nnew mode 100755\n"
+    made = src.apply(patch=f"diff --git a/docs/guide.md b/docs/run.md\n{modes}similarity index 100%\n{names}")
+    assert made.diff.endswith(f"{modes}similarity index 100%\n{names}")
+    after = state(project)
+    assert after["docs/run.md"] == (GUIDE.encode(), True)
+    src.undo()
+    assert state(project) == before
+    src.redo()
+    assert state(project) == after

@@ -97,7 +97,7 @@ def test_a_line_that_looks_like_a_header_is_a_hunks_own_if_that_counts_it() -> N
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "no file is named"),
+        ("", "The patch is empty"),
         ("hello\n- world\n", "no file is named"),
         ("--- a/x\n+++ b/x\n", "no hunk follows"),
         ("@@ -1 +1 @@\n-a\n+b\n", "no file is named above"),
@@ -111,6 +111,7 @@ def test_a_line_that_looks_like_a_header_is_a_hunks_own_if_that_counts_it() -> N
         ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "binary"),
         ("diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+y\n", "symbolic link"),
         ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\0\n", "NUL"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n\\ No newline at end of file\n+c\n", "other lines follow it"),
         ("*** Begin Patch\n*** Update File: x\n@@\n-a\n+b\n", "ends without *** End Patch"),
         ("*** Begin Patch\n*** Add File: x\n+a\nb\n*** End Patch\n", "does not begin with +"),
         ("*** Begin Patch\n*** Change File: x\n*** End Patch\n", "none of Add File"),
@@ -161,6 +162,12 @@ def test_a_hunk_is_taken_where_it_fits_at_one_place(body: str, expected: str) ->
             "@@ -5,2 +5,2 @@\n-    a = 1\n-        return a\n+    b\n",
             None,
             "its old lines stand there with other indent",
+        ),
+        ("@@ -10,2 +10,2 @@\n     a = 2\n-    b\n+    return a  \n", None, "its old lines are not there"),
+        (
+            "@@ -10,2 +10,2 @@\n     a = 2\n-    b\n+    return a\n\\ No newline at end of file\n",
+            None,
+            "its old lines are not there",
         ),
     ],
 )

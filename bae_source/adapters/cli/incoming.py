@@ -53,20 +53,24 @@ def _standard_input(flag: str, streams: Streams) -> bytes:
         raise RequestError("invalid_arguments", f"{flag}: standard input cannot be read: {error.strerror}.") from None
 
 
+def origin(name: str) -> str:
+    """Return a file's name as messages have it, which for `-` is standard input."""
+    return "Standard input" if name == STANDARD_INPUT else repr(name)
+
+
 def decoded(content: bytes, name: str) -> str:
     """Return the text of a file that was read, or of standard input for `-`.
 
     Raises:
         RequestError: `invalid_arguments`, if it is not UTF-8.
     """
-    origin = "Standard input" if name == STANDARD_INPUT else repr(name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise RequestError(
             "invalid_arguments",
-            f"{origin} is not UTF-8: byte 0x{content[error.start]:02x} in line {line} ({error.reason}).",
+            f"{origin(name)} is not UTF-8: byte 0x{content[error.start]:02x} in line {line} ({error.reason}).",
             hints=["Give source text as UTF-8, whatever encoding the project's file has."],
         ) from None
 

@@ -107,12 +107,12 @@ def _value(argument: Argument, given: Any, streams: Streams) -> Any:
 
 def _changes(text: str, name: str) -> dict[str, Any]:
     """Return the parameters that a file of changes gives: those in its JSON, or the patch that it is."""
-    from bae_source.adapters.cli.incoming import decoded
+    from bae_source.adapters.cli.incoming import decoded, origin
     from bae_source.engine.applying import is_patch  # for changes alone
 
     if is_patch(text):
         return {"patch": text}
-    return _document(decoded(text.encode("utf-8", "surrogateescape"), name), repr(name))
+    return _document(decoded(text.encode("utf-8", "surrogateescape"), name), origin(name))
 
 
 def _document(text: str, name: str) -> dict[str, Any]:
@@ -129,6 +129,8 @@ def _document(text: str, name: str) -> dict[str, Any]:
         'It is to be like {"message": "…", "requests": [{"do": "edit", "target": "…", "new_source": "…"}]}.',
         "A patch that begins with other text is given with --patch.",
     ]
+    if not text.strip():
+        raise RequestError("invalid_arguments", f"{name} is empty: no changes are in it, and no patch.", hints=hint)
     try:
         found = values_of(text)
     except json.JSONDecodeError as error:

@@ -47,9 +47,9 @@ def unified_diff(
     for change in changes.files:
         origin = moved.get(change.path)
         if origin is not None:
-            drawn.append(_moved(change, origin, contents.get(origin, b""), "rename"))
+            drawn.append(_moved(change, origin, contents.get(origin, b""), "rename", mode_of))
         elif change.before is None and change.origin in staying:  # something else takes its place
-            drawn.append(_moved(change, change.origin, contents.get(change.origin, b""), "copy"))
+            drawn.append(_moved(change, change.origin, contents.get(change.origin, b""), "copy", mode_of))
         elif change.path not in gone:
             drawn.append(_file(change, contents.get(change.path, b""), mode_of))
     return "".join(drawn)
@@ -77,8 +77,8 @@ def _file(change: FileChange, before: bytes, mode_of: Callable[[str], int | None
     elif change.after is None:
         lines.append(f"deleted file mode {was}\n")
         right = "/dev/null"
-    elif was != shall:
-        lines.append(f"old mode {was}\nnew mode {shall}\n")
+    else:
+        lines.append(_mode_change(was, shall))
     if before == after and change.before is not None and change.after is not None:
         return "".join(lines) if was != shall else ""
     sides = (None if change.before is None else before, None if change.after is None else after)
@@ -88,21 +88,23 @@ def _file(change: FileChange, before: bytes, mode_of: Callable[[str], int | None
 def _git_modes(change: FileChange, mode_of: Callable[[str], int | None]) -> tuple[str, str]:
     """Return how git has the mode of a file before and after; both are the same where it keeps its own."""
     source = change.path if change.origin is None and not change.anew else change.origin
-    keeps = change.after is not None and change.mode is None and source == change.path
+    keeps = change.after is not None and change.mode is None and change.executable is None and source == change.path
     was = None if keeps or change.before is None else mode_of(change.path)
-    shall = change.mode if change.mode is not None or source is None or keeps else mode_of(source)
     if change.executable is not None:
-        return _git_mode(mode_of(change.path) if change.before is not None else None), _git_mode(
-            0o755 if change.executable else 0o644
-        )
+        return _git_mode(was), _git_mode(stat.S_IXUSR * change.executable)
+    shall = change.mode if change.mode is not None or source is None or keeps else mode_of(source)
     return _git_mode(was), _git_mode(shall)
+
+
+def _mode_change(was: str, shall: str) -> str:
+    return f"old mode {was}\nnew mode {shall}\n" if was != shall else ""
 
 
 def _git_mode(mode: int | None) -> str:
     return "100755" if (mode or 0) & stat.S_IXUSR else "100644"
 
 
-def _moved(change: FileChange, origin: str, before: bytes, how: str) -> str:
+def _moved(change: FileChange, origin: str, before: bytes, how: str, mode_of: Callable[[str], int | None]) -> str:
     """Draw a file that was moved; what it held does not show unless it changed.
 
     Parameters:
@@ -110,8 +112,10 @@ def _moved(change: FileChange, origin: str, before: bytes, how: str) -> str:
     """
     after = change.apply(b"")
     same = 100 if before == after else _similarity(before, after)
+    was, shall = ("", "") if change.executable is None else _git_modes(change, lambda _: mode_of(origin))
     header = (
         f"diff --git {_quoted(f'a/{origin}')} {_quoted(f'b/{change.path}')}\n"
+        f"{_mode_change(was, shall)}"
         f"similarity index {same}%\n{how} from {_quoted(origin)}\n{how} to {_quoted(change.path)}\n"
     )
     whole = (Edit(start=0, old=before, new=after),)

@@ -8,8 +8,9 @@ Invariant: a section that does not fit leaves everything as it is, and the ones 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha1, sha256
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -22,10 +23,10 @@ from bae_source.project.files.port import FileKind
 from bae_source.project.files.second_names import is_link
 from bae_source.project.workspace import etag_of
 from bae_source.refactoring.patching.places import Named, called, named
-from bae_source.refactoring.patching.told import Failed, failed, notices
+from bae_source.refactoring.patching.report import Failed, failed, notices
 from bae_source.refactoring.planning.data_changes import check_free
-from bae_source.syntax.patches.editing import edits, whole
-from bae_source.syntax.patches.fitting import Applied, Fit, Misfit, fitted
+from bae_source.syntax.patches.editing import edits, joined
+from bae_source.syntax.patches.fitting import Applied, Fit, Fitted, Misfit, fitted
 from bae_source.syntax.patches.view import View, exact
 from bae_source.syntax.text.source import codec_of
 
@@ -37,7 +38,7 @@ _SHORTEST = 7
 
 
 class Patched(Struct, kw_only=True):
-    """What a patch comes to.
+    """The outcome of a patch.
 
     Parameters:
         contents: what files hold afterwards, by path; None for those that go.
@@ -47,7 +48,7 @@ class Patched(Struct, kw_only=True):
         counts: how many hunks change a file, by path.
         seen: etags of what the hunks replace.
         applied: hunks and files that are as they should be already.
-        missing: names of files that are to go and are not there.
+        missing: the errors of files that are to go and are not there.
     """
 
     contents: dict[str, bytes | None] = {}
@@ -74,8 +75,12 @@ class Patching:
     def __init__(self, workspace: Workspace, sections: Sequence[Section]) -> None:
         self._workspace = workspace
         self._sections = sections
-        self._begun: Mapping[str, bytes | None] = {}
-        """What the series before left, by path."""
+        self._begun = Patched()
+        """The outcome of the series before."""
+        self._leaving: set[str] = set()
+        """Paths that files of the series have before it, and leave."""
+        self._arriving: set[str] = set()
+        """Paths that files of the series have after it, and not before."""
         self.result = Patched()
 
     def run(self) -> Patched:
@@ -86,45 +91,49 @@ class Patching:
                 self.result.errors.append(each)
             else:
                 found.append(each)
-        series, leaving = -1, set[str | None]()
-        for each in found:
-            if each.section.series != series:
-                series, self._begun = each.section.series, dict(self.result.contents)
-                same = [one for one in found if one.section.series == series]
-                leaving = {one.old for one in same if one.section.action in ("rename", "delete")}
-            try:
-                self._do(each, leaving)
-            except ResourceError as error:
-                self.result.errors.append(error)
+        for _, series in groupby(found, lambda each: each.section.series):
+            self._begin(same := list(series))
+            for each in same:
+                try:
+                    self._do(each)
+                except ResourceError as error:
+                    self.result.errors.append(error)
         return self.result
 
-    def _do(self, each: Named, leaving: set[str | None]) -> None:
-        """Do what one section says.
+    def _begin(self, series: Sequence[Named]) -> None:
+        made = self.result
+        self._begun = Patched(
+            contents=dict(made.contents), origins=dict(made.origins), executable=dict(made.executable)
+        )
+        self._leaving = {each.old for each in series if each.old and each.section.action in ("rename", "delete")}
+        self._arriving = {
+            each.new for each in series if each.new and each.section.action in ("create", "rename", "copy")
+        }
 
-        Parameters:
-            leaving: paths that files of the same series have, and leave.
+    def _do(self, each: Named) -> None:
+        """Do what one section says.
 
         Raises:
             ResourceError: it cannot be done, or does not fit.
         """
         action = each.section.action
         if action == "create":
-            self._create(each, leaving)
+            self._create(each)
         elif action == "delete":
             self._delete(each)
         elif action == "change":
             self._change(each)
         else:
-            self._move(each, leaving)
+            self._move(each)
 
-    def _create(self, each: Named, leaving: set[str | None]) -> None:
+    def _create(self, each: Named) -> None:
         path = each.new or ""
-        content = whole(each.section.hunks)
+        content = joined(line for hunk in each.section.hunks for line in hunk.new)
         if self._now(path) == content:
             self._is_applied(path)
             return
-        self._check_new(path, leaving)
-        self._put(path, content, each, None)
+        self._check_new(path)
+        self._put(path, content, each)
 
     def _delete(self, each: Named) -> None:
         path = each.old or ""
@@ -133,13 +142,13 @@ class Patching:
             self.result.missing.append(self._not_there(path))
             return
         self._check_no_link(path)
-        if each.section.hunks and content != whole_old(each.section):
+        if each.section.hunks and content != joined(line for hunk in each.section.hunks for line in hunk.old):
             view, fits = self._fits(path, content, each.section)
             wrong = [fit for fit in fits if not isinstance(fit, Fit)]
             rest = Misfit(each.section.hunks[0], "the file is to go, and holds other lines than the patch takes away")
             self._fail(path, view, wrong or [rest])
             return
-        self._put(path, None, each, None)
+        self._put(path, None, each)
 
     def _change(self, each: Named) -> None:
         path = each.new or each.old or ""
@@ -148,35 +157,40 @@ class Patching:
             raise self._not_there(path)
         after = self._fitted(path, content, each.section)
         if after is not None:
-            self._put(path, after[0], each, after[1])
+            self._put(path, after[0], each, made=after[1])
 
-    def _move(self, each: Named, leaving: set[str | None]) -> None:
+    def _move(self, each: Named) -> None:
+        """Rename or copy a file, as it was before the series, or else as a section of the series made it.
+
+        rename a -> b, rename b -> a    in one series: `b` gets the old `a`, then `a` the old `b`; neither goes
+        rename a -> b, rename b -> c    in two: the second begins with what the first left, and `b` goes
+        """
         old, new = each.old or "", each.new or ""
-        before = self._begun[old] if old in self._begun else self._workspace.content(old)
-        if before is None:
-            before = self._now(old)
-        there = self._now(new)
         if old == new:
             self._change(each)
             return
+        was_there = self._content(self._begun, old) is not None
+        source = self._begun if was_there else self.result
+        before, there = self._content(source, old), self._now(new)
         if before is None and there is not None:
             self._is_moved(each, new, there)
             return
         if before is None:
             raise self._not_there(old)
-        if each.section.action == "copy" and there is not None and new not in leaving:
+        if each.section.action == "copy" and there is not None and new not in self._leaving:
             self._is_copied(each, new, there, before)
             return
-        self._check_new(new, leaving)
+        self._check_new(new)
         after = self._fitted(old, before, each.section)
         if after is None:
             return
+        origin, runs = source.origins.get(old, old), source.executable.get(old)
         if each.section.action == "rename":
             self._check_no_link(old)
-            if self.result.origins.get(old) is None and self.result.contents.get(old, before) is not None:
-                self.result.contents[old] = None
-        self.result.origins[new] = self._origin(old)
-        self._put(new, after[0], each, None)
+            if not (was_there and old in self._arriving):
+                self._go(old)
+        self.result.origins[new] = origin
+        self._put(new, after[0], each, runs=runs)
 
     def _is_moved(self, each: Named, new: str, there: bytes) -> None:
         """Note that a file has its new name already, if its hunks are applied there as well."""
@@ -193,12 +207,8 @@ class Patching:
         """
         _, fits = self._fits(new, there, each.section)
         if not (all(isinstance(fit, Applied) for fit in fits) if fits else there == before):
-            self._check_new(new, set())
+            self._check_new(new)
         self._is_applied(new)
-
-    def _origin(self, path: str) -> str:
-        """Return where a file came from that the patch itself may have moved in an earlier series."""
-        return self.result.origins.get(path, path) if path in self._begun else path
 
     def _fitted(self, path: str, content: bytes, section: Section) -> tuple[bytes, list[Edit]] | None:
         """Return what a file holds with the hunks of a section, and the edits; None where one does not fit."""
@@ -230,7 +240,7 @@ class Patching:
         change = file_change(path, content, made)
         return change.apply(content), list(change.edits)
 
-    def _fits(self, path: str, content: bytes, section: Section) -> tuple[View, list[Fit | Applied | Misfit]]:
+    def _fits(self, path: str, content: bytes, section: Section) -> tuple[View, list[Fitted]]:
         """Return the file's lines, and where the hunks of a section fit into them."""
         view = View(content, section.hunks, python=path.endswith((".py", ".pyi")))
         before, after = (_holds(content, blob) for blob in section.blobs or ("", ""))
@@ -251,30 +261,46 @@ class Patching:
                 )
             )
 
-    def _put(self, path: str, content: bytes | None, each: Named, made: list[Edit] | None) -> None:
-        """Note what a file holds from now on."""
+    def _put(
+        self, path: str, content: bytes | None, each: Named, *, made: list[Edit] | None = None, runs: bool | None = None
+    ) -> None:
+        """Note what a file holds from now on.
+
+        Parameters:
+            made: the edits that lead there.
+            runs: whether it is a program, where the section does not name its mode.
+        """
         result, section = self.result, each.section
         is_first = path not in result.contents
-        result.contents[path] = content
         result.edits.pop(path, None)
         if is_first and made is not None:
             result.edits[path] = made
         result.counts[path] = result.counts.get(path, 0) + max(1, len(section.hunks))
         if content is None:
-            result.origins.pop(path, None)
-            result.executable.pop(path, None)
-        elif section.executable is not None:
-            result.executable[path] = section.executable
+            self._go(path)
+            return
+        result.contents[path] = content
+        runs = runs if section.executable is None else section.executable
+        if runs is not None:
+            result.executable[path] = runs
+
+    def _go(self, path: str) -> None:
+        """Note that a file is not there from now on."""
+        result = self.result
+        result.contents[path] = None
+        result.origins.pop(path, None)
+        result.executable.pop(path, None)
 
     def _now(self, path: str) -> bytes | None:
-        if path in self.result.contents:
-            return self.result.contents[path]
-        return self._workspace.content(path)
+        return self._content(self.result, path)
+
+    def _content(self, outcome: Patched, path: str) -> bytes | None:
+        return outcome.contents[path] if path in outcome.contents else self._workspace.content(path)
 
     def _is_applied(self, path: str) -> None:
         self.result.applied.append(self._called(path))
 
-    def _check_new(self, path: str, leaving: set[str | None]) -> None:
+    def _check_new(self, path: str) -> None:
         """Refuse a new file where something is, unless that leaves with the patch.
 
         Raises:
@@ -282,9 +308,9 @@ class Patching:
         """
         address = self._called(path)
         if path in self.result.contents:
-            if self.result.contents[path] is None or path in leaving:
+            if self.result.contents[path] is None or path in self._leaving:
                 return
-        elif path in leaving:
+        elif path in self._leaving:
             return
         elif self._workspace.files.kind(path) is not FileKind.FILE:
             check_free(self._without_gone(), path, address)
@@ -298,8 +324,9 @@ class Patching:
         )
 
     def _without_gone(self) -> Workspace:
-        """Return the project without the files that the patch has taken away until here."""
-        gone = [path for path, content in self.result.contents.items() if content is None]
+        """Return the project without the files that the patch has taken away, or takes away in this series."""
+        gone = {path for path, content in self.result.contents.items() if content is None}
+        gone |= {path for path in self._leaving - self._arriving if self._content(self._begun, path) is not None}
         before = {path: self._workspace.content(path) for path in gone}
         return self._workspace.after(between(before, dict.fromkeys(gone))) if gone else self._workspace
 
@@ -316,10 +343,10 @@ class Patching:
         """Return the error of a file that is not there, with those that are called nearly so."""
         return LookupFailed(
             "symbol_not_found",
-            f"The patch names a file that is not there: {path}",
+            f"{path}, which the patch names, is not there",
             unchanged=True,
             hints=["Names of files are taken from the project's root, or from the top of its repository."],
-            candidates=list(dict.fromkeys(self._close(path)))[:5],
+            candidates=[each for each in dict.fromkeys(self._close(path)) if each != self._called(path)][:5],
         )
 
     def _close(self, path: str) -> Iterator[str]:
@@ -334,12 +361,6 @@ class Patching:
 
     def _called(self, path: str) -> str:
         return called(self._workspace, path)
-
-
-def whole_old(section: Section) -> bytes:
-    """Return what a file holds of which a section takes every line away."""
-    lines = (line for hunk in section.hunks for line in hunk.old)
-    return "".join(line.text + ("\n" if line.ended else "") for line in lines).encode("utf-8", "surrogateescape")
 
 
 def _holds(content: bytes, blob: str) -> bool:

@@ -163,7 +163,7 @@ def _spelled(section: Section, name: str) -> list[str]:
 
 def _inside(workspace: Workspace, name: str, base: int) -> str | None:
     """Return a name as a path below the root; None where it leads elsewhere."""
-    if name[1:3] == ":/" or (name.startswith("/") and name.startswith("//")):
+    if name[1:3] == ":/" or name.startswith("//"):
         return None
     if not name.startswith("/"):
         plain = posixpath.normpath(name)

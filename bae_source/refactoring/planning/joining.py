@@ -50,7 +50,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
     found = between(before, {path: last.content(path) for path in paths}, origins)
     alone = _alone(plans)
     files = [_anew(file) if file.path in made else alone.get(file.path, file) for file in found.files]
-    changes = ChangeSet(tuple(_with_modes(files, _modes(plans), last)))
+    changes = ChangeSet(tuple(with_modes(files, _modes(plans), last)))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
     return Plan(
@@ -108,13 +108,18 @@ def _modes(plans: Sequence[Plan]) -> dict[str, bool]:
     return found
 
 
-def _with_modes(files: Sequence[FileChange], modes: Mapping[str, bool], last: Workspace) -> Iterator[FileChange]:
-    """Yield changes with what they make programs, and those of files of which nothing else changes."""
+def with_modes(files: Sequence[FileChange], modes: Mapping[str, bool], workspace: Workspace) -> Iterator[FileChange]:
+    """Yield changes with what they make programs, and those of files of which nothing else changes.
+
+    Parameters:
+        modes: whether files are to be programs, by path.
+        workspace: before or after the changes.
+    """
     changed = {file.path: file for file in files}
     for path in sorted({*changed, *modes}):
         if path in changed:
             yield replace(changed[path], executable=modes.get(path))
-        elif (content := last.content(path)) is not None:
+        elif (content := workspace.content(path)) is not None:
             same = digest(content)
             yield FileChange(path=path, before=same, after=same, edits=(), executable=modes[path])
 

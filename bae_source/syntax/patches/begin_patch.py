@@ -50,7 +50,7 @@ class Reader:
         Raises:
             RequestError: `invalid_arguments`.
         """
-        at = 0
+        at = series = 0
         while at < len(self._lines):
             if self._lines[at].strip() != BEGIN:
                 at += 1
@@ -59,7 +59,8 @@ class Reader:
             while self._stripped(at) != _END:
                 section, at = self._section(at)
                 if section is not None:
-                    yield section
+                    yield replace(section, series=series)  # each begins with what the one before left
+                    series += 1
             at += 1
 
     def _stripped(self, at: int) -> str:

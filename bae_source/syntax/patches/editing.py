@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from bae_source.model.changeset import Edit
 from bae_source.syntax.patches.fitting import Fit, runs
-from bae_source.syntax.patches.patch import Hunk, Line
+from bae_source.syntax.patches.patch import Line
 from bae_source.syntax.patches.view import View, bare, exact
 
 
@@ -31,9 +31,8 @@ def edits(view: View, fits: Iterable[Fit]) -> list[Edit]:
     return sorted(found)
 
 
-def whole(hunks: Sequence[Hunk]) -> bytes:
-    """Return what a file holds that is made of lines that come."""
-    lines = (line for hunk in hunks for line in hunk.new)
+def joined(lines: Iterable[Line]) -> bytes:
+    """Return the content of a file that is made of some lines of a patch."""
     return "".join(line.text + ("\n" if line.ended else "") for line in lines).encode("utf-8", "surrogateescape")
 
 

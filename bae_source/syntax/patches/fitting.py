@@ -102,7 +102,22 @@ def fitted(view: View, hunks: Sequence[Hunk], *, known: bool | None) -> list[Fit
     if by_line and any(line.mark == "-" for hunk in named for line in hunk.lines):
         known = True  # what is to go is there, so nothing of it is applied already
     found = [_Search(view, hunk, known=known, by_line=by_line).run() for hunk in hunks]
-    return _apart(found)
+    return _apart([_at_end(view, each) for each in found])
+
+
+def _at_end(view: View, fitted: Fitted) -> Fitted:
+    """Return the same, or a misfit for a hunk that takes the line feed at the end of the file, and stands before it.
+
+     b              fits only at the end
+    -c
+    +c
+    \\ No newline at end of file
+    """
+    hunk = fitted.hunk
+    takes = bool(hunk.new) and not hunk.new[-1].ended and not (hunk.old and not hunk.old[-1].ended)
+    if isinstance(fitted, Fit) and takes and fitted.stop < len(view):
+        return Misfit(hunk, "it ends the file without a newline, and its lines stand before the end", (fitted.start,))
+    return fitted
 
 
 def _apart(found: list[Fitted]) -> list[Fitted]:
@@ -181,7 +196,7 @@ class _Search:
             return self._at(chosen[0])
         if chosen:
             return Misfit(hunk, "its old lines stand at several places", tuple(chosen))
-        if (at := self._stands()) is not None:
+        if (at := self._standing()) is not None:
             return Applied(hunk, at)
         return self._with_other_context()
 
@@ -191,7 +206,7 @@ class _Search:
         if self._stands_at(at):
             return Applied(hunk, at)
         closeness, added, removed = _compared(self._view, at, hunk.old)
-        if closeness is None or any(bare(each.text) and not each.text.startswith(removed) for each in hunk.new):
+        if closeness is None or _is_lower(hunk, removed):
             return Misfit(hunk, "its old lines stand there with other indentations", (at,))
         is_doubtful = self._is_strict and hunk.adds and at != hunk.start
         elsewhere = [each for each in self._view.places(self._new, exact) if each != at] if is_doubtful else []
@@ -259,16 +274,14 @@ class _Search:
             return Misfit(hunk, "its old lines are not there")
         chosen = self._narrowed([at - most_above for at in self._view.places(texts, bare)])
         if not chosen:
-            new = self._new[most_above : len(self._new) - most_below]
-            standing = self._view.places(new, loose) if hunk.adds and any(map(bare, new)) else []
+            standing = self._bearing(hunk.new[most_above : len(hunk.new) - most_below]) if hunk.adds else []
             return Applied(hunk, standing[0]) if len(standing) == 1 else Misfit(hunk, "its old lines are not there")
         if len(chosen) > 1:
             inner = tuple(at + most_above for at in chosen)
             return Misfit(hunk, "its old lines are not there, and a part of them stands at several places", inner)
         closeness, added, removed = _compared(self._view, chosen[0] + most_above, old)
         unlike = self._unlike(chosen[0] + most_above)
-        is_lower = any(bare(each.text) and not each.text.startswith(removed) for each in hunk.new)
-        if closeness is None or unlike is None or is_lower or chosen[0] < 0:
+        if closeness is None or unlike is None or _is_lower(hunk, removed) or chosen[0] < 0:
             return Misfit(hunk, "its old lines are not there", (chosen[0] + most_above,))
         return Fit(
             hunk=hunk,
@@ -291,13 +304,25 @@ class _Search:
         is_same = there == self._new if is_verbatim else list(map(exact, there)) == list(map(exact, self._new))
         return self._hunk.adds and is_same and _ends_alike(view, at, new)
 
-    def _stands(self) -> int | None:
+    def _bearing(self, new: Sequence[Line]) -> list[int]:
+        """Return the places where new lines stand: of context but for white space at ends, of what comes as it is."""
+        if not any(bare(line.text) for line in new):
+            return []
+        places = self._view.places([line.text for line in new], loose)
+        return [at for at in places if self._bears(at, new)]
+
+    def _bears(self, at: int, new: Sequence[Line]) -> bool:
+        there = self._view.lines[at : at + len(new)]
+        is_same = all(exact(a) == exact(b.text) for a, b in zip(there, new, strict=True) if b.mark == "+")
+        return is_same and (new[-1].mark != "+" or _ends_alike(self._view, at, new))
+
+    def _standing(self) -> int | None:
         """Return where the new lines stand; None where they do not, or where that says little."""
         hunk = self._hunk
         has_sides = hunk.lines[0].mark == " " and hunk.lines[-1].mark == " "
-        if not any(map(bare, self._new)) or not (hunk.adds or (has_sides and len(self._new) > 1)):
+        if not (hunk.adds or (has_sides and len(self._new) > 1)):
             return None
-        found = self._narrowed(self._view.places(self._new, loose))
+        found = self._narrowed(self._bearing(hunk.new))
         return found[0] if len(found) == 1 or hunk.start in found else None
 
 
@@ -305,6 +330,11 @@ def _droppable(lines: Sequence[Line]) -> int:
     """Return how many lines of context may be others at an end, so that the one next to the change is left."""
     context = next((number for number, line in enumerate(lines) if line.mark != " "), 0)
     return max(0, min(_MOST_DROPPED, context - 1))
+
+
+def _is_lower(hunk: Hunk, removed: str) -> bool:
+    """Say whether a line of a hunk has less indentation than the place has less of."""
+    return any(bare(each.text) and not each.text.startswith(removed) for each in hunk.new)
 
 
 def _closeness(view: View, at: int, old: Sequence[Line]) -> Closeness | None:
@@ -341,7 +371,7 @@ def _indent(line: str) -> str:
 
 def _ends_alike(view: View, at: int, old: Sequence[Line]) -> bool:
     """Say whether the file ends without a line feed where the lines say so, and only there."""
-    return (at + len(old) < len(view) or view.ended) == old[-1].ended and all(line.ended for line in old[:-1])
+    return (at + len(old) < len(view) or view.ended) == old[-1].ended
 
 
 def _is_below(view: View, at: int, anchors: Sequence[str]) -> bool:

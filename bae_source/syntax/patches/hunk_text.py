@@ -76,6 +76,8 @@ def hunk_at(lines: Sequence[str], at: int, number: int, ends: Callable[[int], bo
         anchors=tuple(anchors),
         miscounted=body.miscounted,
     )
+    if not all(line.ended for side in (found.old, found.new) for line in side[:-1]):
+        raise malformed("a line of the hunk has no newline, and other lines follow it", first + 1)
     return found, body.end
 
 

@@ -13,6 +13,8 @@ from msgspec import Struct
 from bae_source.errors import RequestError
 
 Action = Literal["change", "create", "delete", "rename", "copy"]
+USUAL = "Give a unified diff (git diff), or *** Begin Patch … *** End Patch, as a whole."
+"""The next call for a text that is no patch."""
 
 
 class Line(Struct, frozen=True):
@@ -64,7 +66,7 @@ class Hunk(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def adds(self) -> bool:
-        """Whether any line comes."""
+        """True if any line comes."""
         return len(self.new) > self.kept
 
     @property
@@ -84,7 +86,7 @@ class Section(Struct, frozen=True, kw_only=True):
         hunks: in their order.
         executable: whether it is to be a program; None where that is not said.
         blobs: beginnings of the names that git has for its content before and after; None where they are not said.
-        series: the number of the commit in a text that holds several.
+        series: the number of the commit, where a text holds several; in `*** Begin Patch` of the file.
     """
 
     action: Action
@@ -111,11 +113,10 @@ def malformed(reason: str, at: int | None = None, *hints: str) -> RequestError:
         at: the line of the text.
     """
     place = "" if at is None else f"Line {at} of the patch: "
-    usual = "Give a unified diff (git diff), or *** Begin Patch … *** End Patch, as a whole."
     return RequestError(
         "invalid_arguments",
         f"{place}{reason}",
         unchanged=True,
-        hints=hints or [usual],
+        hints=hints or [USUAL],
         details={} if at is None else {"patch_line": at},
     )

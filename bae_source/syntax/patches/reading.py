@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 
 from bae_source.syntax.patches import begin_patch, unified
-from bae_source.syntax.patches.patch import Section, malformed
+from bae_source.syntax.patches.patch import USUAL, Section, malformed
 
 _BEGINS = re.compile(
     r"\s*(?:diff --git |--- \S|\*\*\* Begin Patch|Index: |From [0-9a-f]{40} |```(?:diff|patch)\s|apply_patch\b)"
 )
+_NONE = "git diff writes nothing for files as they are staged, nor for new ones; git diff HEAD has what is staged."
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?\s*")
 
 
@@ -33,6 +34,8 @@ def read_patch(text: str) -> tuple[Section, ...]:
     Raises:
         RequestError: `invalid_arguments` if it is none, or not whole.
     """
+    if not text.strip():
+        raise malformed("The patch is empty", None, _NONE, USUAL)
     if "\0" in text:
         raise malformed("it holds NUL, so it is no text", text.count("\n", 0, text.index("\0")) + 1)
     lines = text.removeprefix("\ufeff").split("\n")

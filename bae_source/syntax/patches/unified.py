@@ -40,11 +40,10 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _PLAIN = {"100644": False, "100755": True, "100664": False}
 _SPECIAL = {"120000": "a symbolic link", "160000": "a submodule", "040000": "a folder"}
-_NO_BLOB = re.compile("0+")
 
 
 class _Head(Struct):
-    """What stands above the hunks of one file, as far as it was read."""
+    """The lines above the hunks of one file, as far as they were read."""
 
     at: int
     line: str = ""
@@ -90,11 +89,7 @@ class Reader:
                 raise malformed("that is a diff of a merge, with a column for each parent", at + 1)
             if NUMBERS.match(line):
                 raise malformed("a hunk stands there, and no file is named above it", at + 1)
-            if (
-                re.match(r"\*\*\* \S", line)
-                and self._line(at + 1).startswith("--- ")
-                and self._line(at + 2)[:5] == "*" * 5
-            ):
+            if self._begins_context_diff(at):
                 raise malformed("that is a context diff", at + 1, "Give a unified diff (diff -u).")
             self._series += _COMMIT.match(line) is not None
             at += 1
@@ -104,6 +99,10 @@ class Reader:
 
     def _begins_sides(self, at: int) -> bool:
         return self._line(at).startswith("--- ") and self._line(at + 1).startswith("+++ ")
+
+    def _begins_context_diff(self, at: int) -> bool:
+        begins = ("*** ", "--- ", "*****")
+        return all(self._line(at + ahead).startswith(each) for ahead, each in enumerate(begins))
 
     def _ends(self, at: int) -> bool:
         """Say whether a hunk ends before a line, whatever its header counts."""

@@ -63,7 +63,7 @@ class View:
 
     @cached_property
     def is_crlf(self) -> bool:
-        """Whether all its lines end in carriage return and line feed."""
+        """True if all its lines end in carriage return and line feed."""
         ended = self.lines if self.ended else self.lines[:-1]
         return bool(ended) and all(line.endswith("\r") for line in ended)
 

@@ -20,10 +20,8 @@ from bae_source.transaction.disk.folders import modes_above
 from bae_source.transaction.disk.names import Speak
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.spelling import Spelling
-from bae_source.transaction.disk.targets import Content, Looks, read_target
+from bae_source.transaction.disk.targets import Content, Looks, read_target, runnable
 from bae_source.transaction.disk.walk import Walk
-
-_READ, _RUN = 0o444, 0o111
 
 
 def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Content, ...]:
@@ -53,17 +51,13 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         if mode is None and came is not None and change.before is not None:
             mode, owner = S_IMODE(came.mode), came.owner
         looked = content.looks or came
-        if mode is None and looked is not None and change.executable is not None:
-            mode, owner = _runnable(S_IMODE(looked.mode), may=change.executable), looked.owner
+        if looked is not None and change.executable is not None:
+            usual = S_IMODE(looked.mode) if mode is None else mode
+            mode, owner = runnable(usual, may=change.executable), owner or looked.owner
         edited = change.origin is not None and held.get(change.origin, change.after) != change.after
         given = {"mode": mode, "owner": owner, "anew": change.anew, "edited": edited, "runs": change.executable}
         made.append(structs.replace(content, after=after, looks=looked, **given))
     return tuple(sorted(made, key=_order))
-
-
-def _runnable(mode: int, *, may: bool) -> int:
-    """Return permission bits by which those who may read a file may run it as well, or nobody."""
-    return mode | (mode & _READ) >> 2 if may else mode & ~_RUN
 
 
 def looks_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Looks | None:
@@ -101,7 +95,7 @@ def touched(change: FileChange, content: Content) -> TouchedFile:
         name=content.name,
         before=change.before,
         after=change.after,
-        origin=change.origin,
+        origin=change.origin if change.executable is None else None,  # undone as another file, whose mode comes back
         mode=S_IMODE(lost.mode) if lost else None,
         owner=lost.owner if lost else None,
     )

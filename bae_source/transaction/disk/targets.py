@@ -21,6 +21,7 @@ from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.walk import Reached, Walk
 
 _CHUNK = 1 << 20
+_READ, _RUN = 0o444, 0o111
 _NO_FILES = {errno.ELOOP, errno.EMLINK, errno.ENXIO}  # a link, on some systems by the second name; a socket
 Parts = tuple[str, ...]
 
@@ -148,6 +149,11 @@ def look(disk: Disk, name: str, folder: int) -> Found:
         return Found(status=status, content=content)
     finally:
         disk.close(descriptor)
+
+
+def runnable(mode: int, *, may: bool) -> int:
+    """Return permission bits by which all who may read a file may run it as well, or none."""
+    return mode | (mode & _READ) >> 2 if may else mode & ~_RUN
 
 
 def read_target(walk: Walk, disk: Disk, speak: Speak, path: str) -> Content:

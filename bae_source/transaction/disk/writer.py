@@ -29,11 +29,10 @@ from bae_source.transaction.disk.folders import Folders
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.renames import MISSING
 from bae_source.transaction.disk.staging import Held, Staging
-from bae_source.transaction.disk.targets import Content, Parts, look, nearest_folder
+from bae_source.transaction.disk.targets import Content, Parts, look, nearest_folder, runnable
 from bae_source.transaction.disk.walk import Walk, close_quietly
 
 _BATCH = 64  # files that are open at a time
-_READ = 0o444
 
 
 class WriteFailed(Exception):
@@ -228,7 +227,7 @@ class Writer:
             self._staging.give_mode(descriptor, content.mode, content.intended)
         elif content.runs and content.model is None:
             usual = stat.S_IMODE(self._disk.fstat(descriptor).st_mode)
-            self._staging.give_mode(descriptor, usual | (usual & _READ) >> 2, content.intended)
+            self._staging.give_mode(descriptor, runnable(usual, may=True), content.intended)
         if content.intended is not None:
             status = self._disk.fstat(descriptor)
             if content.intended != (owner := (status.st_uid, status.st_gid)):

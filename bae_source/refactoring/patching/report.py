@@ -52,8 +52,8 @@ class Failed(Struct, frozen=True, kw_only=True):
     expected: str = ""
 
     @property
-    def told(self) -> str:
-        """All of it in a sentence."""
+    def sentence(self) -> str:
+        """All of it, without the full stop."""
         stands = "; ".join(f"{number}: {text}" for number, text in self.nearest)
         where = f" in {self.symbol}" if self.symbol != self.address else ""
         there = f". There stands{where}: {stands}" if stands else ""
@@ -91,38 +91,51 @@ def failed(
     if start is None:
         return Failed(address=address, hunk=hunk, reason=reason, symbol=address, nearest=())
     there, old = view.lines[start:], [line.text for line in hunk.old]
-    differs = next((n for n, (a, b) in enumerate(zip(there, old, strict=False)) if exact(a) != exact(b)), 0)
+    other = [n for n, (a, b) in enumerate(zip(there, old, strict=False)) if exact(a) != exact(b)]
+    differs = other[0] if other else 0
     first = start + max(0, differs - 1)
     nearest = tuple((n + 1, _cut(view.lines[n])) for n in range(first, min(first + _SHOWN, len(view))))
-    expected = _cut(old[differs]) if differs < len(old) else ""
+    expected = _cut(old[differs]) if other else ""
     symbol = _symbol(workspace, path, address, start + differs + 1) if is_present else address
     return Failed(address=address, hunk=hunk, reason=reason, symbol=symbol, nearest=nearest, expected=expected)
 
 
-def refused(every: Sequence[Failed], others: Sequence[ResourceError], applied: Sequence[str], count: int) -> Refused:
-    """Return the refusal of a patch of which some hunks do not fit.
+def refused(
+    every: Sequence[Failed], others: Sequence[ResourceError], applied: Sequence[str], count: int
+) -> ResourceError:
+    """Return the refusal of a patch of which some hunks do not fit, or some files cannot be patched.
 
     Parameters:
-        others: what else is wrong with it.
+        others: the errors of files, at least one if every hunk fits.
         applied: hunks that are applied already.
         count: of all hunks.
     """
-    which = listed([f"hunk {each.hunk.number} of {each.address}" for each in every], _MOST_NAMED)
+    if not every and len(others) == 1:
+        return others[0]
+    clauses = list(dict.fromkeys(error.clause for error in others))
+    files = f"{counted(len(clauses), 'file')} cannot be patched"
+    hints = dict.fromkeys(hint for error in others for hint in error.hints)
+    candidates = tuple(dict.fromkeys(one for error in others for one in error.candidates))
+    if not every:
+        reason = f"{files}: {'; '.join(clauses)}"
+        return others[0].altered(subject="", reason=reason, unchanged=True, hints=hints, candidates=candidates)
     verb = "does" if len(every) == 1 else "do"
-    hints = [f"{each.told}." for each in every]
-    hints += [f"{error.clause}." for error in others]
-    hints += [f"Applied already: {listed(applied, len(applied))}."] if applied else []
+    verdict = f"{len(every)} of {counted(count, 'hunk')} {verb} not fit"
+    which = listed([f"hunk {each.hunk.number} of {each.address}" for each in every], _MOST_NAMED)
+    found = [each.sentence for each in every] + clauses
+    found += [f"Applied already: {listed(applied, len(applied))}"] if applied else []
     return Refused(
         "stale",
-        f"{len(every)} of {counted(count, 'hunk')} {verb} not fit: {which}",
+        f"{verdict}, and {files}: {which}" if clauses else f"{verdict}: {which}",
         unchanged=True,
-        hints=[*hints, "Read what stands there, and make the patch anew."],
+        hints=[*(f"{each}." for each in found), *hints, "Read what stands there, and make the patch anew."],
+        candidates=candidates,
         details={"hunks": [each.as_data() for each in every], "applied": list(applied)},
     )
 
 
 def notices(address: str, fits: Sequence[Fit | Applied]) -> Iterator[Notice]:
-    """Yield what is to be said of hunks that were taken though they name another place, or others lines."""
+    """Yield the notices about hunks that were taken though they name another place or other lines."""
     placed = [each for each in fits if isinstance(each, Fit)]
     moved = [
         f"hunk {each.hunk.number} from line {(each.hunk.start or 0) + 1} to {each.start + 1}"
