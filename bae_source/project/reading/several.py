@@ -27,7 +27,7 @@ from bae_source.project.workspace import Workspace
 
 MOST = 1000
 """How many names one pattern may stand for."""
-_TOLD = 5
+_CANDIDATES = 5
 """How many candidates the warning of a name has."""
 
 Read = Callable[[str], Outcome]
@@ -56,7 +56,7 @@ def read_several(workspace: Workspace, names: Sequence[str], read: Read) -> Outc
         raise _nothing(failures)
     found = tuple(_shown(address, outcome) for (address, _), outcome in pieces.items())
     blocks = [f"{_head(each)}\n{_ended(outcome.text)}" for each, outcome in zip(found, pieces.values(), strict=True)]
-    inner = [each for outcome in pieces.values() for each in outcome.warnings if _is_news(each, outcome)]
+    inner = [each for outcome in pieces.values() for each in outcome.warnings]
     return Outcome(
         status="answer",
         text="\n".join(blocks),
@@ -126,11 +126,6 @@ def _head(shown: Shown) -> str:
     return f"# {shown.address}{place}  {f'etag {shown.etag}' if shown.etag else '(interface)'}"
 
 
-def _is_news(notice: Notice, outcome: Outcome) -> bool:
-    """Say whether a warning says more than the line above a symbol, which has its address."""
-    return notice.code != LINES or any(isinstance(each, Shown) and each.kind == LINES for each in outcome.found)
-
-
 def _ended(text: str) -> str:
     return text if text.endswith(("\n", "\r")) or not text else f"{text}\n"
 
@@ -139,9 +134,9 @@ def _warning(name: str, error: ResourceError) -> Notice:
     """Return what is to be said of a name that could not be read."""
     said = error.message if name in error.message else f"{name}: {error.message}"
     if error.candidates:
-        return Notice(error.code, f"{said} Candidates: {listed(error.candidates, _TOLD)}.")
+        return Notice(error.code, f"{said} Candidates: {listed(error.candidates, _CANDIDATES)}.")
     hints = [hint for hint in error.hints if not isinstance(hint, Call)]  # which each door writes in its own way
-    return Notice(error.code, " ".join([said, *hints[:_TOLD]]))
+    return Notice(error.code, " ".join([said, *hints[:_CANDIDATES]]))
 
 
 def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
@@ -150,8 +145,8 @@ def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
     if len(failures) == 1:
         return worst
     return worst.altered(
-        reason=" ".join(_said(name, error) for name, error in failures[:_TOLD])
-        + (f" And {len(failures) - _TOLD:,} more." if len(failures) > _TOLD else ""),
+        reason=" ".join(_said(name, error) for name, error in failures[:_CANDIDATES])
+        + (f" And {len(failures) - _CANDIDATES:,} more." if len(failures) > _CANDIDATES else ""),
         subject="",
         unchanged=None,
         hints=dict.fromkeys(hint for _, error in failures for hint in error.hints),
