@@ -105,6 +105,7 @@ def test_options_stand_together_and_apart() -> None:
     [
         (("-z", "x"), "Unrecognized arguments: -z"),
         (("-nz", "x"), "Unrecognized arguments: -nz"),
+        (("-rnh", "x"), "Unrecognized arguments: -rnh"),
         (("-A", "x", "y"), "'x' is no whole number"),
         (("-A3x", "y"), "'3x' is no whole number"),
         (("-A101", "y"), "after: expected `int` <= 100"),
@@ -154,8 +155,8 @@ def test_what_grep_reads_in_an_expression(pattern: str, meant: str | None) -> No
 def test_an_expression_that_grep_reads_otherwise_is_told_with_the_call(app: Source) -> None:
     found = app.grep(r"baz\|Foo")
     [notice] = found.outcome.warnings
-    assert (found, notice.code) == ("(no matches)", "means_otherwise")
-    assert notice.message.endswith("grep 'baz|Foo', which finds 2 lines.")
+    assert (found, notice.code) == ("(no matches as Python's re reads it)", "means_otherwise")
+    assert notice.message.endswith(r"; grep reads baz\|Foo as baz|Foo, which finds 2 lines.")
     assert found.outcome.next_actions == ('grep("baz|Foo")',)
     assert app.grep("baz|Foo").count("\n") == 1
     literal = app.grep(r"foo\|bar")
@@ -179,6 +180,8 @@ def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
         return [line.removeprefix("  -> ") for line in called.said.splitlines() if line.startswith("  -> grep")]
 
     assert hints("get(") == ["grep 'get(' --fixed finds the text itself."]
+    assert "Usage" not in cli(app, "get(").said
+    assert "Usage" in cli(app, "-A-1", "get").said
     assert hints("foo", "app/net.py") == ["grep foo app.net"]
     assert hints("foo", "./notes.md") == ["grep foo :notes.md"]
     assert hints("-rn", "foo", ".") == ["grep foo"]
