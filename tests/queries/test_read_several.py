@@ -97,6 +97,9 @@ def test_a_pattern_stands_for_what_matches_it(app: Source) -> None:
 def test_a_pattern_that_nothing_matches_is_not_found(app: Source) -> None:
     with pytest.raises(LookupFailed, match=r"Nothing matches app\.net\.x\*"):
         app.read("app.net.x*")
+    called = cli(app, "read", "app.net.x*")
+    assert "-> search app.net.x looks for the words.\n" in called.said
+    assert cli(app, "search", "app.net.x").status == 0
 
 
 def test_a_pattern_that_matches_too_much_is_refused(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
