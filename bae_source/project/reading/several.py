@@ -28,7 +28,7 @@ from bae_source.project.workspace import Workspace
 MOST = 1000
 """How many names one pattern may stand for."""
 _CANDIDATES = 5
-"""How many candidates the warning of a name has."""
+"""How many candidates or hints the warning of a name has, and names the error of several."""
 
 Read = Callable[[str], Outcome]
 """Reads one name."""
@@ -123,7 +123,8 @@ def _shown(address: str, outcome: Outcome) -> Shown:
 def _head(shown: Shown) -> str:
     """Return the line above what was read."""
     place = f"  {shown.module}:{shown.line}" if shown.module != shown.address or shown.kind == LINES else ""
-    return f"# {shown.address}{place}  {f'etag {shown.etag}' if shown.etag else '(interface)'}"
+    instead = "(interface)" if shown.kind == "module" else "(statements)"
+    return f"# {shown.address}{place}  {f'etag {shown.etag}' if shown.etag else instead}"
 
 
 def _ended(text: str) -> str:
@@ -131,12 +132,12 @@ def _ended(text: str) -> str:
 
 
 def _warning(name: str, error: ResourceError) -> Notice:
-    """Return what is to be said of a name that could not be read."""
-    said = error.message if name in error.message else f"{name}: {error.message}"
+    """Return the warning of a name that could not be read."""
+    message = _sentence(name, error)
     if error.candidates:
-        return Notice(error.code, f"{said} Candidates: {listed(error.candidates, _CANDIDATES)}.")
+        return Notice(error.code, f"{message} Candidates: {listed(error.candidates, _CANDIDATES)}.")
     hints = [hint for hint in error.hints if not isinstance(hint, Call)]  # which each door writes in its own way
-    return Notice(error.code, " ".join([said, *hints[:_CANDIDATES]]))
+    return Notice(error.code, " ".join([message, *hints[:_CANDIDATES]]))
 
 
 def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
@@ -145,7 +146,7 @@ def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
     if len(failures) == 1:
         return worst
     return worst.altered(
-        reason=" ".join(_said(name, error) for name, error in failures[:_CANDIDATES])
+        reason=" ".join(_sentence(name, error) for name, error in failures[:_CANDIDATES])
         + (f" And {len(failures) - _CANDIDATES:,} more." if len(failures) > _CANDIDATES else ""),
         subject="",
         unchanged=None,
@@ -154,5 +155,5 @@ def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
     )
 
 
-def _said(name: str, error: ResourceError) -> str:
-    return _warning(name, error.altered(hints=(), candidates=())).message
+def _sentence(name: str, error: ResourceError) -> str:
+    return error.message if name in error.message else f"{name}: {error.message}"
