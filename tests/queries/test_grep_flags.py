@@ -190,6 +190,8 @@ def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
 def test_several_expressions_are_several_in_python_too(app: Source) -> None:
     found = app.grep(["foobar", "baz"], count=True)
     assert found == ":notes.md:1\napp.other:1"
+    assert app.grep(["(?i)FOOBAR", "BAZ"]) == "app.other:2: foobar = 2"
+    assert app.grep(["FOOBAR", "(?i)BAZ"]) == ":notes.md:2: bar  baz"
     with pytest.raises(RequestError, match="empty"):
         app.grep([])
 

@@ -26,7 +26,7 @@ _SAFE_OPTIONS = 8
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _LONG_ESCAPE = re.compile(r"\\[xuUN0-9]")
 _PERL = re.compile(r"\\[KQERXGzhHVpP]|\(\?(?:\||R\)|[+-]?\d+\))|\(\*[A-Z]+")
-"""What other programs have, and Python's expressions lack."""
+"""Syntax of other programs that Python's expressions lack."""
 _INSTEAD = {
     "K": "A look-behind, (?<=…), leaves out of the match what stands before it.",
     "Q": "fixed takes a text as it is.",
@@ -158,7 +158,13 @@ def _any_of(patterns: Sequence[str]) -> str:
         if re.search(r"(?<!\\)(?:\\\\)*\\[1-9]|\(\?\(\d", each):
             message = f"{each} refers to a group by its number, which several expressions together do not keep."
             raise RequestError("invalid_arguments", message, hints=["Name the group: (?P<name>…) and (?P=name)."])
-    return "|".join(f"(?:{each})" for each in patterns)
+    return "|".join(map(_scoped, patterns))
+
+
+def _scoped(pattern: str) -> str:
+    """Return a pattern as one of several: in a group, for which alone its leading flags hold."""
+    flags = re.match(r"\(\?([aimsx]+)\)", pattern)
+    return f"(?{flags[1]}:{pattern[flags.end() :]})" if flags else f"(?:{pattern})"
 
 
 def _as_word(pattern: str, *, verbose: bool) -> str:
