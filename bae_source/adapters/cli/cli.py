@@ -166,9 +166,9 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
 
         outcome = names_alone(outcome)
     if "quiet" in values and outcome.status == "answer" and kind.effect is Effect.READS:
-        from bae_source.adapters.cli.names import nothing_said
+        from bae_source.adapters.cli.names import status_alone
 
-        outcome = nothing_said(outcome)
+        outcome = status_alone(outcome)
     return Answer(outcome=outcome, root=root)
 
 

@@ -49,7 +49,7 @@ def names_alone(outcome: Outcome) -> Outcome:
     return structs.replace(outcome, text="\n".join(names), address=None, next_actions=())
 
 
-def nothing_said(outcome: Outcome) -> Outcome:
+def status_alone(outcome: Outcome) -> Outcome:
     """Return an answer as its exit status alone: that of findings where nothing was found."""
     is_found = outcome.found or any(notice.code == "binary_matches" for notice in outcome.warnings)
     return structs.replace(outcome, text="", address=None, next_actions=(), exit_code=0 if is_found else FOUND)

@@ -15,7 +15,7 @@ _POSIX = {
     "alpha": r"^\W\d_", "digit": "0-9", "alnum": r"^\W_", "upper": "A-Z", "lower": "a-z", "space": r"\s",
     "blank": r" \t", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~", "word": r"\w",
 }  # fmt: skip
-"""What stands in brackets for each class; letters beyond ASCII are letters."""
+"""The content of the brackets for each class; letters beyond ASCII are letters."""
 _ASCII = {"alpha": "a-zA-Z", "alnum": "0-9a-zA-Z"}
 """The same for brackets that hold something else, too."""
 _TOKEN = re.compile(
