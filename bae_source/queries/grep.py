@@ -124,7 +124,7 @@ class Grep(Request, frozen=True, kw_only=True):
         where grep would have found nothing either.
         """
         meant = {each: as_grep(each) or each for each in self._patterns}
-        others = [f"{each} as {other}" for each, other in meant.items() if other != each]
+        others = [f"{each} is {other}" for each, other in meant.items() if other != each]
         sure = any(map(is_surely_basic, meant))
         if not others or (is_found and not sure):
             return None
@@ -133,7 +133,7 @@ class Grep(Request, frozen=True, kw_only=True):
         found = "" if is_found else _found_by(_searched(other, workspace))
         if not sure and not found:
             return None
-        message = f"Expressions are those of Python's re; grep reads {', '.join(others)}{found}."
+        message = f"Expressions are those of Python's re, in which grep's {', '.join(others)}{found}."
         notices.append(Notice("means_otherwise", message))
         return other
 
@@ -181,8 +181,8 @@ def _and_more(lines: int) -> str:
 
 def _found_by(found: TextFound) -> str:
     """Say how much was found; nothing where nothing was."""
-    lines = sum(len(file.hits) for file in found.files)
-    return f", which finds {counted(lines, 'line')}" if lines else ""
+    lines = sum(len({hit.line for hit in file.hits}) for file in found.files)
+    return f"; that finds {counted(lines, 'line')}" if lines else ""
 
 
 def _searched(asked: Grep, workspace: Workspace) -> TextFound:

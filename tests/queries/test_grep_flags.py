@@ -156,7 +156,9 @@ def test_an_expression_that_grep_reads_otherwise_is_told_with_the_call(app: Sour
     found = app.grep(r"baz\|Foo")
     [notice] = found.outcome.warnings
     assert (found, notice.code) == ("(no matches as Python's re reads it)", "means_otherwise")
-    assert notice.message.endswith(r"; grep reads baz\|Foo as baz|Foo, which finds 2 lines.")
+    assert notice.message.endswith(r", in which grep's baz\|Foo is baz|Foo; that finds 2 lines.")
+    [notice] = app.grep(r"[o]\{2,3\}", only_matching=True).outcome.warnings
+    assert notice.message.endswith("; that finds 7 lines.")
     assert found.outcome.next_actions == ('grep("baz|Foo")',)
     assert app.grep("baz|Foo").count("\n") == 1
     literal = app.grep(r"foo\|bar")
@@ -170,7 +172,7 @@ def test_brackets_that_are_meant_literally_are_no_matter(app: Source) -> None:
     assert app.grep(r"nowhere\(\)").outcome.warnings == ()
     assert app.grep(r"foo\|bar", fixed=True).outcome.warnings == ()
     [notice] = app.grep(r"\(foo\)bar").outcome.warnings
-    assert "which finds 1 line" in notice.message
+    assert notice.message.endswith(r"grep's \(foo\)bar is (foo)bar; that finds 1 line.")
 
 
 def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
