@@ -74,7 +74,7 @@ class Reference(Struct, frozen=True, kw_only=True):
 
 
 LINES = "lines"
-"""What lines of a file are, where a symbol would be its kind."""
+"""The kind of lines of a file, which are no symbol."""
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -84,8 +84,9 @@ class Shown(Struct, frozen=True, kw_only=True):
         module: the module that it stands in; of a data file its address.
         address: canonical.
         line: where it begins, from 1.
-        kind: what `Defined` has; `module`, which a package is too; `data file`; `lines` of a file.
-        etag: of what the address means, as `if_match` takes it; None where it is shown as an outline.
+        kind: what `Defined` has; `module`, which a package is too; `data file`; `lines` of a file; of what is bound
+            without a definition `attribute`, of instances, or `variable`.
+        etag: of what the address means, as `if_match` takes it; None where an outline or statements are shown for it.
     """
 
     module: str

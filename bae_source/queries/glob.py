@@ -47,7 +47,7 @@ class Glob(Request, frozen=True, kw_only=True):
         lines = list(dict.fromkeys(match.address for match in kept))
         actions = [_look(match) for match in kept[:1]]
         if not kept and self.kind is None and next(files_matching(workspace, f":{self.pattern}"), None):
-            actions = [f"glob :{self.pattern}"]
+            actions = [Call("glob", pattern=f":{self.pattern}")]
         return answer_of(lines, kept, notices, next_actions=actions)
 
     def _data(self, workspace: Workspace) -> Outcome:

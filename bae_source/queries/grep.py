@@ -3,7 +3,7 @@
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Effect, Request, described
 from bae_source.model.text import counted
 from bae_source.project.search.answer import answer_of, closer_look
-from bae_source.project.search.basic import as_grep, is_plain, is_surely_basic
+from bae_source.project.search.basic import as_grep, is_surely_basic
 from bae_source.project.search.expression import expression_of
 from bae_source.project.search.scope import scope_of
 from bae_source.project.search.sieve import Sieve
@@ -22,6 +22,7 @@ from bae_source.project.workspace import Workspace
 
 _LONGEST = 1000
 _ONLY_BINARY = "(no matches in text)"
+_AS_PYTHON = "(no matches as Python's re reads it)"
 _MOST_CONTEXT = 100
 
 
@@ -100,10 +101,10 @@ class Grep(Request, frozen=True, kw_only=True):
             lines.pop(0)
         if not lines and found.binary:
             lines = [_ONLY_BINARY]
-        notices, better = list(found.notices), None
-        if not self.fixed and not all(map(is_plain, self._patterns)):
-            better = self._as_grep(workspace, notices, is_found=bool(hits or found.binary))
-        actions = [better, *actions] if better else actions
+        notices = list(found.notices)
+        if not self.fixed and (meant := self._as_grep(workspace, notices, is_found=bool(lines))):
+            lines = lines or [_AS_PYTHON]
+            actions.insert(0, call_of(meant))
         return answer_of(lines, hits, notices, complete=found.complete, next_actions=actions)
 
     @property
@@ -116,24 +117,25 @@ class Grep(Request, frozen=True, kw_only=True):
         whole = not (self.only_matching or self.modules or self.count)
         return whole and any((self.context, self.before, self.after))
 
-    def _as_grep(self, workspace: Workspace, notices: list[Notice], *, is_found: bool) -> str | None:
-        """Return the call that matches what grep would have matched, and say so; None where that is the same.
+    def _as_grep(self, workspace: Workspace, notices: list[Notice], *, is_found: bool) -> Self | None:
+        """Return the request that matches what grep would have matched, and say so; None where that is the same.
 
         An escaped bracket or repeat is mostly meant literally, so nothing is said of it where something was found, or
         where grep would have found nothing either.
         """
-        meant = tuple(as_grep(each) or each for each in self._patterns)
-        sure = any(map(is_surely_basic, self._patterns))
-        if meant == self._patterns or (is_found and not sure):
+        meant = {each: as_grep(each) or each for each in self._patterns}
+        others = [f"{each} is {other}" for each, other in meant.items() if other != each]
+        sure = any(map(is_surely_basic, meant))
+        if not others or (is_found and not sure):
             return None
-        other = replace(self, pattern=meant if len(meant) > 1 else meant[0])
+        patterns = tuple(meant.values())
+        other = replace(self, pattern=patterns if len(patterns) > 1 else patterns[0])
         found = "" if is_found else _found_by(_searched(other, workspace))
         if not sure and not found:
             return None
-        call = call_of(other)
-        said = f"Expressions are those of Python's re; what grep reads in this one is {call}{found}."
-        notices.append(Notice("means_otherwise", said))
-        return call
+        message = f"Expressions are those of Python's re, in which grep's {', '.join(others)}{found}."
+        notices.append(Notice("means_otherwise", message))
+        return other
 
     def _drawn(self, file: FileHits) -> Iterator[str]:
         if self.modules:
@@ -179,12 +181,12 @@ def _and_more(lines: int) -> str:
 
 def _found_by(found: TextFound) -> str:
     """Say how much was found; nothing where nothing was."""
-    lines = sum(len(file.hits) for file in found.files)
-    return f", which finds {counted(lines, 'line')}" if lines else ""
+    lines = sum(len({hit.line for hit in file.hits}) for file in found.files)
+    return f"; that finds {counted(lines, 'line')}" if lines else ""
 
 
 def _searched(asked: Grep, workspace: Workspace) -> TextFound:
-    """Search for what is asked.
+    """Search the files.
 
     Raises:
         ResourceError: as `expression_of` and `scope_of`, with the call that was meant.
@@ -217,7 +219,6 @@ def _with_call(workspace: Workspace, asked: Grep, error: RequestError) -> Reques
         except ResourceError:
             return error
         return error.altered(hints=[call_of(meant)])
-    if error.details.get("position") is not None and not asked.fixed and "Perl" not in error.message:
-        fixed = call_of(replace(asked, fixed=True))
-        return error.altered(hints=[fixed.and_then("finds the text itself."), *error.hints[1:]])
+    if error.details.get("position") is not None:
+        return error.altered(hints=[call_of(replace(asked, fixed=True)).and_then("finds the text itself.")])
     return error

@@ -156,17 +156,20 @@ class Read(Request, frozen=True, kw_only=True):
         etag, address = etag_of(as_it_stands), str(resolved.address)
         shown = Shown(module=resolved.module.name, address=address, line=line, kind=_kind(resolved), etag=etag)
         text = self._numbered(text, line)
+        actions = [Call("edit", target=address, if_match=etag)] if resolved.group is not None else []
         if self.around and resolved.group is not None:
             from bae_source.project.reading.around import around  # 30 ms, for those who ask for it
 
-            text = around(workspace, resolved) + text
+            comments, users = around(workspace, resolved)
+            text = comments + text
+            actions.append(users)
         return Outcome(
             status="answer",
             text=text,
             etag=etag,
             address=address,
             found=(shown,),
-            next_actions=(Call("edit", target=address, if_match=etag),) if resolved.group is not None else (),
+            next_actions=tuple(actions),
         )
 
     def _numbered(self, text: str, first: int) -> str:

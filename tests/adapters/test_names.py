@@ -83,7 +83,10 @@ def test_a_pipe_reads_what_was_found(app: Path) -> None:
     assert [head.split()[1] for head in heads] == ["app.net.Client.send", "app.net.Client.retry"]
 
 
-@pytest.mark.parametrize("words", [("grep", "retry"), ("references", "app.net.Client.retry"), ("grep", "-C1", "retry")])
+@pytest.mark.parametrize(
+    "words",
+    [("grep", "retry"), ("references", "app.net.Client.retry"), ("grep", "-C1", "retry"), ("find", "$X.retry()")],
+)
 def test_what_an_answer_prints_is_understood_too(app: Path, words: tuple[str, ...]) -> None:
     called = cli(app, "read", "-", stdin=cli(app, *words).out)
     assert called.status == 0, called.said

@@ -105,6 +105,7 @@ def test_options_stand_together_and_apart() -> None:
     [
         (("-z", "x"), "Unrecognized arguments: -z"),
         (("-nz", "x"), "Unrecognized arguments: -nz"),
+        (("-rnh", "x"), "Unrecognized arguments: -rnh"),
         (("-A", "x", "y"), "'x' is no whole number"),
         (("-A3x", "y"), "'3x' is no whole number"),
         (("-A101", "y"), "after: expected `int` <= 100"),
@@ -154,8 +155,10 @@ def test_what_grep_reads_in_an_expression(pattern: str, meant: str | None) -> No
 def test_an_expression_that_grep_reads_otherwise_is_told_with_the_call(app: Source) -> None:
     found = app.grep(r"baz\|Foo")
     [notice] = found.outcome.warnings
-    assert (found, notice.code) == ("(no matches)", "means_otherwise")
-    assert notice.message.endswith("grep 'baz|Foo', which finds 2 lines.")
+    assert (found, notice.code) == ("(no matches as Python's re reads it)", "means_otherwise")
+    assert notice.message.endswith(r", in which grep's baz\|Foo is baz|Foo; that finds 2 lines.")
+    [notice] = app.grep(r"[o]\{2,3\}", only_matching=True).outcome.warnings
+    assert notice.message.endswith("; that finds 7 lines.")
     assert found.outcome.next_actions == ('grep("baz|Foo")',)
     assert app.grep("baz|Foo").count("\n") == 1
     literal = app.grep(r"foo\|bar")
@@ -169,7 +172,7 @@ def test_brackets_that_are_meant_literally_are_no_matter(app: Source) -> None:
     assert app.grep(r"nowhere\(\)").outcome.warnings == ()
     assert app.grep(r"foo\|bar", fixed=True).outcome.warnings == ()
     [notice] = app.grep(r"\(foo\)bar").outcome.warnings
-    assert "which finds 1 line" in notice.message
+    assert notice.message.endswith(r"grep's \(foo\)bar is (foo)bar; that finds 1 line.")
 
 
 def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
@@ -179,6 +182,8 @@ def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
         return [line.removeprefix("  -> ") for line in called.said.splitlines() if line.startswith("  -> grep")]
 
     assert hints("get(") == ["grep 'get(' --fixed finds the text itself."]
+    assert "Usage" not in cli(app, "get(").said
+    assert "Usage" in cli(app, "-A-1", "get").said
     assert hints("foo", "app/net.py") == ["grep foo app.net"]
     assert hints("foo", "./notes.md") == ["grep foo :notes.md"]
     assert hints("-rn", "foo", ".") == ["grep foo"]
@@ -187,6 +192,8 @@ def test_what_was_meant_is_offered_where_the_call_is_wrong(app: Source) -> None:
 def test_several_expressions_are_several_in_python_too(app: Source) -> None:
     found = app.grep(["foobar", "baz"], count=True)
     assert found == ":notes.md:1\napp.other:1"
+    assert app.grep(["(?i)FOOBAR", "BAZ"]) == "app.other:2: foobar = 2"
+    assert app.grep(["FOOBAR", "(?i)BAZ"]) == ":notes.md:2: bar  baz"
     with pytest.raises(RequestError, match="empty"):
         app.grep([])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,7 @@ FILES: dict[str, str | bytes] = {
     "src/app/logo.png": b"\x89PNG\r\n\x1a\n\0\0",
     "README.md": "".join(f"line {n}\n" for n in range(1, 51)),
     "docs/my notes.txt": "a note\n",
+    "src/app/page.txt": "a page\n",
     "crlf.txt": "a\r\nb\r\nc\r\n",
 }
 
@@ -52,8 +54,7 @@ def app(tmp_path: Path) -> Source:
 def test_a_line_is_read_as_the_symbol_that_it_lies_in(app: Source, place: str) -> None:
     found, plain = app.read(place.replace("{root}", str(app.root))), app.read("app.net.Client.send")
     assert (found, found.etag, found.address) == (plain, plain.etag, "app.net.Client.send")
-    [notice] = found.outcome.warnings
-    assert (notice.code, notice.message.endswith(" is in app.net.Client.send.")) == ("lines", True)
+    assert (found.outcome.warnings, found.outcome.next_actions) == ((), plain.outcome.next_actions)
 
 
 def test_the_decorated_are_meant_from_their_decorator_on(app: Source) -> None:
@@ -64,6 +65,8 @@ def test_a_line_outside_of_all_symbols_is_shown_with_those_around_it(app: Source
     found = app.read("src/app/net.py:1", numbers=True)
     assert found.startswith("   1  import os\n")
     assert (found.address, found.etag) == ("app.net", app.read("app.net", full=True).etag)
+    [notice] = found.outcome.warnings
+    assert notice.message == "Lines 1-11 of 16 are shown for src/app/net.py:1, which is in app.net."
 
 
 def test_a_line_between_the_methods_of_a_long_class_is_not_all_of_it(app: Source) -> None:
@@ -82,7 +85,7 @@ def test_a_range_is_its_lines_and_names_what_is_in_them(app: Source) -> None:
         'read("app.net.Client.size")',
         'read("app.net.connect")',
     )
-    assert "app.net.Client.send, app.net.Client.size, app.net.connect" in found.outcome.warnings[0].message
+    assert found.outcome.warnings == ()
 
 
 def test_a_range_inside_one_symbol_has_its_address_and_etag(app: Source) -> None:
@@ -97,14 +100,18 @@ def test_text_files_have_lines_too(app: Source) -> None:
     assert found.etag == app.read(":README.md").etag
     assert app.read(":README.md:10-12") == found
     assert app.read(":docs/my notes.txt:1-1") == "a note\n"
+    assert app.read("app:page.txt:1-1") == app.read(":src/app/page.txt:1-1") == "a page\n"
     assert app.read("crlf.txt:2-2") == "b\r\n"
-    assert app.read("README.md:48-400").outcome.warnings[0].message.endswith("lines 48-50 of 50 are shown.")
+    assert app.read("README.md:48-400").outcome.warnings[0].message == (
+        "Lines 48-50 of 50 are shown for README.md:48-400, which is in :README.md."
+    )
 
 
 def test_what_does_not_parse_still_has_lines(app: Source) -> None:
     found = app.read("src/app/broken.py:2-3")
     assert found == "def f(:\n    pass\n"
-    assert [each.code for each in found.outcome.warnings] == ["syntax_invalid", "lines"]
+    assert [each.code for each in found.outcome.warnings] == ["syntax_invalid"]
+    assert [each.code for each in app.read("src/app/broken.py:2").outcome.warnings] == ["syntax_invalid", "lines"]
 
 
 def test_a_file_that_is_called_by_a_number_is_itself(app: Source) -> None:
@@ -115,6 +122,7 @@ def test_a_file_that_is_called_by_a_number_is_itself(app: Source) -> None:
     ("place", "error", "said"),
     [
         ("src/app/net.py:400", LookupFailed, "has 16 lines, and no line 400"),
+        (":src/app/net.py:4-5", LookupFailed, "is a module"),
         ("README.md:51", LookupFailed, "has 50 lines, and no line 51"),
         ("src/app/nope.py:3", LookupFailed, "no file"),
         ("src/app/net.py:9-8", RequestError, "ends before it begins"),
@@ -148,4 +156,12 @@ def test_the_command_line_takes_lines_among_names(app: Source) -> None:
     assert called.status == 0
     heads = [line.split()[1:3] for line in called.out.decode().splitlines() if line.startswith("# ")]
     assert heads == [["app.net.Client.send", "app.net:7"], [":README.md", ":README.md:1"]]
-    assert call("--root", str(app.root), "read", "README.md:1-2", door=through_service).out == b"line 1\nline 2\n"
+    called = call("--root", str(app.root), "read", "README.md:1-2", door=through_service)
+    assert (called.out, called.said) == (b"line 1\nline 2\n", "")
+
+
+def test_the_json_has_the_place_of_lines(app: Source) -> None:
+    called = call("--root", str(app.root), "read", "src/app/net.py:7-8", "--json", door=through_service)
+    [place] = json.loads(called.out)["found"]
+    assert (place["symbol"], place["line"], place["kind"]) == ("app.net.Client.send", 7, "lines")
+    assert place["etag"] == app.read("app.net.Client.send").etag

@@ -88,6 +88,15 @@ def test_modules_files_and_selectors_may_be_among_them(app: Source) -> None:
     assert found.outcome.found[0].etag is None
 
 
+def test_what_is_bound_without_a_definition_is_shown_where_it_is_bound(app: Source) -> None:
+    text = "class A:\n    def go(self):\n        self.n = 1\n\n\nfor i in ():\n    pass\n"
+    (app.root / "app/bound.py").write_text(text)
+    found = app.read(["app.bound.A.n", "app.bound.i"])
+    assert "# app.bound.A.n  app.bound:3  (statements)\napp.bound:3: self.n = 1\n" in found
+    assert "# app.bound.i  app.bound:6  (statements)\napp.bound:6: for i in ():\n" in found
+    assert [(each.kind, each.etag) for each in found.outcome.found] == [("attribute", None), ("variable", None)]
+
+
 def test_a_pattern_stands_for_what_matches_it(app: Source) -> None:
     assert heads(app.read("app.net.*")) == ["app.net.Client", "app.net.connect"]
     assert heads(app.read(["app.net.Client.s*", "app.net.c?nnect"])) == ["app.net.Client.send", "app.net.connect"]
@@ -97,6 +106,9 @@ def test_a_pattern_stands_for_what_matches_it(app: Source) -> None:
 def test_a_pattern_that_nothing_matches_is_not_found(app: Source) -> None:
     with pytest.raises(LookupFailed, match=r"Nothing matches app\.net\.x\*"):
         app.read("app.net.x*")
+    called = cli(app, "read", "app.net.x*")
+    assert "-> search app.net.x looks for the words.\n" in called.said
+    assert cli(app, "search", "app.net.x").status == 0
 
 
 def test_a_pattern_that_matches_too_much_is_refused(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ class Shape(Enum):
     NUMBER = "number"
     JSON = "json"
     NOTHING = "nothing"
-    """Taken, and without effect: as it says it is anyway."""
+    """Without effect, since it asks for what is done anyway."""
     DOCUMENT = "document"
     """A file with a JSON object that gives the request's parameters, or with a patch; `-` for standard input."""
 
@@ -191,7 +191,7 @@ _BESIDE: Mapping[str, tuple[Argument, ...]] = {
         ),
     ),
 }
-"""What the command line alone takes beside a request's parameters, by verb."""
+"""Options that the command line alone has beside a request's parameters, by verb."""
 _TARGET = "target"
 """The parameter that names code."""
 _SCOPE = "scope"

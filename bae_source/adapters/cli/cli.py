@@ -166,9 +166,9 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
 
         outcome = names_alone(outcome)
     if "quiet" in values and outcome.status == "answer" and kind.effect is Effect.READS:
-        from bae_source.adapters.cli.names import nothing_said
+        from bae_source.adapters.cli.names import status_alone
 
-        outcome = nothing_said(outcome)
+        outcome = status_alone(outcome)
     return Answer(outcome=outcome, root=root)
 
 
@@ -244,13 +244,14 @@ def _respelled(
     own: Sequence[Argument],
     usage: Callable[[], str],
 ) -> RequestError:
-    """Return the error with hints in the command line's words instead of a call's."""
+    """Return the error with hints in the command line's words instead of a call's: the usage for the signature."""
     kept = [hint for hint in error.hints if not hint.startswith(f"{kind.verb}(")]
     texts = [each for each in own if each.shape is Shape.FILE]
     if texts and texts[0].parameter in error.details.get("missing", ()):
         ways = ", ".join(each.flags[0] + f" {each.metavar}" for each in own if each.parameter == texts[0].parameter)
         kept.append(f"Source is given with {ways}; standard input is read only where - asks for it.")
-    return error.altered(hints=[*kept, f"Usage: {usage()}"])
+    wrong_call = len(kept) < len(error.hints) or not kept
+    return error.altered(hints=[*kept, *([f"Usage: {usage()}"] if wrong_call else [])])
 
 
 def _help(text: str) -> Answer:

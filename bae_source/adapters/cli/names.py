@@ -1,7 +1,7 @@
 """Names between commands: one a line, in on standard input and out on standard output.
 
     bae-source grep retry --names | bae-source read -
-    bae-source grep retry | bae-source read -           what answers print is understood, too
+    bae-source grep retry | bae-source read -           as is what grep, find and references print
 
 Invariants:
 - what is printed is addresses alone, each once, in the order of the answer;
@@ -26,7 +26,7 @@ _HIT = re.compile(r"(?P<place>\S[^\n]*?:\d{1,9})[:-](?:\s|$)")
 """A line as `grep` prints it: `app.net:12: text`, or `app.net:13- text` around it."""
 _BELOW = re.compile(r"\s+(?P<line>\d{1,9}): ")
 """A line as `references` prints it below the name of a module."""
-_NO_NAME = re.compile(r"\(|--$|[\d,]+ (?:sure|probable|unsure|mentions?)\b|(?:probable|unsure|mentions?): ")
+_NO_NAME = re.compile(r"\(|--$|\s+\$|[\d,]+ (?:sure|probable|unsure|mentions?)\b|(?:probable|unsure|mentions?): ")
 
 
 def names_of(words: Sequence[str], streams: Streams) -> str | tuple[str, ...]:
@@ -49,7 +49,7 @@ def names_alone(outcome: Outcome) -> Outcome:
     return structs.replace(outcome, text="\n".join(names), address=None, next_actions=())
 
 
-def nothing_said(outcome: Outcome) -> Outcome:
+def status_alone(outcome: Outcome) -> Outcome:
     """Return an answer as its exit status alone: that of findings where nothing was found."""
     is_found = outcome.found or any(notice.code == "binary_matches" for notice in outcome.warnings)
     return structs.replace(outcome, text="", address=None, next_actions=(), exit_code=0 if is_found else FOUND)
@@ -85,7 +85,8 @@ def _named(lines: Sequence[str]) -> list[str]:
         app.net                       references: not the module itself, but the places below it,
           12: send(x)    [call]       app.net:12
 
-    Counts, the headings of what is not sure, `(no matches)`, and the line between the hits of grep are no names.
+    Counts, the headings of what is not sure, `(no matches)`, what stands for a `$X` of find, and the line between the
+    hits of grep are no names.
     """
     names: list[str] = []
     module = ""

@@ -113,7 +113,7 @@ def _apart(token: str, flags: Mapping[str, Argument]) -> list[str]:
     rest = token[1:] if token[:1] == "-" else ""
     while rest:
         argument = flags.get(f"-{rest[0]}")
-        if argument is None:
+        if argument is None or argument.parameter == "help":  # which would be passed over
             return []
         flag, rest = f"-{rest[0]}", rest[1:]
         if argument.takes_value and rest:

@@ -22,6 +22,7 @@ from bae_source.model.address import Marker, Segment, parse_name
 from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reference import Shown
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import Resolved, resolve, resolve_with
 from bae_source.project.workspace import Workspace
@@ -59,7 +60,9 @@ def read_bound(workspace: Workspace, target: str) -> Outcome | None:
     content, module = SingleLines(workspace.content(found.module.path) or b""), found.module
     lines = _lines(workspace, module, found.address.qualname)
     text = "".join(f"{module.name}:{line}: {content.cut(line).strip()}\n" for line in lines)
-    return Outcome(status="answer", text=text, address=str(found.address))
+    address = str(found.address)
+    shown = Shown(module=module.name, address=address, line=lines[0], kind="variable", etag=None)
+    return Outcome(status="answer", text=text, address=address, found=(shown,))
 
 
 def not_to_be_changed(workspace: Workspace, target: str) -> LookupFailed | None:

@@ -22,8 +22,10 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.address import parse_name
+from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
-from bae_source.project.files.data_listing import data_files
+from bae_source.project.data_files import find_data
+from bae_source.project.files.data_listing import DataFile, data_files
 from bae_source.project.files.ignored import is_ignored
 from bae_source.project.files.port import FileKind
 from bae_source.project.files.unseen import behind_unseen
@@ -88,7 +90,7 @@ class Spot(Struct, frozen=True, kw_only=True):
 
 
 def parse_place(text: str) -> Written:
-    """Understand a place as somebody wrote it.
+    """Understand a place as programs write it.
 
     Raises:
         RequestError: `invalid_arguments` if it is none, with the forms that are understood.
@@ -162,7 +164,10 @@ def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> 
     return LookupFailed(
         "symbol_not_found",
         f"{module.name} has {count} line{'' if count == 1 else 's'}, and no line {line}.",
-        hints=[f"The place may be from before a change: outline {module.name} --numbers shows what is there now."],
+        hints=[
+            "The place may be from before a change.",
+            Call("outline", target=module.name, numbers=True, then="shows what is there now."),
+        ],
         candidates=[str(canonical(workspace, module))],
     )
 
@@ -178,7 +183,7 @@ def file_at(workspace: Workspace, written: Written) -> ModuleFile | Spot:
     if kind is FileKind.FOLDER and files.kind(f"{path}/__init__.py") is FileKind.FILE:
         path, kind = files.inside(f"{path}/__init__.py") or path, FileKind.FILE
     if kind is not FileKind.FILE:
-        is_path = ("/" in path and ":" not in path) or path.endswith((".py", ".pyi"))
+        is_path = ":" not in path and ("/" in path or path.endswith((".py", ".pyi")))
         found = None if is_path else _by_name(workspace, written)
         if found is None:
             raise _no_file(workspace, path)
@@ -214,12 +219,12 @@ def _inside(workspace: Workspace, written: Written) -> str:
 def _by_name(workspace: Workspace, written: Written) -> ModuleFile | Spot | None:
     """Return the module, or the symbol, of a place that is written as our answers write it; None if it is no name."""
     try:
-        parse_name(written.path)
+        name = parse_name(written.path)
     except RequestError:
         return None
-    if ":" in written.path:
-        data = next((file for file in data_files(workspace) if str(file) == written.path), None)
-        return Spot(address=str(data), line=written.line) if data else None
+    if name.resource is not None:
+        data = find_data(workspace, name)
+        return Spot(address=str(data), line=written.line) if isinstance(data, DataFile) else None
     try:
         resolved = resolve(workspace, written.path)
     except RequestError:

@@ -11,7 +11,8 @@
 
 Invariants:
 - nothing is guessed: a name that is bound in the symbol, too, is none of its imports or of its module;
-- callers are counted only where few files hold the name, so that reading stays quick; it is said where they are not.
+- callers are counted only where few files hold the name, so that reading stays quick; it is said where they are not;
+- the comments hold no calls, which each door writes in its own way: those are handed back beside the text.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ _LONGEST = 120
 _FILES = 100
 """In how many files a name may stand for its callers to be counted."""
 _INDENT = "    "
-_SURE, _PROBABLE = "sure", "probable"
 
 
-def around(workspace: Workspace, resolved: Resolved) -> str:
-    """Return what stands around a symbol, each line a comment."""
+def around(workspace: Workspace, resolved: Resolved) -> tuple[str, Call]:
+    """Return the surroundings of a symbol, each line a comment, and the call that lists its users."""
     summary = summarise(resolved.tree)
     used = _used(resolved)
+    users = _users(resolved)
     lines = [
         *_in_class(resolved, summary),
         *_section("imports", _imports(resolved.tree.text, summary, used)),
         *_section(f"of {resolved.module.name}", _of_module(resolved, summary, used)),
-        _users(workspace, resolved),
+        f"{users.verb}: {_number(workspace, resolved, users.verb)}",
     ]
-    return "".join(f"# {line}\n" for line in lines)
+    return "".join(f"# {line}\n" for line in lines), users
 
 
 def _used(resolved: Resolved) -> set[str]:
@@ -75,9 +76,8 @@ def _in_class(resolved: Resolved, summary: Summary) -> list[str]:
         if entry.parent == parent and entry.group < 0 and index not in resolved.group.members
     ]
     shown = [_signature(summary, index) for index in beside[:_MOST]]
-    outer = str(resolved.address).rpartition(".")[0]
     if len(beside) > _MOST:
-        shown.append(f"(+{len(beside) - _MOST}: {Call('outline', target=outer)})")
+        shown.append(f"(+{len(beside) - _MOST})")
     line = resolved.tree.source.lines.number(definitions[parent].keyword)
     return _section(f"in {_signature(summary, parent)}, {resolved.module.name}:{line}, beside", shown)
 
@@ -123,15 +123,19 @@ def _outer(definitions: Sequence[Definition], index: int) -> Iterator[int]:
         yield index
 
 
-def _users(workspace: Workspace, resolved: Resolved) -> str:
-    """Say how many callers there are; of what is not called, how many references."""
+def _users(resolved: Resolved) -> Call:
+    """Return the call that lists the callers; of what is not called, the references."""
     assert resolved.group is not None
     kinds = {resolved.tree.outline.definitions[index].kind for index in resolved.group.members}
     verb = "callers" if kinds <= {Kind.FUNCTION, Kind.CLASS} else "references"
-    call = Call(verb, target=str(resolved.address))
+    return Call(verb, target=str(resolved.address))
+
+
+def _number(workspace: Workspace, resolved: Resolved, verb: str) -> str:
+    """Return how many callers or references there are, by how sure they are."""
     files = len(workspace.index.mentioning({resolved.address.name}).paths)
     if files > _FILES:
-        return f"{verb}: not counted, for {files:,} files hold the name; {call}"
+        return f"not counted, for {files:,} files hold the name"
     from bae_source.project.references.meaning.project import project_of  # 30 ms, which a common name need not pay
     from bae_source.project.references.search.references import calls_of, references_to
 
@@ -141,5 +145,5 @@ def _users(workspace: Workspace, resolved: Resolved) -> str:
         found = calls_of(project, resolved, found)
     wanted = [each for each in found.found if verb == "references" or each.kind in ("call", "decorator", "request")]
     counts = counts_of(wanted)
-    said = ", ".join(f"{counts[each]:,} {each}" for each in (_SURE, _PROBABLE, "unsure") if counts[each])
-    return f"{verb}: {said or 'none found'}; {call}"
+    numbers = (f"{counts[each]:,} {each}" for each in ("sure", "probable", "unsure") if counts[each])
+    return ", ".join(numbers) or "none found"

@@ -7,7 +7,7 @@
 
 Invariants:
 - what is shown of a symbol is what reading it by its name shows;
-- a line that is not there is an error; a range ends with the file, and says so;
+- a line that is not there is an error; a range ends with the file, and says so, as does a line shown with others;
 - a path leads where `project.naming.places` lets it, and nowhere else.
 """
 
@@ -24,8 +24,8 @@ from bae_source.model.address import is_selector, parse_name
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
-from bae_source.model.reference import LINES, Shown
-from bae_source.model.text import counted, listed
+from bae_source.model.reference import LINES, Shown, counts_of
+from bae_source.model.text import counted
 from bae_source.project.naming.listed_symbols import has_name
 from bae_source.project.naming.places import Spot, Written, file_at, innermost, no_line, parse_place, spot_at
 from bae_source.project.naming.resolve import canonical
@@ -41,7 +41,7 @@ _AROUND = 10
 _LONG = 100
 """Lines of a class that is not shown for a line in it that belongs to none of its members."""
 _MOST = 10
-"""How many symbols of a range are named."""
+"""How many symbols of a range are offered to be read."""
 _OTHER_FORM = re.compile(r'\s*File "[^"]+", line \d|[^:]+\.pyi?::\w')
 """Places as tracebacks and pytest print them."""
 _FORM = r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})|:(?P<column>\d{1,9}))?"
@@ -100,12 +100,11 @@ def read_lines(workspace: Workspace, given: Range, read: Callable[[str], Outcome
         ResourceError: as `spot_at`.
     """
     if given.written.names:
-        address = spot_at(workspace, given.written).address
-        return _told(read(address), f"{given.text} is {address}.")
+        return read(spot_at(workspace, given.written).address)
     file = file_at(workspace, given.written)
     if isinstance(file, Spot):
         if file.first is not None:  # a symbol by its name; as for `where`, the line says nothing more of it
-            return _told(read(file.address), f"{given.text} is in {file.address}.")
+            return read(file.address)
         return _of_data(workspace, given, file.address, read, numbers=numbers)
     try:
         tree = workspace.tree(file)
@@ -134,8 +133,7 @@ def _of_code(
     if given.last is None:
         index = innermost(workspace, module, tree, given.written)
         if index != MODULE and named and not _is_long_class(tree, index):
-            address = _address(workspace, module, tree, index)
-            return _told(read(address), f"{given.text} is in {address}.")
+            return read(_address(workspace, module, tree, index))
     lines = tree.source.lines
     start, end = lines.start(given.first), lines.end(min(given.last or given.first, len(lines)))
     definitions = tree.outline.definitions
@@ -201,7 +199,7 @@ def _cut(
     module: str | None = None,
     names: Iterable[str] = (),
 ) -> Outcome:
-    """Return lines as an answer that says what they are.
+    """Return lines as an answer; a notice says which, where they are not those that were given.
 
     Parameters:
         address, etag: of the smallest thing around them.
@@ -214,23 +212,19 @@ def _cut(
         first, last = max(1, first - _AROUND), last + _AROUND
     last = min(last, count)
     text = lines.text[lines.start(first) : lines.end(last)]
-    names = list(dict.fromkeys(names))
-    said = f"{given.text} is in {address}, of whose file lines {first}-{last} of {count} are shown"
-    said += f"; in them: {listed(names, _MOST)}." if names else "."
     shown = Shown(module=module or address, address=address, line=first, kind=LINES, etag=etag)
+    others = (first, last) != (given.first, given.last or given.first)
+    notice = Notice(LINES, f"Lines {first}-{last} of {count} are shown for {given.text}, which is in {address}.")
     return Outcome(
         status="answer",
         text=numbered(text, first) if numbers else text,
         etag=etag,
         address=address,
         found=(shown,),
-        warnings=(Notice(LINES, said),),
-        next_actions=tuple(Call("read", target=name) for name in names[:_MOST]),
+        counts=counts_of((shown,)),
+        warnings=(notice,) if others else (),
+        next_actions=tuple(Call("read", target=name) for name in list(dict.fromkeys(names))[:_MOST]),
     )
-
-
-def _told(outcome: Outcome, said: str) -> Outcome:
-    return replace(outcome, warnings=(Notice(LINES, said), *outcome.warnings))
 
 
 def _is_data(workspace: Workspace, text: str) -> bool:

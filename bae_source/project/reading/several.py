@@ -27,8 +27,8 @@ from bae_source.project.workspace import Workspace
 
 MOST = 1000
 """How many names one pattern may stand for."""
-_TOLD = 5
-"""How many candidates the warning of a name has."""
+_CANDIDATES = 5
+"""How many candidates or hints the warning of a name has, and names the error of several."""
 
 Read = Callable[[str], Outcome]
 """Reads one name."""
@@ -56,7 +56,7 @@ def read_several(workspace: Workspace, names: Sequence[str], read: Read) -> Outc
         raise _nothing(failures)
     found = tuple(_shown(address, outcome) for (address, _), outcome in pieces.items())
     blocks = [f"{_head(each)}\n{_ended(outcome.text)}" for each, outcome in zip(found, pieces.values(), strict=True)]
-    inner = [each for outcome in pieces.values() for each in outcome.warnings if _is_news(each, outcome)]
+    inner = [each for outcome in pieces.values() for each in outcome.warnings]
     return Outcome(
         status="answer",
         text="\n".join(blocks),
@@ -123,12 +123,8 @@ def _shown(address: str, outcome: Outcome) -> Shown:
 def _head(shown: Shown) -> str:
     """Return the line above what was read."""
     place = f"  {shown.module}:{shown.line}" if shown.module != shown.address or shown.kind == LINES else ""
-    return f"# {shown.address}{place}  {f'etag {shown.etag}' if shown.etag else '(interface)'}"
-
-
-def _is_news(notice: Notice, outcome: Outcome) -> bool:
-    """Say whether a warning says more than the line above a symbol, which has its address."""
-    return notice.code != LINES or any(isinstance(each, Shown) and each.kind == LINES for each in outcome.found)
+    instead = "(interface)" if shown.kind == "module" else "(statements)"
+    return f"# {shown.address}{place}  {f'etag {shown.etag}' if shown.etag else instead}"
 
 
 def _ended(text: str) -> str:
@@ -136,12 +132,12 @@ def _ended(text: str) -> str:
 
 
 def _warning(name: str, error: ResourceError) -> Notice:
-    """Return what is to be said of a name that could not be read."""
-    said = error.message if name in error.message else f"{name}: {error.message}"
+    """Return the warning of a name that could not be read."""
+    message = _sentence(name, error)
     if error.candidates:
-        return Notice(error.code, f"{said} Candidates: {listed(error.candidates, _TOLD)}.")
+        return Notice(error.code, f"{message} Candidates: {listed(error.candidates, _CANDIDATES)}.")
     hints = [hint for hint in error.hints if not isinstance(hint, Call)]  # which each door writes in its own way
-    return Notice(error.code, " ".join([said, *hints[:_TOLD]]))
+    return Notice(error.code, " ".join([message, *hints[:_CANDIDATES]]))
 
 
 def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
@@ -150,8 +146,8 @@ def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
     if len(failures) == 1:
         return worst
     return worst.altered(
-        reason=" ".join(_said(name, error) for name, error in failures[:_TOLD])
-        + (f" And {len(failures) - _TOLD:,} more." if len(failures) > _TOLD else ""),
+        reason=" ".join(_sentence(name, error) for name, error in failures[:_CANDIDATES])
+        + (f" And {len(failures) - _CANDIDATES:,} more." if len(failures) > _CANDIDATES else ""),
         subject="",
         unchanged=None,
         hints=dict.fromkeys(hint for _, error in failures for hint in error.hints),
@@ -159,5 +155,5 @@ def _nothing(failures: Sequence[tuple[str, ResourceError]]) -> ResourceError:
     )
 
 
-def _said(name: str, error: ResourceError) -> str:
-    return _warning(name, error.altered(hints=(), candidates=())).message
+def _sentence(name: str, error: ResourceError) -> str:
+    return error.message if name in error.message else f"{name}: {error.message}"

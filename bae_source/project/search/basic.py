@@ -15,7 +15,7 @@ _POSIX = {
     "alpha": r"^\W\d_", "digit": "0-9", "alnum": r"^\W_", "upper": "A-Z", "lower": "a-z", "space": r"\s",
     "blank": r" \t", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~", "word": r"\w",
 }  # fmt: skip
-"""What stands in brackets for each class; letters beyond ASCII are letters."""
+"""The content of the brackets for each class; letters beyond ASCII are letters."""
 _ASCII = {"alpha": "a-zA-Z", "alnum": "0-9a-zA-Z"}
 """The same for brackets that hold something else, too."""
 _TOKEN = re.compile(
@@ -25,18 +25,13 @@ _TOKEN = re.compile(
 _WORDS = {r"\<": r"\b(?=\w)", r"\>": r"\b(?<=\w)"}
 
 
-def is_plain(pattern: str) -> bool:
-    """Say whether an expression has nothing that grep reads otherwise; most have not."""
-    return "\\" not in pattern and "[:" not in pattern
-
-
 def as_grep(pattern: str) -> str | None:
     """Return the expression of Python's re that matches what grep would have matched; None where that is the same one.
 
     With a basic operator such as `\\|` it is grep's basic syntax, in which `|` alone is a character; without, what
     `grep -E` has.
     """
-    if is_plain(pattern):
+    if "\\" not in pattern and "[:" not in pattern:  # as most have it
         return None
     basic = re.search(_BASIC, re.sub(r"\\\\", "", pattern)) is not None
     pieces = [_translated(match, basic=basic) for match in _TOKEN.finditer(pattern)]
@@ -51,7 +46,7 @@ def as_grep(pattern: str) -> str | None:
 
 
 def is_surely_basic(pattern: str) -> bool:
-    """Say whether an expression has something that hardly anybody means literally: `\\|`, `\\<`, `[[:alpha:]]`.
+    """Say whether an expression has something that is hardly ever meant literally: `\\|`, `\\<`, `[[:alpha:]]`.
 
     `\\(`, `\\{`, `\\+` and `\\?` are what Python's re, and grep -E, match the character itself by.
     """

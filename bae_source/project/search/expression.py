@@ -26,11 +26,11 @@ _SAFE_OPTIONS = 8
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _LONG_ESCAPE = re.compile(r"\\[xuUN0-9]")
 _PERL = re.compile(r"\\[KQERXGzhHVpP]|\(\?(?:\||R\)|[+-]?\d+\))|\(\*[A-Z]+")
-"""What other programs have, and Python's expressions lack."""
+"""Syntax of other programs that Python's expressions lack."""
 _INSTEAD = {
     "K": "A look-behind, (?<=…), leaves out of the match what stands before it.",
-    "Q": "--fixed takes a text as it is.",
-    "R": r"\n is a line end; let matches span lines with --multi-line.",
+    "Q": "fixed takes a text as it is.",
+    "R": r"\n is a line end; multi_line lets a match go on over it.",
     "z": r"\Z is the end of the text.",
     "h": r"[ \t] is a space or tab.",
     "p": r"[^\W\d_] is a letter.",
@@ -109,7 +109,7 @@ def expression_of(
         multi_line: whether a match may go on over several lines.
 
     Raises:
-        RequestError: `invalid_arguments`, with the position of what is wrong.
+        RequestError: `invalid_arguments`, with the position of what is wrong where the text itself may be meant.
     """
     given = (patterns,) if isinstance(patterns, str) else tuple(patterns)
     if not all(given) or not given:
@@ -129,7 +129,7 @@ def expression_of(
         raise RequestError(
             "invalid_arguments",
             "The pattern holds a line end, which no line does.",
-            hints=["Let matches span lines with --multi-line."],
+            hints=["multi_line lets a match go on over several lines."],
         )
     flags = re.MULTILINE | (re.IGNORECASE if ignore_case else re.NOFLAG)
     compiled = _compiled(pattern, flags)
@@ -158,7 +158,13 @@ def _any_of(patterns: Sequence[str]) -> str:
         if re.search(r"(?<!\\)(?:\\\\)*\\[1-9]|\(\?\(\d", each):
             message = f"{each} refers to a group by its number, which several expressions together do not keep."
             raise RequestError("invalid_arguments", message, hints=["Name the group: (?P<name>…) and (?P=name)."])
-    return "|".join(f"(?:{each})" for each in patterns)
+    return "|".join(map(_scoped, patterns))
+
+
+def _scoped(pattern: str) -> str:
+    """Return a pattern as one of several: in a group, for which alone its leading flags hold."""
+    flags = re.match(r"\(\?([aimsx]+)\)", pattern)
+    return f"(?{flags[1]}:{pattern[flags.end() :]})" if flags else f"(?:{pattern})"
 
 
 def _as_word(pattern: str, *, verbose: bool) -> str:
@@ -177,18 +183,13 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
             return re.compile(pattern, flags)
     except re.error as error:
         place = f" at position {error.pos}" if error.pos is not None else ""
-        perl = _PERL.search(pattern)
-        told = f"; {perl[0]} is Perl's, and Python's re does not have it" if perl else ""
-        raise RequestError(
-            "invalid_arguments",
-            f"The pattern is no regular expression: {error.msg}{place}{told}.",
-            hints=[
-                _INSTEAD.get(perl[0][1:2], "Write it without.")
-                if perl
-                else f"To find the text itself, search for {re.escape(pattern)}"
-            ],
-            details={"position": error.pos},
-        ) from None
+        message = f"The pattern is no regular expression: {error.msg}{place}"
+        if perl := _PERL.search(pattern):
+            message += f"; {perl[0]} is Perl's, and Python's re does not have it"
+            hint, details = _INSTEAD.get(perl[0][1:2], "Write it without."), {}
+        else:
+            hint, details = f"To find the text itself, search for {re.escape(pattern)}", {"position": error.pos}
+        raise RequestError("invalid_arguments", f"{message}.", hints=[hint], details=details) from None
     except (RecursionError, OverflowError):
         raise RequestError(
             "invalid_arguments", "The pattern is nested too deeply, or repeats too often.", hints=["Simplify it."]

@@ -130,7 +130,7 @@ def _candidates(
     *,
     attributes: bool,
 ) -> Iterator[tuple[ModuleFile, State, Summary]]:
-    """Yield the modules that may define a match, with how far their own names go; note those that nobody can read."""
+    """Yield the modules that may define a match, with how far their own names go; note those that cannot be read."""
     possible: dict[str, tuple[ModuleFile, State]] = {}
     for module in modules:
         if state := pattern.walk(pattern.start, tuple(module.name.split("."))):

@@ -14,7 +14,7 @@ from msgspec import structs
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Segment
 from bae_source.model.outcome import Outcome
-from bae_source.model.reference import Reference
+from bae_source.model.reference import Reference, Shown
 from bae_source.project.naming.bound_names import resolve_to_ask
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meanings import Symbol
@@ -111,7 +111,11 @@ def read_attribute(workspace: Workspace, target: str, error: LookupFailed) -> Ou
         return None
     places = assignments(project_of(workspace), found)
     text = "".join(f"{each.module}:{each.line}: {each.text}\n" for each in places)
-    return Outcome(status="answer", text=text, address=str(found.address))
+    address = str(found.address)
+    shown = [
+        Shown(module=each.module, address=address, line=each.line, kind="attribute", etag=None) for each in places[:1]
+    ]
+    return Outcome(status="answer", text=text, address=address, found=tuple(shown))
 
 
 def _refuse_inherited(project: Project, owner: Class, address: str, name: str) -> None:
