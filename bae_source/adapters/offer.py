@@ -78,7 +78,8 @@ PROMPTS: Mapping[str, str] = {
 
 
 INSTRUCTIONS = """\
-These tools read and change one Python project by name: code is pkg.mod.Class.method, never a path. \
+These tools read and change one Python project by name: code is pkg.mod.Class.method, never a path; \
+Class.method will do where one symbol alone ends so. \
 Changes are lossless, checked, recorded, and taken back by undo. An error names what to do next; candidates in it are \
 ready names. Read before you edit, and pass the etag as if_match. For several changes that belong together use apply, \
 or transaction_begin and its handle.

@@ -21,6 +21,7 @@ from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, as_mapping, described, fits, parameters, parse
 from bae_source.model.text import is_text
+from bae_source.project.search.short_names import in_full
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.patch import Patch, patch_of
 from bae_source.refactoring.planning.joining import joined
@@ -229,7 +230,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
         now.lets_broken_through = number < len(asked)
         now.lets_used_go = len(asked) > 1
         try:
-            plan = each.plan(now)
+            plan = in_full(now, each)[0].plan(now)
         except ResourceError as error:
             raise _at(error, number, len(asked), each.verb) from error
         plans.append(plan)

@@ -27,6 +27,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.report import together
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.shortened import shortened
+from bae_source.project.search.short_names import in_full
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
@@ -105,7 +106,7 @@ class Draft:
                 f"{asked.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
-        asked = as_steps(asked)
+        asked = as_steps(in_full(self._now, asked)[0])
         assert isinstance(asked, Operation)
         before = self._now
         plan = self._planned(asked)

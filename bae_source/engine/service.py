@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
-from bae_source.errors import RequestError, ResourceError
+from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.address import is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -33,6 +33,7 @@ from bae_source.model.text import Progress
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
+from bae_source.project.search.short_names import in_full, with_namesakes
 from bae_source.project.workspace import Workspace
 from bae_source.state.binding import owned
 from bae_source.state.folders import folders_upwards
@@ -272,7 +273,13 @@ class Service:
         return outcome
 
     def _carried_out(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
-        """Hand a request to what carries it out."""
+        """Hand a request to what carries it out; a name that was not found is an error with the symbols that end so."""
+        try:
+            return self._handed(asked, context, planned)
+        except LookupFailed as error:
+            raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+
+    def _handed(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         if asked.staged:
             return self._judged(asked, context)
         if asked.effect is Effect.READS:
@@ -283,6 +290,7 @@ class Service:
             )
         if asked.runner != "change":
             return self._command(asked, context)
+        asked, _ = in_full(self.workspace(), asked)
         if isinstance(asked, Composed) and asked.steps():
             from bae_source.engine.applying import as_steps  # few changes stand for several
 
@@ -321,10 +329,13 @@ class Service:
     def _answer(self, workspace: Workspace, asked: Request, context: Context) -> Outcome:
         if asked.runner != "query":
             return self._command(asked, context)
+        asked, notices = in_full(workspace, asked)
         assert isinstance(asked, Query), "what is a query answers"
         if asked.navigates:
-            return self._navigated(workspace, asked, context)
-        return _by_name(workspace, asked).answer(workspace)
+            outcome = self._navigated(workspace, asked, context)
+        else:
+            outcome = _by_name(workspace, asked).answer(workspace)
+        return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
     def _command(self, asked: Request, context: Context) -> Outcome:
         return COMMANDS[asked.runner](self, asked, context)

@@ -60,6 +60,10 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         lists_addresses: whether each value that it finds has an `address`, so that its answer can be one name a line.
         said: parameters that stand for something else where they are left out than where code hands on a None that
             it got; such a None is refused from Python.
+        abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
+            name may be a new one, or one from outside the project.
+        abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
+            name may be a new one.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
     """
@@ -71,6 +75,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     staged: ClassVar[bool] = False
     lists_places: ClassVar[bool] = False
     lists_addresses: ClassVar[bool] = False
+    abbreviates: ClassVar[bool] = True
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""

@@ -50,6 +50,7 @@ class Write(Request, frozen=True, kw_only=True):
         "write app.plugins --package --code '' --dry-run",
     )
     idempotent: ClassVar[bool] = True
+    abbreviates: ClassVar[bool] = False
     places: ClassVar[tuple[bool, ...]] = (False, True)
 
     target: Annotated[

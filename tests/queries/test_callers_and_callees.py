@@ -44,6 +44,7 @@ def _calls_of(source: Source, address: str) -> list[object] | None:
     """Return the calls of something in the project, but for variables, whose name is called and not what they hold."""
     try:
         kind = source.read(address)
-        return list(source.callers(address).outcome.found) if "def " in kind or "class " in kind else None
+        is_there = kind.address == address and ("def " in kind or "class " in kind)
+        return list(source.callers(address).outcome.found) if is_there else None
     except (LookupFailed, RequestError):
         return None  # outside the project, or nothing that has a name

@@ -14,7 +14,7 @@ from bae_source.model.outcome import Outcome
 LINES = """\
 ## Reading and changing Python: bae-source
 
-Use it instead of cat, grep, sed and patches: code has names (app.net.Client.send), a change is checked and undoable.
+Use it for cat, grep and sed. Code has names: app.net.Client.send, or Client.send if unique. Changes are undoable.
 
     bae-source read app.net                               # interface of a module; of a package its modules
     bae-source read app.net.Client.send app.util.wait     # their source; --around adds siblings, imports, callers

@@ -80,7 +80,8 @@ def top(program: str, entries: Sequence[Entry], version: str) -> str:
         _examples(_TOP_EXAMPLES, program),
         _table("Exit status", STATUSES),
         _wrapped(
-            "Code is addressed by name: pkg.mod.Class.method. f[0] and x@setter name one of several, f@body a part. "
+            "Code is addressed by name: pkg.mod.Class.method, or its last parts where they are one symbol's alone. "
+            "f[0] and x@setter name one of several, f@body a part. "
             f"'{program} VERB --help' tells more."
         ),
     )

@@ -12,6 +12,7 @@ from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request
+from bae_source.project.search.short_names import SHORT_NAME
 
 Run = Callable[[Request, Context], Outcome]
 _KINDS = ("package", "module")
@@ -41,14 +42,14 @@ class Modules:
         return self._matching(f"{name}.*" if name else "*")
 
     def knows(self, name: str) -> bool:
-        """Say whether a dotted name means something, or several things."""
+        """Say whether a dotted name means something, or several things, by itself and not as a short one."""
         try:
-            self._run(request("outline", {"target": name, "depth": 0}), Context())
+            found = self._run(request("outline", {"target": name, "depth": 0}), Context())
         except LookupFailed as error:
-            return error.code != "symbol_not_found"
+            return error.code != "symbol_not_found" and SHORT_NAME not in error.details
         except RequestError as error:
             return error.code != "invalid_name"
-        return True
+        return all(notice.code != SHORT_NAME for notice in found.warnings)
 
     def line(self, name: str) -> str:
         """Return the line of a package or module: its name, what it says of itself, and what it has."""

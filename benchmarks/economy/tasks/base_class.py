@@ -23,7 +23,7 @@ _CLASSES = {
     "trustedhost": "TrustedHost",
 }
 _FILES = ",".join(_CLASSES)
-_NAMES = ",".join(f"{module}.{name}" for module, name in _CLASSES.items())
+_NAMES = ",".join(_CLASSES.values())
 
 TASK = Task(
     number=9,
@@ -53,7 +53,7 @@ pytest -q tests/middleware tests/test_authentication.py | tail -1; git diff --sh
         Shell(
             f"""\
 bae-source insert starlette.middleware --position last -q --source - <<'E' && bae-source edit \
-starlette.middleware.{{{_NAMES}}}Middleware --old Middleware: --new 'Middleware(ASGIMiddleware):' --import \
+{{{_NAMES}}}Middleware --old Middleware: --new 'Middleware(ASGIMiddleware):' --import \
 '{_IMPORT}' -q --verify tests
 {_BASE}E"""
         ),
@@ -67,9 +67,7 @@ starlette.middleware.{{{_NAMES}}}Middleware --old Middleware: --new 'Middleware(
                     {"do": "insert", "target": "starlette.middleware", "position": "last", "new_source": _BASE},
                     {
                         "do": "edit",
-                        "target": [
-                            f"starlette.middleware.{module}.{name}Middleware" for module, name in _CLASSES.items()
-                        ],
+                        "target": [f"{name}Middleware" for name in _CLASSES.values()],
                         "old": "Middleware:",
                         "new": "Middleware(ASGIMiddleware):",
                         "imports": [_IMPORT],

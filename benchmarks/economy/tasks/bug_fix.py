@@ -28,18 +28,18 @@ s/\( *\)header_dict\[key\] = .*/\1if separator and value:\n    &/' httpx/_auth.p
         ),
     ),
     cli=(
-        Shell("bae-source read httpx._auth.DigestAuth._parse_challenge"),
+        Shell("bae-source read DigestAuth._parse_challenge"),
         Shell(
-            "bae-source edit httpx._auth.DigestAuth._parse_challenge -q --verify tests"
+            "bae-source edit DigestAuth._parse_challenge -q --verify tests"
             + "".join(f" --old '{old}' --new '{new}'" for old, new in _PAIRS.items())
         ),
     ),
     mcp=(
-        Tool("read", {"target": "httpx._auth.DigestAuth._parse_challenge"}),
+        Tool("read", {"target": "DigestAuth._parse_challenge"}),
         Tool(
             "edit",
             {
-                "target": "httpx._auth.DigestAuth._parse_challenge",
+                "target": "DigestAuth._parse_challenge",
                 "old": list(_PAIRS),
                 "new": list(_PAIRS.values()),
                 "verify": ["tests"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.economy.model import Given, Shell, Task, Tool
 
-_CLASS = "marshmallow.orderedset.OrderedSet"
+_CLASS = "OrderedSet"
 _IMPORTS = ("import typing", "from collections.abc import Iterable, Iterator, MutableSet")
 _PAIRS = (
     ("iterable=None):", "iterable: Iterable[typing.Any] | None = None) -> None:"),
@@ -55,7 +55,7 @@ s/set(self) == set(other)/isinstance(other, Iterable) and &/"""
 TASK = Task(
     number=8,
     title="annotations on a class, types verified",
-    statement=f"Annotate {_CLASS}, all parameters, returns and attributes, so that mypy is content.",
+    statement=f"Annotate marshmallow.orderedset.{_CLASS}, all parameters, returns and attributes, so that mypy is content.",
     package="marshmallow",
     given=(Given("pyproject.toml", '"src", "tests", "examples"]', '"src", "tests"]'),),  # the release has no examples
     spelled=_SPELLED,

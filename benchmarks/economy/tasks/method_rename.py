@@ -27,22 +27,22 @@ TASK = Task(
         ),
     ),
     cli=(
-        Shell(f"bae-source rename {_TARGET} {_NEW} -q --verify tests"),
+        Shell(f"bae-source rename URL.raw_path {_NEW} -q --verify tests"),
         Shell(
-            f"bae-source edit httpx.URL -q --old '{_FIGURE}' --new '{_NEW_FIGURE}' "
+            f"bae-source edit URL -q --old '{_FIGURE}' --new '{_NEW_FIGURE}' "
             f"--old url.raw_path --new url.{_NEW} --every"
         ),
     ),
     mcp=(
-        Tool("grep", {"pattern": "raw_path", "scope": "httpx.URL@docstring"}),
+        Tool("grep", {"pattern": "raw_path", "scope": "URL@docstring"}),
         Tool(
             "apply",
             {
                 "requests": [
-                    {"do": "rename", "target": _TARGET, "new_name": _NEW},
+                    {"do": "rename", "target": "URL.raw_path", "new_name": _NEW},
                     {
                         "do": "edit",
-                        "target": "httpx.URL",
+                        "target": "URL",
                         "old": [_FIGURE, "url.raw_path"],
                         "new": [_NEW_FIGURE, f"url.{_NEW}"],
                         "every": True,

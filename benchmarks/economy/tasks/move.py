@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from benchmarks.economy.model import Shell, Task, Tool
 
-_FUNCTION, _CONSTANT = "httpx._models._obfuscate_sensitive_headers", "httpx._models.SENSITIVE_HEADERS"
+_FUNCTION, _CONSTANT = "_obfuscate_sensitive_headers", "SENSITIVE_HEADERS"
 
 TASK = Task(
     number=5,
     title="move of a function and its constant",
-    statement=f"Move {_FUNCTION} and {_CONSTANT}, which it alone uses, to httpx._utils.",
+    statement=f"Move httpx._models.{_FUNCTION} and httpx._models.{_CONSTANT}, which it alone uses, to httpx._utils.",
     package="httpx",
     tests=("tests/models/test_headers.py", "tests/test_utils.py"),
     plain=(

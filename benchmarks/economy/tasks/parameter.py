@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.economy.model import Shell, Task, Tool
 
 _TARGET = "starlette.datastructures.URLPath.make_absolute_url"
+_SHORT = "URLPath.make_absolute_url"
 _PARAMETER = "*, secure: bool | None"
 _GIVEN = "secure=None"
 _OLD = "[base_url.is_secure]"
@@ -31,28 +32,28 @@ TASK = Task(
         ),
     ),
     cli=(
-        Shell(f"bae-source read {_TARGET}"),
+        Shell(f"bae-source read {_SHORT}"),
         Shell(
             f"""\
 bae-source do -q --format --verify tests <<'E'
-change_signature {_TARGET} '(self, base_url: str | URL, {_PARAMETER})' --value {_GIVEN}
-edit {_TARGET} --old {_OLD} --new '{_NEW}'
+change_signature {_SHORT} '(self, base_url: str | URL, {_PARAMETER})' --value {_GIVEN}
+edit {_SHORT} --old {_OLD} --new '{_NEW}'
 E"""
         ),
     ),
     mcp=(
-        Tool("read", {"target": _TARGET}),
+        Tool("read", {"target": _SHORT}),
         Tool(
             "apply",
             {
                 "requests": [
                     {
                         "do": "change_signature",
-                        "target": _TARGET,
+                        "target": _SHORT,
                         "signature": f"(self, base_url: str | URL, {_PARAMETER})",
                         "value": [_GIVEN],
                     },
-                    {"do": "edit", "target": _TARGET, "old": _OLD, "new": _NEW},
+                    {"do": "edit", "target": _SHORT, "old": _OLD, "new": _NEW},
                 ],
                 "format": True,
                 "verify": ["tests"],

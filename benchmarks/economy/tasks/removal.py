@@ -5,14 +5,14 @@ from __future__ import annotations
 from benchmarks.economy.model import Shell, Task, Tool
 
 _NAME = "run_until_first_complete"
-_TARGETS = (f"starlette.concurrency.{_NAME}", f"tests.test_concurrency.test_{_NAME}")
+_TARGETS = (_NAME, f"test_{_NAME}")
 _FILTER = rf".*{_NAME}.*\n"
 
 TASK = Task(
     number=7,
     title="removal of a deprecated feature",
     statement=(
-        f"Remove the deprecated {_TARGETS[0]}: with its test, its filter of warnings in pyproject.toml, and the "
+        f"Remove the deprecated starlette.concurrency.{_NAME}: with its test, its filter of warnings in pyproject.toml, and the "
         "imports that only they needed. The release notes are history."
     ),
     package="starlette",

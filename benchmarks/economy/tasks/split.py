@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.economy.model import Shell, Task, Tool
 
-_TARGET = "httpx._config.create_ssl_context"
+_TARGET = "create_ssl_context"
 _CALL = "_load_cert_chain(ctx, cert)"
 _HEAD = """\
 def _load_cert_chain(ctx: ssl.SSLContext, cert: CertTypes) -> None:
@@ -27,7 +27,7 @@ TASK = Task(
     number=6,
     title="split of a function",
     statement=(
-        f"Split {_TARGET}: what it does where there is a cert becomes a function _load_cert_chain(ctx, cert) of its "
+        f"Split httpx._config.{_TARGET}: what it does where there is a cert becomes a function _load_cert_chain(ctx, cert) of its "
         "own, behind it."
     ),
     package="httpx",

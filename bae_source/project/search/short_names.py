@@ -1,0 +1,114 @@
+"""Names of symbols by their last parts, where these lead to one symbol alone.
+
+    Client.send    no module is called Client, and one symbol's name ends so: app.net.Client.send
+    send@body      the same with a part: app.net.Client.send@body
+    close          ambiguous, if app.net.Client.close and app.web.Socket.close are there: both are candidates
+
+Invariants:
+- a name whose first part is a module or a folder of a source root is never short for something else;
+- of several symbols none is chosen; modules and data files have no short names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from msgspec.structs import replace
+
+from bae_source.errors import LookupFailed, RequestError, ResourceError
+from bae_source.model.outcome import Notice
+from bae_source.model.request import Request
+
+if TYPE_CHECKING:
+    from bae_source.project.workspace import Workspace
+
+R = TypeVar("R", bound=Request)
+
+SHORT_NAME = "short_name"
+"""The code of what says that a name is short for another, and the detail of an error with the short name."""
+_FIELDS = ("target", "scope")
+_SHAPE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:[@\[].*)?", re.DOTALL)
+_MOST = 10
+"""How many candidates an ambiguous name has."""
+
+
+def in_full(workspace: Workspace, asked: R) -> tuple[R, tuple[Notice, ...]]:
+    """Return a request with the short names in its target and scope written in full, and what each of them means.
+
+    Raises:
+        LookupFailed: `ambiguous_symbol` with candidates, if a short name is the end of several symbols' names.
+    """
+    meant: dict[str, str] = {}
+    fields = {name: getattr(asked, name, None) for name in _FIELDS} if asked.abbreviates else {}
+    for given in fields.values():
+        meant.update(_meant(workspace, (given,) if isinstance(given, str) else given or ()))
+    if not meant:
+        return asked, ()
+    full = {name: _replaced(given, meant) for name, given in fields.items() if given is not None}
+    notices = (Notice(SHORT_NAME, f"{short} is {name}.") for short, name in meant.items())
+    return replace(asked, **full), tuple(notices)
+
+
+def with_namesakes(workspace: Workspace, asked: Request, error: LookupFailed) -> LookupFailed:
+    """Return an error of a name that was not found with the symbols whose names end as that name does, first.
+
+    Of app.models.Client.send these are the symbols that end in models.Client.send, else in Client.send, else in send.
+    """
+    target = getattr(asked, "target", None)
+    shape = _SHAPE.fullmatch(target) if isinstance(target, str) and asked.abbreviates else None
+    if shape is None or error.code != "symbol_not_found":
+        return error
+    parts = shape[1].split(".")
+    for first in range(1, len(parts) - _is_member(workspace, parts)):
+        if symbols := _ending(workspace, ".".join(parts[first:])):
+            return error.altered(candidates=dict.fromkeys((*symbols[:_MOST], *error.candidates)))
+    return error
+
+
+def _is_member(workspace: Workspace, parts: Sequence[str]) -> bool:
+    """Say whether a name is one in a class or function that is there, which other symbols called so say nothing of."""
+    from bae_source.project.naming.resolve import resolve  # once a name has failed
+
+    try:
+        return resolve(workspace, ".".join(parts[:-1])).group is not None
+    except ResourceError:
+        return False
+
+
+def _ending(workspace: Workspace, tail: str, *, kind: Literal["class"] | None = None) -> list[str]:
+    """Return the symbols whose names end so."""
+    from bae_source.project.search.matches import symbols_matching  # 10 ms, which full names need not pay
+
+    try:
+        found, _ = symbols_matching(workspace, f"**.{tail}", kind=kind)
+    except RequestError:  # longer than any name
+        return []
+    return [each.address for each in found if each.kind not in ("package", "module")]
+
+
+def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the short ones of some names, each with the name that it stands for."""
+    for name in names:
+        shape = _SHAPE.fullmatch(name)
+        if shape is None or workspace.layout.prefixes((shape[1].partition(".")[0],)):
+            continue
+        short, symbols = shape[1], _ending(workspace, shape[1])
+        if not symbols and "." in short:  # what a class does not define, it may inherit, or set on its instances
+            short = short.rpartition(".")[0]
+            symbols = _ending(workspace, short, kind="class")
+        if len(symbols) > 1:
+            raise LookupFailed(
+                "ambiguous_symbol",
+                f"{short} is ambiguous: the names of {len(symbols):,} symbols end so.",
+                hints=["Name one of the candidates."],
+                candidates=symbols[:_MOST],
+                details={SHORT_NAME: short},
+            )
+        if symbols:
+            yield name, f"{symbols[0]}{name[len(short) :]}"
+
+
+def _replaced(given: str | Sequence[str], meant: dict[str, str]) -> str | tuple[str, ...]:
+    return meant.get(given, given) if isinstance(given, str) else tuple(meant.get(each, each) for each in given)
