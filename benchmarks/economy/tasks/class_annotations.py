@@ -55,7 +55,9 @@ s/set(self) == set(other)/isinstance(other, Iterable) and &/"""
 TASK = Task(
     number=8,
     title="annotations on a class, types verified",
-    statement=f"Annotate marshmallow.orderedset.{_CLASS}, all parameters, returns and attributes, so that mypy is content.",
+    statement=(
+        f"Annotate marshmallow.orderedset.{_CLASS}, all parameters, returns and attributes, so that mypy is content."
+    ),
     package="marshmallow",
     given=(Given("pyproject.toml", '"src", "tests", "examples"]', '"src", "tests"]'),),  # the release has no examples
     spelled=_SPELLED,
