@@ -12,8 +12,8 @@ TASK = Task(
     number=7,
     title="removal of a deprecated feature",
     statement=(
-        f"Remove the deprecated starlette.concurrency.{_NAME}: with its test, its filter of warnings in pyproject.toml, and "
-        "the imports that only they needed. The release notes are history."
+        f"Remove the deprecated starlette.concurrency.{_NAME}: with its test, its filter of warnings in "
+        "pyproject.toml, and the imports that only they needed. The release notes are history."
     ),
     package="starlette",
     tests=("tests/test_concurrency.py",),

@@ -27,8 +27,8 @@ TASK = Task(
     number=6,
     title="split of a function",
     statement=(
-        f"Split httpx._config.{_TARGET}: what it does where there is a cert becomes a function _load_cert_chain(ctx, cert) of "
-        "its own, behind it."
+        f"Split httpx._config.{_TARGET}: what it does where there is a cert becomes a function "
+        "_load_cert_chain(ctx, cert) of its own, behind it."
     ),
     package="httpx",
     spelled=(_CALL, _HEAD),
