@@ -111,6 +111,8 @@ UNRECORDED = "history_unavailable"
 """Code of the notice on a change that cannot be taken back, since nothing recorded it."""
 FOUND = 1
 """The exit status of a command that found something wrong."""
+SHORT_NAME = "short_name"
+"""Code of the notice that a name is short for another; key of the short name in the details of an error."""
 TOLD = "warnings"
 """What an error's details call the notices that are told with it."""
 CHECKS = "checks"

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from bae_source.engine.registry import request
 from bae_source.errors import LookupFailed, RequestError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import SHORT_NAME, Outcome
 from bae_source.model.request import Request
-from bae_source.project.search.short_names import SHORT_NAME
 
 Run = Callable[[Request, Context], Outcome]
 _KINDS = ("package", "module")

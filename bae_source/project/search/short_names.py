@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, RequestError, ResourceError
-from bae_source.model.outcome import Notice
+from bae_source.model.outcome import SHORT_NAME, Notice
 from bae_source.model.request import Request
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Request)
 
-SHORT_NAME = "short_name"
-"""The code of what says that a name is short for another, and the detail of an error with the short name."""
 _FIELDS = ("target", "scope")
 _SHAPE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:[@\[].*)?", re.DOTALL)
 _MOST = 10
