@@ -99,7 +99,7 @@ def test_what_is_no_project_of_its_own_gives_no_names(tmp_path: Path, kind: str)
     (tmp_path / ".git").mkdir()
     source = laid(tmp_path, {"pyproject.toml": TOOLS, **OTHERS[kind], **USED})
     with pytest.raises(LookupFailed, match="The project has no module pkg_a"):
-        source.references("pkg_a.core.run")
+        source.references("pkg_a.core")
     assert "(pkg_a)" not in source.doctor()
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
+from bae_source.errors import LookupFailed, RequestError
 from bae_source.project.files.layout import Layout
 from bae_source.project.files.port import Files
 from bae_source.project.files.snapshot import Snapshot
@@ -373,11 +374,18 @@ class Kept:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Have what is kept meanwhile written in one go, as each takes a millisecond; if it is much, now and then."""
+        """Have what is kept meanwhile written in one go, as each takes a millisecond; if it is much, now and then.
+
+        A call that is wrong, or names nothing, leaves nothing on the disk.
+        """
         with self._lock:
             self._together += 1
         try:
             yield
+        except (LookupFailed, RequestError):
+            with self._lock:
+                self._waiting = Waiting()
+            raise
         finally:
             with self._lock:
                 self._together -= 1

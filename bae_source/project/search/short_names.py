@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.outcome import SHORT_NAME, Notice
 from bae_source.model.request import Request
+from bae_source.project.files.layout import without_names
 
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
@@ -60,7 +61,10 @@ def with_namesakes(workspace: Workspace, asked: Request, error: LookupFailed) ->
         return error
     parts = shape[1].split(".")
     for first in range(1, len(parts) - _is_member(workspace, parts)):
-        if symbols := _ending(workspace, ".".join(parts[first:])):
+        symbols = _ending(workspace, ".".join(parts[first:]))
+        if shape[1] in symbols or f"{shape[1]}[0]" in symbols:  # it is there, and what it lacks is a part or a number
+            return error
+        if symbols:
             return error.altered(candidates=dict.fromkeys((*symbols[:_MOST], *error.candidates)))
     return error
 
@@ -90,7 +94,7 @@ def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, st
     """Yield the short ones of some names, each with the name that it stands for."""
     for name in names:
         shape = _SHAPE.fullmatch(name)
-        if shape is None or workspace.layout.prefixes((shape[1].partition(".")[0],)):
+        if shape is None or _is_module(workspace, shape[1].partition(".")[0]):
             continue
         short, symbols = shape[1], _ending(workspace, shape[1])
         if not symbols and "." in short:  # what a class does not define, it may inherit, or set on its instances
@@ -106,6 +110,14 @@ def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, st
             )
         if symbols:
             yield name, f"{symbols[0]}{name[len(short) :]}"
+
+
+def _is_module(workspace: Workspace, name: str) -> bool:
+    """Say whether a name is a module's, or one's of a project inside this one, whose imports are not followed."""
+    layout = workspace.layout
+    return bool(layout.prefixes((name,))) or any(
+        name in (each.partition(".")[0] for each in inner) for _, _, inner in without_names(layout)
+    )
 
 
 def _replaced(given: str | Sequence[str], meant: dict[str, str]) -> str | tuple[str, ...]:
