@@ -50,7 +50,7 @@ from bae_source.model.outcome import Outcome, to_json
 
 T = TypeVar("T")
 _PIECE = 1 << 16
-_OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
+_OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich", "tomlkit"})
 """What our modules, and those that they need, begin with."""
 _NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
