@@ -6,6 +6,7 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
@@ -40,6 +41,51 @@ class ModuleFile(Struct, frozen=True, kw_only=True):
     import_checked: bool = True
 
 
+class Release(Struct, frozen=True, kw_only=True):
+    """A distribution in an environment, before a change and after it.
+
+    Parameters:
+        name: normalised.
+        before: its version; None where it is not there.
+        after: likewise.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+    def __str__(self) -> str:
+        if self.after is None:
+            return f"{self.name} {self.before} goes"
+        return f"{self.name} {self.after}" + (f" for {self.before}" if self.before else "")
+
+
+class Requirements(Struct, frozen=True, kw_only=True):
+    """Distributions that a plan wants in the project's environment, or no longer.
+
+    Parameters:
+        add: requirements to be met, as PEP 508 has them.
+        drop: names of distributions that the project no longer declares.
+        upgrade: names of distributions that are to be as new as what is declared lets them be.
+        build: whether source distributions may be built, which runs code of theirs.
+        install: whether the environment changes, and not the files of the project alone.
+        extras, groups: what is installed of the project beside what it always needs.
+    """
+
+    add: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    upgrade: tuple[str, ...] = ()
+    build: bool = False
+    install: bool = True
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+def distribution_of(requirement: str) -> str:
+    """Return the normalised name (PEP 503) that a requirement (PEP 508) begins with."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]*", requirement, re.ASCII)[0]).lower()  # type: ignore[index]
+
+
 class Plan(Struct, frozen=True, kw_only=True):
     """A change, planned and not yet made.
 
@@ -60,6 +106,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
         finds: whether a dry run that would change something ends with the exit status of findings.
+        requirements: distributions that are to be resolved before the change is judged, and installed with it.
+        releases: what is installed with the change, once that is resolved.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -77,4 +125,6 @@ class Plan(Struct, frozen=True, kw_only=True):
     takes: bool = False
     circles: bool = False
     finds: bool = False
+    requirements: Requirements | None = None
+    releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}
