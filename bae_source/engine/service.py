@@ -358,9 +358,12 @@ class Service:
 
     def _surroundings(self) -> Surroundings:
         """Return where the project's own programs run."""
-        from bae_source.system.programs import Surroundings  # as above
+        from bae_source.reloading.child.interpreter import OURS  # as above
+        from bae_source.system.programs import Surroundings
 
-        return Surroundings(root=self.root, python=self._interpreter().path, environment=self.environment)
+        found = self._interpreter()
+        is_named = found.origin != OURS
+        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=is_named)
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""
