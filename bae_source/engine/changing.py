@@ -27,7 +27,7 @@ from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import ChangeSet, Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
-from bae_source.model.plan import Plan
+from bae_source.model.plan import Plan, recorded
 from bae_source.model.request import as_mapping
 from bae_source.model.text import Progress, counted, listed
 from bae_source.project.files.settings import own_settings
@@ -144,6 +144,7 @@ class Changing:
         try:
             made = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
             made = self._formatted(made, workspace) if context.format else made
+            made = self._resolved(made, workspace) if made.requirements is not None else made
             if context.dry_run or not made.changes:
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
@@ -165,6 +166,20 @@ class Changing:
         from bae_source.engine.formatting import formatted  # few changes ask for it
 
         return formatted(plan, workspace)
+
+    def _resolved(self, plan: Plan, workspace: Workspace) -> Plan:
+        """Return a plan with what it installs, which is worked out and not installed."""
+        from bae_source.engine.installing import resolved  # few changes are about dependencies
+
+        return resolved(plan, workspace, self.folders(), self.environment)
+
+    def _installed(self, plan: Plan, workspace: Workspace) -> AbstractContextManager[tuple[Check | Notice, ...]]:
+        """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails."""
+        if not plan.releases:
+            return nullcontext(())
+        from bae_source.engine.installing import installed  # as above
+
+        return installed(plan, workspace)
 
     def _without_same_modes(self, plan: Plan) -> Plan:
         """Return a plan without files of which nothing changes but that they are programs, if they are so already."""
@@ -258,12 +273,17 @@ class Changing:
         operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
-            request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
+            request={
+                "do": verb,
+                **{key: value for key, value in asked.items() if value not in (None, ())},
+                **recorded(plan),
+            },
             kind=kind,
             of=of,
         )
         making = self._making(plan, workspace, context, {} if verdicts is None else verdicts)
-        made = making.make(self.transactions, operated)
+        with self._installed(plan, workspace) as environment:
+            made = making.make(self.transactions, operated)
         committed = made.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
@@ -271,13 +291,14 @@ class Changing:
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings),
+            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings, *notices_in(environment)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        return with_checks(outcome, (*checks, *checks_in(made.found)), silent=not context.verify)
+        found = (*checks, *checks_in(environment), *checks_in(made.found))
+        return with_checks(outcome, found, silent=not context.verify)
 
     def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
         from bae_source.engine.making import Making  # running code, which a plain dry run needs not

@@ -14,7 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,16 +23,17 @@ from msgspec.structs import replace
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import between
 from bae_source.model.outcome import Check, Notice
-from bae_source.model.plan import Plan, Release, Requirements
+from bae_source.model.plan import Plan, Release
 from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
-from bae_source.reloading.child.import_check import Setting
 from bae_source.reloading.child.installed import package_folders, python_version
-from bae_source.resources.deps.declared import declared_requirements
-from bae_source.resources.deps.editing import PYPROJECT, raised
-from bae_source.resources.deps.environment import Environment
-from bae_source.resources.deps.programs import LOCK, Installer, installer_of
-from bae_source.system.programs import Surroundings
+from bae_source.resources.deps.declared import declared
+from bae_source.resources.deps.editing import raised, to_be_met
+from bae_source.resources.deps.environment import Site
+from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
+from bae_source.state.folders import StateFolders
+from bae_source.verification.choosing import contents_of, setting_of
+from bae_source.verification.judge import Copied
 
 _SHOWN = 8
 
@@ -41,21 +42,21 @@ class Installing:
     """The environment of one project.
 
     Parameters:
-        setting: how the project's code is run.
-        copy: makes a copy of the project that holds a plan's files, for as long as the context lasts.
+        workspace: the project as a change was planned on it.
+        copy: makes a copy of the project that holds the planned files.
     """
 
-    def __init__(self, setting: Setting, copy: Callable[[], Path]) -> None:
-        self._setting = setting
+    def __init__(self, workspace: Workspace, copy: Callable[[], Path]) -> None:
+        surroundings = workspace.kept.surroundings
+        assert surroundings is not None, "an engine knows where the project's programs run"
+        self._workspace = workspace
+        self._surroundings = surroundings
         self._copy = copy
-        python = setting.interpreter.path
-        self.environment = Environment(python, version=python_version(python), folders=package_folders(python))
+        python = surroundings.python
+        self.site = Site(python, version=python_version(python), folders=package_folders(python))
 
-    def resolved(self, plan: Plan, workspace: Workspace) -> Plan:
+    def resolved(self, plan: Plan) -> Plan:
         """Return a plan with what it installs, and the lock that goes with it.
-
-        Parameters:
-            workspace: the project as the change was planned on it.
 
         Raises:
             Refused: `forbidden`, if the project has no environment of its own, or nothing to install with.
@@ -63,50 +64,55 @@ class Installing:
         """
         wanted = plan.requirements
         assert wanted is not None, "only what has requirements is resolved"
-        after = workspace.after(plan.changes)
-        found = self._installer().resolved(wanted, declared_requirements(after, self.environment.versions()))
-        unmet = list(self.environment.unmet(found.releases))
+        if not wanted.install and not is_locked(self._surroundings.root):
+            return plan
+        after = self._workspace.after(plan.changes)
+        found = self._installer().resolved(wanted, to_be_met(after, self.site.versions()))
+        unmet = list(self.site.unmet(found.releases))
         if unmet:
             raise TransactionError(
                 "resolution_failed",
-                f"With {listed(map(str, found.releases), _SHOWN)} something installed would lack what it needs: "
-                f"{listed(unmet, _SHOWN)}",
+                f"{_told(found.releases)}: something that is there would lack what it needs: {listed(unmet, _SHOWN)}",
                 unchanged=True,
                 hints=["Ask for a release that fits, or change the other one as well."],
             )
         contents = {LOCK: found.lock} if found.lock is not None else dict(raised(after, wanted.upgrade, found.releases))
-        plan = _with_files(plan, workspace, contents)
-        return replace(plan, releases=found.releases if wanted.install else ())
+        plan = _with_files(plan, self._workspace, contents)
+        if not wanted.install or not found.releases:
+            return plan
+        summary = f"{plan.summary} {_told(found.releases)}."
+        return replace(plan, releases=found.releases, summary=summary)
 
     @contextmanager
-    def installed(self, releases: Sequence[Release], *, build: bool) -> Iterator[Check]:
+    def installed(self, releases: Sequence[Release], *, build: bool) -> Iterator[tuple[Check | Notice, ...]]:
         """Have the environment hold releases; put it back where the context fails.
 
         Yields:
-            The check of it.
+            The check of it, and what is to be said.
 
         Raises:
             TransactionError: `resolution_failed`; `rollback_failed`, if the environment could not be put back.
         """
-        before = self.environment.versions()
+        before = self.site.versions()
         installer = self._installer()
-        wanted = [each for each in releases if before.get(each.name) != each.after]
+        wanted = [each for each in releases if before.get(each.name) == each.before]
+        others = [each.name for each in releases if before.get(each.name) not in (each.before, each.after)]
         try:
             installer.install(wanted, build=build)
             self._check(wanted)
-            shown = listed(map(str, releases), _SHOWN)
-            yield Check(name="install", result="passed", detail=shown)
+            text = f"{listed(others, _SHOWN)} changed since in the environment, and stays as it is there."
+            notices = (Notice("others_kept", text),) if others else ()
+            yield (Check(name="install", result="passed", detail=_told(wanted)), *notices)
         except BaseException as error:
             self._put_back(installer, before, releases, error)
             raise
 
     def _check(self, releases: Sequence[Release]) -> None:
-        now = self.environment.versions()
-        for each in releases:
-            if now.get(each.name) != each.after:
-                raise TransactionError(
-                    "resolution_failed", f"The installer ended well, and {each.name} is {now.get(each.name)} all the same"
-                )
+        now = self.site.versions()
+        wrong = [each for each in releases if now.get(each.name) != each.after]
+        if wrong:
+            text = f"The installer ended well, and {wrong[0].name} is {now.get(wrong[0].name)} all the same"
+            raise TransactionError("resolution_failed", text)
 
     def _put_back(
         self, installer: Installer, before: dict[str, str], releases: Sequence[Release], error: BaseException
@@ -115,13 +121,13 @@ class Installing:
         names = {each.name for each in releases}
         back = [
             Release(name=each.name, before=each.after, after=each.before)
-            for each in self.environment.changes(before)
+            for each in self.site.changes(before)
             if each.name in names
         ]
         try:
             installer.install(back, build=True)
         except ResourceError as failure:
-            lacking = listed((str(each) for each in self.environment.changes(before)), _SHOWN)
+            lacking = _told(self.site.changes(before))
             reason = error.clause if isinstance(error, ResourceError) else type(error).__name__
             raise TransactionError(
                 "rollback_failed",
@@ -131,8 +137,8 @@ class Installing:
             ) from error
 
     def _installer(self) -> Installer:
-        interpreter = self._setting.interpreter
-        if interpreter.origin == "sys.executable":
+        surroundings = self._surroundings
+        if not surroundings.is_named and declared(self._workspace.files).project not in self.site.versions():
             raise Refused(
                 "forbidden",
                 "The project has no environment of its own to install into",
@@ -142,9 +148,7 @@ class Installing:
                     "Change the files alone with files_only.",
                 ],
             )
-        root = self._setting.root
-        surroundings = Surroundings(root=root, python=interpreter.path, environment=self._setting.environment)
-        return installer_of(surroundings, self.environment, self._copy)
+        return installer_of(surroundings, self.site, self._copy)
 
 
 def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) -> Plan:
@@ -156,3 +160,29 @@ def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) ->
     known = {file.path: file for file in plan.changes.files}
     files = [known[file.path] if file.path in known and file.path not in contents else file for file in changes.files]
     return replace(plan, changes=replace(changes, files=tuple(files)))
+
+
+def _told(releases: Sequence[Release]) -> str:
+    """Return a sentence about releases: `Installs rich 14.0 for 13.9 and mdurl 0.1; takes out pygments 2.19`."""
+    new = [
+        f"{each.name} {each.after}" + (f" for {each.before}" if each.before else "") for each in releases if each.after
+    ]
+    gone = [f"{each.name} {each.before}" for each in releases if each.after is None]
+    parts = [f"installs {listed(new, _SHOWN)}"] * bool(new) + [f"takes out {listed(gone, _SHOWN)}"] * bool(gone)
+    text = "; ".join(parts) or "nothing to install"
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def resolved(plan: Plan, workspace: Workspace, folders: StateFolders, environment: Mapping[str, str]) -> Plan:
+    """Return a plan with what it installs and the lock that goes with it, as `Installing.resolved` does."""
+    setting = setting_of(folders.root, environment, workspace)
+    with Copied(folders, setting, contents_of(workspace, plan)[1]) as copied:
+        return Installing(workspace, lambda: copied.planned().root).resolved(plan)
+
+
+@contextmanager
+def installed(plan: Plan, workspace: Workspace) -> Iterator[tuple[Check | Notice, ...]]:
+    """Have the environment hold what a plan installs, as `Installing.installed` does."""
+    build = plan.requirements is None or plan.requirements.build
+    with Installing(workspace, lambda: Path()).installed(plan.releases, build=build) as found:
+        yield found

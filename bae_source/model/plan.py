@@ -7,8 +7,8 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -53,11 +53,6 @@ class Release(Struct, frozen=True, kw_only=True):
     name: str
     before: str | None
     after: str | None
-
-    def __str__(self) -> str:
-        if self.after is None:
-            return f"{self.name} {self.before} goes"
-        return f"{self.name} {self.after}" + (f" for {self.before}" if self.before else "")
 
 
 class Requirements(Struct, frozen=True, kw_only=True):
@@ -128,3 +123,21 @@ class Plan(Struct, frozen=True, kw_only=True):
     requirements: Requirements | None = None
     releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}
+
+
+def recorded(plan: Plan) -> dict[str, Any]:
+    """Return what the history keeps of the environment that a plan changes; nothing where it changes none."""
+    if not plan.releases:
+        return {}
+    build = plan.requirements is not None and plan.requirements.build
+    return {"releases": [[each.name, each.before, each.after] for each in plan.releases], "build": build}
+
+
+def releases_in(requests: Sequence[Mapping[str, Any]]) -> tuple[Release, ...]:
+    """Return what requests of the history, made one after the other, changed in the environment together."""
+    found: dict[str, Release] = {}
+    for request in requests:
+        for name, before, after in request.get("releases", ()):
+            first = found[name].before if name in found else before
+            found[name] = Release(name=name, before=first, after=after)
+    return tuple(each for each in found.values() if each.before != each.after)

@@ -13,11 +13,9 @@ from bae_source.project.workspace import Workspace
 
 _NAMES = "[A-Za-z0-9]"
 
-Group = Annotated[str | None, described("The group (PEP 735) that it is for, such as dev.", min_length=1)]
-Extra = Annotated[str | None, described("The extra that it is for.", min_length=1)]
-FilesOnly = Annotated[
-    bool, described("Change pyproject.toml and the lock, and not the environment.", seldom=True)
-]
+Group = Annotated[str | None, described("The group (PEP 735) that it is for, such as dev.")]
+Extra = Annotated[str | None, described("The extra that it is for.")]
+FilesOnly = Annotated[bool, described("Change pyproject.toml and the lock, and not the environment.", seldom=True)]
 Build = Annotated[
     bool,
     described("Let source distributions be built where there is no wheel, which runs their code.", seldom=True),
@@ -160,7 +158,7 @@ class DepsUpgrade(Request, frozen=True, kw_only=True):
         wanted = [requirement_of(each) for each in self.requirements]
         edited = upgraded(workspace, wanted)
         need = Requirements(upgrade=edited.names, build=self.build, install=not self.files_only)
-        return _planned(workspace, edited.text, edited.done or (f"upgrades {', '.join(edited.names)}",), need)
+        return _planned(workspace, edited.text, edited.done, need)
 
 
 def _names_of(given: Sequence[str]) -> list[str]:
@@ -171,10 +169,10 @@ def _names_of(given: Sequence[str]) -> list[str]:
     """
     from packaging.utils import InvalidName, canonicalize_name
 
-    names = []
+    names: list[str] = []
     for each in given:
         try:
-            names.append(canonicalize_name(each, validate=True))
+            names.append(str(canonicalize_name(each, validate=True)))
         except InvalidName:
             raise RequestError(
                 "invalid_arguments", f"{each!r} is no name of a distribution.", hints=["Give the name alone: httpx."]

@@ -11,23 +11,22 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
-from bae_source.model.changeset import between
-from bae_source.model.plan import Plan, Release, Requirements
+from bae_source.model.plan import Release
 from bae_source.model.text import listed
 from bae_source.project.files.settings import settings_of, table
 from bae_source.project.workspace import Workspace
 from bae_source.resources.config.document import Document
-from bae_source.resources.deps.declared import PYPROJECT, Declared, declared
+from bae_source.resources.config.key import Path
+from bae_source.resources.deps.declared import PYPROJECT, Declarations, Declared, declared, normalised
 
 _PROJECT = ("project",)
 _OTHERS = ("poetry", "pdm", "pipenv", "flit")
@@ -79,7 +78,9 @@ def requirement_of(text: str) -> Requirement:
         raise RequestError(
             "invalid_arguments",
             f"{text!r} is no requirement: {reason}.",
-            hints=['It is to be like "httpx>=0.27", "rich[jupyter]~=13.9" or "tomli; python_version < \'3.11\'" (PEP 508).'],
+            hints=[
+                'It is to be like "httpx>=0.27", "rich[jupyter]~=13.9" or "tomli; python_version < \'3.11\'" (PEP 508).'
+            ],
         ) from None
     if found.url is not None or found.name.lower().endswith(_ARCHIVES):
         raise RequestError(
@@ -115,14 +116,14 @@ def added(workspace: Workspace, wanted: Sequence[Requirement], place: Place) -> 
     text, done, names = checked_text(workspace), [], []
     _check_editable(workspace, place)
     for each in wanted:
-        known = [(n, one) for n, one in enumerate(items(text, place.path)) if _named(one, each.name)]
+        known = [(n, str(one)) for n, one in enumerate(_items(text, place.path)) if _named(one, each.name)]
         if not known:
-            text = with_item(text, place.path, str(each))
+            text = Document(text).add(place.path, str(each))
             done.append(f"added {each} to {place}")
         elif known[0][1] != str(each) and Requirement(known[0][1]) != each:
-            text = with_item_changed(text, place.path, known[0][0], str(each))
+            text = Document(text).set((*place.path, known[0][0]), str(each))
             done.append(f"changed {known[0][1]} to {each} in {place}")
-        names.append(canonicalize_name(each.name))
+        names.append(normalised(each.name))
     return Edited(text=text, done=tuple(done), names=tuple(names))
 
 
@@ -135,7 +136,7 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
     """
     text, done = checked_text(workspace), []
     known = declared(workspace.files)
-    for name in map(canonicalize_name, names):
+    for name in map(normalised, names):
         there = [each for each in known.found if each.name == name and (place is None or place.holds(each))]
         if not there:
             raise _not_declared(name, place, known)
@@ -143,8 +144,57 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
             text = _without(text, each)
             done.append(f"took {each.written} out of {'.'.join((*each.table, each.key))}")
     left = {each.name for each in known.found if place is not None and not place.holds(each)}
-    gone = [name for name in map(canonicalize_name, names) if name not in left]
+    gone = [name for name in map(normalised, names) if name not in left]
     return Edited(text=text, done=tuple(done), gone=tuple(gone))
+
+
+def upgraded(workspace: Workspace, wanted: Sequence[Requirement]) -> Edited:
+    """Return pyproject.toml for what is to be upgraded: as it is, but for the versions that are given with a name.
+
+    Raises:
+        LookupFailed: `symbol_not_found` for what is not declared.
+        Refused: `unsafe_change` for what is declared where it is not edited.
+    """
+    text, done, names = checked_text(workspace), [], []
+    known = declared(workspace.files)
+    for each in wanted:
+        name = normalised(each.name)
+        there = [one for one in known.found if one.name == name]
+        if not there:
+            raise _not_declared(name, None, known)
+        for one in there if each.specifier else ():
+            text = _changed(text, one, each)
+        wanted_before = listed(dict.fromkeys(one.written for one in there))
+        done.append(f"upgraded {name}, which was to be {wanted_before}")
+        names.append(name)
+    return Edited(text=text, done=tuple(done), names=tuple(names))
+
+
+def _changed(text: str, each: Declared, wanted: Requirement) -> str:
+    """Return the text with other versions of a declared requirement, whose extras and marker stay."""
+    if not _is_edited(each) or each.index is None:
+        raise _not_edited(each)
+    other = Requirement(each.requirement)
+    other.specifier = wanted.specifier
+    return Document(text).set((*each.table, each.key, each.index), str(other))
+
+
+def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
+    """Return the requirements that a project always has, and those of extras and groups as far as they are installed.
+
+    Parameters:
+        there: name and version of what is installed.
+    """
+    every = [each for each in declared(workspace.files).found if each.kind == "index" and each.part != "build"]
+    met = [each for each in every if each.part == "always" or each.name in there]
+    return list(dict.fromkeys(str(Requirement(each.requirement)) for each in met if _parses(each.requirement)))
+
+
+def _parses(text: str) -> bool:
+    try:
+        return Requirement(text).url is None
+    except InvalidRequirement:
+        return False
 
 
 def raised(workspace: Workspace, names: Sequence[str], releases: Sequence[Release]) -> dict[str, bytes]:
@@ -158,7 +208,7 @@ def raised(workspace: Workspace, names: Sequence[str], releases: Sequence[Releas
         if each.name in versions and _is_edited(each) and each.index is not None:
             other = _bounded(Requirement(each.requirement), versions[each.name])
             if other != each.requirement:
-                text = with_item_changed(text, (*each.table, each.key), each.index, other)
+                text = Document(text).set((*each.table, each.key, each.index), other)
     return {PYPROJECT: text.encode()} if text != before else {}
 
 
@@ -197,21 +247,25 @@ def _is_edited(each: Declared) -> bool:
 
 def _without(text: str, each: Declared) -> str:
     if not _is_edited(each):
-        raise Refused(
-            "unsafe_change",
-            f"{each.written} stands in {each.path}, {'.'.join((*each.table, each.key)) or f'line {each.line}'}, which is "
-            "not edited here",
-            unchanged=True,
-            hints=["Use the tool that keeps it, or config and edit for its text."],
-        )
+        raise _not_edited(each)
     path = (*each.table, each.key)
-    number = next(n for n, one in enumerate(items(text, path)) if _named(one, each.name))
-    return without_item(text, path, number)
+    number = next(n for n, one in enumerate(_items(text, path)) if _named(one, each.name))
+    return Document(text).remove_item(path, number)
+
+
+def _not_edited(each: Declared) -> Refused:
+    where = ".".join((*each.table, each.key)) or f"line {each.line}"
+    return Refused(
+        "unsafe_change",
+        f"{each.written} stands in {each.path}, {where}, which is not edited here",
+        unchanged=True,
+        hints=["Use the tool that keeps it, or edit its text."],
+    )
 
 
 def _named(item: object, name: str) -> bool:
     try:
-        return isinstance(item, str) and canonicalize_name(Requirement(item).name) == canonicalize_name(name)
+        return isinstance(item, str) and normalised(Requirement(item).name) == normalised(name)
     except InvalidRequirement:
         return False
 
@@ -256,4 +310,18 @@ def checked_text(workspace: Workspace) -> str:
         LookupFailed: `symbol_not_found`, if there is none.
         SourceError: `syntax_invalid`, `encoding_invalid`.
     """
-    return document_of(workspace).text
+    settings_of(workspace.files)
+    content = workspace.content(PYPROJECT)
+    if content is None:
+        raise LookupFailed(
+            "symbol_not_found",
+            "The project has no pyproject.toml to declare dependencies in.",
+            hints=[Call("write", target=f":{PYPROJECT}", source="[project]\nname = …", then="makes one.")],
+        )
+    return content.decode()
+
+
+def _items(text: str, path: Path) -> list[object]:
+    document = Document(text)
+    found = document.value(path) if document.has(path) else []
+    return found if isinstance(found, list) else []

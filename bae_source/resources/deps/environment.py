@@ -1,28 +1,28 @@
-"""The project's environment: the distributions in it, read from their metadata, and what they need of each other.
+"""The project's environment while it changes: which releases are in it now, and what they need of each other.
 
-Invariant: nothing of it is imported or run.
+Invariant: what is there is read from its files each time, and nothing of it is imported or run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import Distribution, MetadataPathFinder, distributions
 from pathlib import Path
 
-from packaging.markers import default_environment
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion
 
 from bae_source.model.plan import Release
+from bae_source.resources.deps.declared import normalised
+from bae_source.resources.deps.installed import Environment, distributions_in, releases
 
 
-class Environment:
-    """An environment.
+class Site:
+    """The folders of packages that an interpreter has.
 
     Parameters:
-        python: its interpreter.
-        version: of that, such as 3.12.4; empty where it is not known.
-        folders: of its installed packages.
+        python: the interpreter.
+        version: of that, such as 3.12; "" where it is not known.
+        folders: of its packages.
     """
 
     def __init__(self, python: str, *, version: str, folders: Sequence[str]) -> None:
@@ -35,14 +35,9 @@ class Environment:
         """Whether its interpreter has pip."""
         return any((Path(folder) / "pip" / "__main__.py").is_file() for folder in self.folders)
 
-    def versions(self) -> Mapping[str, str]:
-        """Return the version of each distribution, by normalised name, as it is now."""
-        return {name: found.version for name, found in self._found().items()}
-
-    def files(self, name: str) -> list[Path]:
-        """Return the files that a distribution's `RECORD` lists; none where it is not there."""
-        found = self._found().get(name)
-        return [] if found is None else [Path(str(found.locate_file(each))) for each in found.files or ()]
+    def versions(self) -> dict[str, str]:
+        """Return the version of each distribution, by normalised name."""
+        return releases(self.folders)
 
     def changes(self, before: Mapping[str, str]) -> tuple[Release, ...]:
         """Return what changed since it had other versions."""
@@ -50,50 +45,40 @@ class Environment:
         names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return tuple(Release(name=name, before=before.get(name), after=now.get(name)) for name in names)
 
-    def unmet(self, releases: Sequence[Release]) -> Iterator[str]:
-        """Yield, as clauses, the needs of distributions that releases would leave unmet, and that are met now."""
+    def unmet(self, changes: Sequence[Release]) -> Iterator[str]:
+        """Yield, as clauses, the needs of distributions that changes would leave unmet, and that are met now."""
         before = self.versions()
-        after = {**before, **{each.name: each.after for each in releases}}
-        for name, found in self._found().items():
-            if after[name] != found.version:
+        after = {**before, **{each.name: each.after for each in changes}}
+        for name, need in self._needs():
+            if after[name] != before[name]:
                 continue  # it goes, or its needs are those of another version
-            for need in self._needs(found):
-                needed = canonicalize_name(need.name)
-                if _meets(need, before.get(needed)) and not _meets(need, after.get(needed)):
-                    yield f"{name} {found.version} needs {need}"
+            needed = normalised(need.name)
+            if _meets(need, before.get(needed)) and not _meets(need, after.get(needed)):
+                yield f"{name} {before[name]} needs {need}"
 
-    def needed_by(self, name: str) -> list[str]:
-        """Return the distributions that need one."""
-        return [
-            other
-            for other, found in self._found().items()
-            if other != name and any(canonicalize_name(need.name) == name for need in self._needs(found))
-        ]
-
-    def needs(self, name: str) -> list[str]:
-        """Return the distributions that one needs, extras aside."""
-        found = self._found().get(name)
-        return [] if found is None else [canonicalize_name(need.name) for need in self._needs(found)]
-
-    def _found(self) -> dict[str, Distribution]:
-        MetadataPathFinder.invalidate_caches()
-        found: dict[str, Distribution] = {}
-        for each in distributions(path=list(self.folders)):
-            if each.metadata is not None and each.metadata["Name"]:
-                found.setdefault(canonicalize_name(each.metadata["Name"]), each)
+    def needs(self) -> dict[str, set[str]]:
+        """Return the distributions that each one needs, extras aside."""
+        found: dict[str, set[str]] = {}
+        for name, need in self._needs():
+            found.setdefault(name, set()).add(normalised(need.name))
         return found
 
-    def _needs(self, found: Distribution) -> Iterator[Requirement]:
-        version = {"python_full_version": self._version, "python_version": ".".join(self._version.split(".")[:2])}
-        markers = {**default_environment(), **(version if self._version else {}), "extra": ""}
-        for line in found.requires or ():
-            try:
-                need = Requirement(line)
-            except InvalidRequirement:
-                continue
-            if need.marker is None or need.marker.evaluate(markers):
-                yield need
+    def _needs(self) -> Iterator[tuple[str, Requirement]]:
+        """Yield what each distribution that is there needs here."""
+        found = {each.name: each for folder in reversed(self.folders) for each in distributions_in(folder)}
+        here = Environment(folders=self.folders, python=self._version)
+        for each in found.values():
+            for line in each.requires:
+                try:
+                    need = Requirement(line)
+                except InvalidRequirement:
+                    continue
+                if here.applies(str(need.marker or "")):
+                    yield each.name, need
 
 
 def _meets(need: Requirement, version: str | None) -> bool:
-    return version is not None and need.specifier.contains(version, prereleases=True)
+    try:
+        return version is not None and need.specifier.contains(version, prereleases=True)
+    except InvalidVersion:
+        return False

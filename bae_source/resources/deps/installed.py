@@ -172,7 +172,7 @@ def environment_of(workspace: Workspace, own: str) -> Environment | None:
         return None
     found: dict[str, Installed] = {}
     for folder in folders:
-        for each in _in_folder(folder):
+        for each in distributions_in(folder):
             found.setdefault(each.name, each)
     return Environment(
         folders=folders, distributions=found, python=_python(folders[0]), sees_more=_sees_more(folders[0])
@@ -232,7 +232,8 @@ def _titled(record: str) -> tuple[str, str]:
     return normalised(name), version if _VERSION.fullmatch(version) else ""
 
 
-def _in_folder(folder: str) -> Iterator[Installed]:
+def distributions_in(folder: str) -> Iterator[Installed]:
+    """Yield the distributions that are installed in a folder."""
     for record in _records(folder):
         if _titled(record)[0]:
             yield _Record(folder, record).installed()

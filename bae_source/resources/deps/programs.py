@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
-from packaging.utils import canonicalize_name
 
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.plan import Release, Requirements
-from bae_source.resources.deps.environment import Environment
+from bae_source.resources.deps.declared import normalised
+from bae_source.resources.deps.environment import Site
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.programs import Surroundings, find_program
 
@@ -71,7 +71,7 @@ class Installer(Protocol):
         """
 
 
-def installer_of(surroundings: Surroundings, environment: Environment, copy: Callable[[], Path]) -> Installer:
+def installer_of(surroundings: Surroundings, site: Site, copy: Callable[[], Path]) -> Installer:
     """Return the program for a project.
 
     Parameters:
@@ -81,27 +81,31 @@ def installer_of(surroundings: Surroundings, environment: Environment, copy: Cal
         Refused: `forbidden`, if there is no program for it.
     """
     root = surroundings.root
-    uv = find_program("uv", environment.python, surroundings.environment.get("PATH", os.defpath)) or _own_uv()
-    is_locked = (root / LOCK).is_file()
-    if is_locked and uv:
-        return _LockedByUv(uv, surroundings, environment, copy)
-    if is_locked:
+    uv = find_program("uv", site.python, surroundings.environment.get("PATH", os.defpath)) or _own_uv()
+    if is_locked(root) and uv:
+        return _LockedByUv(uv, surroundings, site, copy)
+    if is_locked(root):
         raise Refused(
             "forbidden",
             f"{LOCK} locks this project's dependencies, and there is no uv to lock them anew",
             unchanged=True,
             hints=["Install uv (pip install uv), and give it again."],
         )
-    if environment.has_pip:
-        return _Pip(surroundings, environment)
+    if site.has_pip:
+        return _Pip(surroundings, site)
     if uv:
-        return _Uv(uv, surroundings, environment)
+        return _Uv(uv, surroundings, site)
     raise Refused(
         "forbidden",
         "The project's environment has no pip, and there is no uv to install with",
         unchanged=True,
         hints=["Install uv, or pip in the environment (python -m ensurepip), or change the files alone (files_only)."],
     )
+
+
+def is_locked(root: Path) -> bool:
+    """Say whether uv locks a project's dependencies."""
+    return (root / LOCK).is_file()
 
 
 def _own_uv() -> str | None:
@@ -111,20 +115,20 @@ def _own_uv() -> str | None:
 
 
 class _Pip:
-    def __init__(self, surroundings: Surroundings, environment: Environment) -> None:
+    def __init__(self, surroundings: Surroundings, site: Site) -> None:
         self._surroundings = surroundings
-        self._environment = environment
+        self._site = site
 
     def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:
         words = ["install", "--dry-run", "--report", "-", *_QUIETLY, *_built(wanted, "--only-binary=:all:")]
         words += ["--upgrade", "--upgrade-strategy=only-if-needed"] if wanted.upgrade else []
         if not (wanted.add or wanted.upgrade):
-            return Resolution(releases=(*_dropped(self._environment, wanted),))
-        names = tuple(each for each in declared if canonicalize_name(_name(each)) in wanted.upgrade)
+            return Resolution(releases=(*_dropped(self._site, wanted, declared),))
+        names = tuple(each for each in declared if normalised(_name(each)) in wanted.upgrade)
         # With --upgrade all that is named becomes newest, so what is to stay as it is stands there with its version.
-        kept = _kept(self._environment, declared, wanted) if wanted.upgrade else list(declared)
+        kept = _kept(self._site, declared, wanted) if wanted.upgrade else list(declared)
         report = json.loads(self._say([*words, "--", *wanted.add, *names, *kept]))
-        return Resolution(releases=(*_reported(report, self._environment), *_dropped(self._environment, wanted)))
+        return Resolution(releases=(*_reported(report, self._site), *_dropped(self._site, wanted, declared)))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
@@ -134,22 +138,22 @@ class _Pip:
             self._say(["uninstall", "--yes", "--quiet", "--", *gone])
 
     def _say(self, words: Sequence[str]) -> bytes:
-        return _output(_run([self._environment.python, "-m", "pip", *words], self._surroundings))
+        return _output(_run([self._site.python, "-m", "pip", *words], self._surroundings))
 
 
 class _Uv:
-    def __init__(self, uv: str, surroundings: Surroundings, environment: Environment) -> None:
+    def __init__(self, uv: str, surroundings: Surroundings, site: Site) -> None:
         self._uv = uv
         self._surroundings = surroundings
-        self._environment = environment
+        self._site = site
 
     def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:
         if not (wanted.add or wanted.upgrade):
-            return Resolution(releases=(*_dropped(self._environment, wanted),))
+            return Resolution(releases=(*_dropped(self._site, wanted, declared),))
         words = ["install", "--dry-run", *_built(wanted, "--no-build")]
         words += [f"--upgrade-package={name}" for name in wanted.upgrade]
         said = self._pip([*words, "--", *wanted.add, *declared])
-        return Resolution(releases=(*_listed(said, self._environment), *_dropped(self._environment, wanted)))
+        return Resolution(releases=(*_listed(said, self._site), *_dropped(self._site, wanted, declared)))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
@@ -159,16 +163,14 @@ class _Uv:
 
     def _pip(self, words: Sequence[str]) -> str:
         command, *rest = words
-        finished = _run([self._uv, "pip", command, "--python", self._environment.python, *rest], self._surroundings)
+        finished = _run([self._uv, "pip", command, "--python", self._site.python, *rest], self._surroundings)
         _output(finished)
         return finished.errors.decode("utf-8", "replace")
 
 
 class _LockedByUv(_Uv):
-    def __init__(
-        self, uv: str, surroundings: Surroundings, environment: Environment, copy: Callable[[], Path]
-    ) -> None:
-        super().__init__(uv, surroundings, environment)
+    def __init__(self, uv: str, surroundings: Surroundings, site: Site, copy: Callable[[], Path]) -> None:
+        super().__init__(uv, surroundings, site)
         self._copy = copy
 
     def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:  # noqa: ARG002 - pyproject has it
@@ -178,17 +180,20 @@ class _LockedByUv(_Uv):
         self._in(folder, ["lock", *build, *upgrade])
         before = set(_locked(self._surroundings.root / LOCK))
         gone = before - set(_locked(folder / LOCK))
-        said = self._in(
-            folder, ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-project", *build]
-        )
-        releases = {each.name: each for each in _listed(said, self._environment)}
-        there = self._environment.versions()
+        lock = (folder / LOCK).read_bytes()
+        if not wanted.install:
+            return Resolution(releases=(), lock=lock)
+        parts = [*(f"--extra={name}" for name in wanted.extras), *(f"--group={name}" for name in wanted.groups)]
+        words = ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-project", *parts, *build]
+        said = self._in(folder, words)
+        releases = {each.name: each for each in _listed(said, self._site)}
+        there = self._site.versions()
         for name in gone & there.keys():
             releases.setdefault(name, Release(name=name, before=there[name], after=None))
-        return Resolution(releases=tuple(releases.values()), lock=(folder / LOCK).read_bytes())
+        return Resolution(releases=tuple(releases.values()), lock=lock)
 
     def _in(self, folder: Path, words: Sequence[str]) -> str:
-        home = str(Path(self._environment.python).parent.parent)
+        home = str(Path(self._site.python).parent.parent)
         finished = _run([self._uv, *words], self._surroundings, folder=folder, more={"VIRTUAL_ENV": home})
         _output(finished)
         return finished.errors.decode("utf-8", "replace")
@@ -236,10 +241,10 @@ def _name(requirement: str) -> str:
     return re.match(r"[\w.-]*", requirement, re.ASCII)[0]  # type: ignore[index]
 
 
-def _kept(environment: Environment, declared: Sequence[str], wanted: Requirements) -> list[str]:
+def _kept(site: Site, declared: Sequence[str], wanted: Requirements) -> list[str]:
     """Return what is installed of the declared, each with its version, but for what is upgraded."""
-    there = environment.versions()
-    names = dict.fromkeys(canonicalize_name(_name(each)) for each in declared)
+    there = site.versions()
+    names = dict.fromkeys(normalised(_name(each)) for each in declared)
     return [f"{name}=={there[name]}" for name in names if name in there and name not in wanted.upgrade]
 
 
@@ -247,11 +252,11 @@ def _pins(releases: Sequence[Release]) -> list[str]:
     return [f"{each.name}=={each.after}" for each in releases if each.after is not None]
 
 
-def _reported(report: Mapping[str, Any], environment: Environment) -> Iterator[Release]:
+def _reported(report: Mapping[str, Any], site: Site) -> Iterator[Release]:
     """Yield what pip's report on a trial says that it would install."""
-    there = environment.versions()
+    there = site.versions()
     for each in report["install"]:
-        name = canonicalize_name(each["metadata"]["name"])
+        name = normalised(each["metadata"]["name"])
         if each.get("is_direct"):
             raise TransactionError(
                 "resolution_failed", f"{name} would come from a file or an address, and not from an index."
@@ -259,28 +264,41 @@ def _reported(report: Mapping[str, Any], environment: Environment) -> Iterator[R
         yield Release(name=name, before=there.get(name), after=each["metadata"]["version"])
 
 
-def _listed(said: str, environment: Environment) -> Iterator[Release]:
+def _listed(said: str, site: Site) -> Iterator[Release]:
     """Yield what uv says that it would change."""
-    there = environment.versions()
+    there = site.versions()
     after: dict[str, str | None] = {}
     for sign, name, version in _LINE.findall(said):
         if sign == "-":
-            after.setdefault(canonicalize_name(name), None)
+            after.setdefault(normalised(name), None)
         else:
-            after[canonicalize_name(name)] = version
+            after[normalised(name)] = version
     yield from (Release(name=name, before=there.get(name), after=version) for name, version in after.items())
 
 
-def _dropped(environment: Environment, wanted: Requirements) -> Iterator[Release]:
-    """Yield what goes with requirements that are dropped: what is there, and nothing else that is there needs."""
-    there = environment.versions()
-    for name in wanted.drop:
-        if name in there and not set(environment.needed_by(name)) - set(wanted.drop):
-            yield Release(name=name, before=there[name], after=None)
+def _dropped(site: Site, wanted: Requirements, declared: Sequence[str]) -> Iterator[Release]:
+    """Yield what goes with requirements that are dropped: they, and what only they needed, unless it is declared.
+
+    p declares alpha and gamma, alpha needs beta and delta, gamma needs delta        drop alpha: alpha, beta go
+    """
+    if not wanted.drop:
+        return
+    there = site.versions()
+    needs = site.needs()
+    kept = {normalised(_name(each)) for each in declared} - set(wanted.drop)
+    gone: set[str] = set()
+    waiting = list(wanted.drop)
+    while waiting:
+        name = waiting.pop(0)
+        needing = {other for other, needed in needs.items() if name in needed and other != name}
+        if name in there and name not in gone | kept and needing <= gone:
+            gone.add(name)
+            waiting += sorted(needs.get(name, ()))
+    yield from (Release(name=name, before=there[name], after=None) for name in sorted(gone))
 
 
 def _locked(path: Path) -> Iterator[str]:
     """Yield the names of the packages that a lock holds."""
     import tomllib  # only where there is a lock
 
-    yield from (canonicalize_name(each["name"]) for each in tomllib.loads(path.read_text("utf-8")).get("package", ()))
+    yield from (normalised(each["name"]) for each in tomllib.loads(path.read_text("utf-8")).get("package", ()))
