@@ -27,9 +27,11 @@ from bae_source.model.plan import Plan, Release
 from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import package_folders, python_version
+from bae_source.reloading.in_process.swapping import Swap
 from bae_source.resources.deps.declared import declared
 from bae_source.resources.deps.editing import raised, to_be_met
 from bae_source.resources.deps.environment import Site
+from bae_source.resources.deps.installed import distributions_in
 from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
 from bae_source.state.folders import StateFolders
 from bae_source.verification.choosing import contents_of, setting_of
@@ -97,15 +99,27 @@ class Installing:
         installer = self._installer()
         wanted = [each for each in releases if before.get(each.name) == each.before]
         others = [each.name for each in releases if before.get(each.name) not in (each.before, each.after)]
+        given = self._given(wanted)
+        swap: Swap | None = None
         try:
             installer.install(wanted, build=build)
             self._check(wanted)
+            swap = Swap({*given, *self._given(wanted)}, self.site.folders)
+            swap.make()
             text = f"{listed(others, _SHOWN)} changed since in the environment, and stays as it is there."
             notices = (Notice("others_kept", text),) if others else ()
-            yield (Check(name="install", result="passed", detail=_told(wanted)), *notices)
+            yield (Check(name="install", result="passed", detail=_told(wanted)), *notices, *_swapped(swap, wanted))
         except BaseException as error:
             self._put_back(installer, before, releases, error)
+            if swap is not None:
+                swap.take_back()
             raise
+
+    def _given(self, releases: Sequence[Release]) -> set[str]:
+        """Return the names that can be imported of releases, as they are installed now."""
+        names = {each.name for each in releases}
+        every = (each for folder in self.site.folders for each in distributions_in(folder))
+        return {name for each in every if each.name in names for name in each.gives}
 
     def _check(self, releases: Sequence[Release]) -> None:
         now = self.site.versions()
@@ -160,6 +174,23 @@ def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) ->
     known = {file.path: file for file in plan.changes.files}
     files = [known[file.path] if file.path in known and file.path not in contents else file for file in changes.files]
     return replace(plan, changes=replace(changes, files=tuple(files)))
+
+
+def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
+    """Yield what this process made of changed packages that it has loaded."""
+    names = listed((each.name for each in releases), _SHOWN)
+    if swap.failed:
+        text = (
+            f"This process goes on with the old modules of {names}, since {swap.failed}; restart it for the new ones."
+        )
+        yield Notice("restart_needed", text)
+    if swap.anew:
+        yield Notice("reloaded", f"Imported anew in this process: {listed(swap.anew, _SHOWN)}.")
+    if swap.gone:
+        yield Notice("forgotten", f"No longer loaded in this process: {listed(swap.gone, _SHOWN)}.")
+    if (swap.anew or swap.gone) and (held := swap.held().names):
+        text = f"{listed(held, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
+        yield Notice("holds_old_objects", text)
 
 
 def _told(releases: Sequence[Release]) -> str:

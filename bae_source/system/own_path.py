@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import sys
 
+OURS = frozenset(
+    {"argcomplete", "bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "rich", "smmap", "svcs",
+     "tomlkit", "typing_extensions"}
+)  # fmt: skip
+"""Top-level modules, besides Python's, that we run with."""
+
 
 def own_path() -> list[str]:
     """Return the folders in which our own modules are found: those of a finder that has some, else all."""

@@ -23,7 +23,7 @@ from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Effect, Parameter, Request, check_said, parameters
 from bae_source.model.selection import answered
 
-CODE = ("queries.", "refactoring.")
+CODE = ("queries.", "refactoring.", "resources.config.", "resources.deps.")
 """Beginnings of the names under which the registry has requests that read and change code."""
 _LIMITS = ("budget", "cursor")
 """Parameters of the context that `Source.within` takes."""
@@ -87,6 +87,20 @@ def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
 def around(kind: type[Request]) -> tuple[Parameter, ...]:
     """Return what a call may say of how it is run, beside the limits that `Source.within` takes."""
     return tuple(each for each in steering(kind) if each.name not in _LIMITS)
+
+
+def families(*, of_code: bool) -> tuple[str, ...]:
+    """Return the words that verbs share, and that methods have before a dot: `src.deps.add`.
+
+    Parameters:
+        of_code: whether those are wanted that a transaction takes, or the others.
+    """
+    code = {command.split()[0] for command in REQUESTS.commands if _place(command).startswith(CODE)}
+    return tuple(sorted(each for each in REQUESTS.families - {"ast"} if (each in code) is of_code))
+
+
+def _place(command: str) -> str:
+    return dict(zip(REQUESTS.commands, (place for _, place in REQUESTS.declared), strict=True))[command]
 
 
 def by_name(

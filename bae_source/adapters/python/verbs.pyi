@@ -19,7 +19,123 @@ class How(TypedDict, total=False):
     why: str | None
     quiet: bool
 
+class Deps:
+    def add(
+        self,
+        *requirements: str,
+        group: str | None = None,
+        extra: str | None = None,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Declare dependencies, and install them."""
+
+    def remove(
+        self,
+        *names: str,
+        group: str | None = None,
+        extra: str | None = None,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Take dependencies out of pyproject.toml, the lock and the environment."""
+
+    def upgrade(self, *requirements: str, build: bool = False, files_only: bool = False, **how: Unpack[How]) -> Outcome:
+        """Install the newest releases that the project's requirements allow."""
+
+class Exports:
+    def add(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Expose names of a module in its package, in the style that its `__init__` has."""
+
+    def remove(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Withdraw names of a module from its package; without names, all that the package exposes of it."""
+
+    def mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
+        """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice."""
+
+    def check(self, target: str = "") -> Text:
+        """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
+
+class Imports:
+    def of(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List what a module imports: modules and names, of the project by where they are defined."""
+
+    def add(
+        self,
+        target: str,
+        statements: Sequence[str],
+        *,
+        deferred: str | None = None,
+        type_checking: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add import statements to a module where they are missing."""
+
+    def remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
+
+    def organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take out the imports that surely nothing needs, and sort the others on request."""
+
+class Tests:
+    def list(self, *tests: str) -> Text:
+        """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
+
+    def run(
+        self,
+        *tests: str,
+        failed: bool = False,
+        affected_by: Sequence[str] = (),
+        last_change: bool = False,
+        seconds: float | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest."""
+
+    def results(
+        self,
+        *tests: str,
+        outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
+        run: str | None = None,
+        compare: bool = False,
+    ) -> Text:
+        """Show how the tests of the last run went, or of an earlier one; nothing is run."""
+
 class CodeVerbs:
+    @property
+    def deps(self) -> Deps:
+        """The verbs of `deps`."""
+
+    @property
+    def exports(self) -> Exports:
+        """The verbs of `exports`."""
+
+    @property
+    def imports(self) -> Imports:
+        """The verbs of `imports`."""
+
     def read(
         self,
         target: str | Sequence[str] = "",
@@ -385,8 +501,42 @@ class CodeVerbs:
     def imports_organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
 
+    def deps_add(
+        self,
+        *requirements: str,
+        group: str | None = None,
+        extra: str | None = None,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Declare dependencies, and install them."""
+
+    def deps_remove(
+        self,
+        *names: str,
+        group: str | None = None,
+        extra: str | None = None,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Take dependencies out of pyproject.toml, the lock and the environment."""
+
+    def deps_upgrade(
+        self,
+        *requirements: str,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Install the newest releases that the project's requirements allow."""
+
 
 class Verbs(CodeVerbs):
+    @property
+    def tests(self) -> Tests:
+        """The verbs of `tests`."""
+
     def tests_list(self, *tests: str) -> Text:
         """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
 

@@ -47,11 +47,10 @@ from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.outcome import Outcome, to_json
+from bae_source.system.own_path import OURS
 
 T = TypeVar("T")
 _PIECE = 1 << 16
-_OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich"})
-"""What our modules, and those that they need, begin with."""
 _NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
 _DEAF = 74
@@ -226,7 +225,7 @@ class _Guard:
 
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}
-        self._ours = frozenset(_OURS | {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
+        self._ours = frozenset(OURS | {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
         self._path = list(sys.path)
         self._finders = list(sys.meta_path)
         self._hooks = list(sys.path_hooks)
@@ -247,7 +246,7 @@ class _Guard:
             if modules.get(name) is not module:
                 modules[name] = module
         for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
-            if name.partition(".")[0] in _OURS:
+            if name.partition(".")[0] in OURS:
                 del modules[name]
         _complete(sys.path, self._path)
         _complete(sys.meta_path, self._finders)
