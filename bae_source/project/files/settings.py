@@ -77,7 +77,34 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = ()) ->
     content = content_of(files, path)
     if not content or (only and not _may_hold(content, only)):
         return {}
-    return _parsed(content, path)
+    return parsed_toml(content, path)
+
+
+def parsed_toml(content: bytes, path: str) -> dict[str, Any]:
+    """Return what the content of a TOML file says.
+
+    Parameters:
+        path: the file, for messages.
+
+    Raises:
+        SourceError: `syntax_invalid` if it does not parse.
+    """
+    import tomllib  # 8 ms with parsing, which a project without settings need not pay
+
+    try:
+        text = content.decode("utf-8-sig")
+        if any(line.count(".") >= _MOST_PARTS for line in text.split("\n")) and _has_long_key(text):
+            raise _unreadable(path, f"a key has more than {_MOST_PARTS} components")
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(path, str(error)[:_LONGEST_REASON], verb="does not parse") from None
+    except RecursionError:
+        raise _unreadable(path, "its values are nested too deeply") from None
+    except ValueError:  # which Python says of a number of thousands of digits
+        raise _unreadable(path, "a number in it is too large") from None
+    if _has_large_number(found):
+        raise _unreadable(path, "a number in it is too large")
+    return found
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
@@ -160,25 +187,6 @@ def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
     if any(mark in content for mark in _ESCAPED):
         return True
     return any(all(word.encode() in content for word in key) for key in keys)
-
-
-def _parsed(content: bytes, path: str) -> dict[str, Any]:
-    import tomllib  # 8 ms with parsing, which a project without settings need not pay
-
-    try:
-        text = content.decode("utf-8")
-        if any(line.count(".") >= _MOST_PARTS for line in text.split("\n")) and _has_long_key(text):
-            raise _unreadable(path, f"a key has more than {_MOST_PARTS} components")
-        found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, str(error)[:_LONGEST_REASON], verb="does not parse") from None
-    except RecursionError:
-        raise _unreadable(path, "its values are nested too deeply") from None
-    except ValueError:  # which Python says of a number of thousands of digits
-        raise _unreadable(path, "a number in it is too large") from None
-    if _has_large_number(found):
-        raise _unreadable(path, "a number in it is too large")
-    return found
 
 
 def _has_long_key(text: str) -> bool:
