@@ -54,6 +54,7 @@ _DECLARED: Mapping[str, str] = {
     "tests list": "resources.tests.listing.TestsList",
     "tests run": "resources.tests.running.TestsRun",
     "tests results": "resources.tests.results.TestsResults",
+    "deps list": "resources.deps.listing.DepsList",
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",
