@@ -57,6 +57,7 @@ _DECLARED: Mapping[str, str] = {
     "deps add": "resources.deps.adding.DepsAdd",
     "deps remove": "resources.deps.adding.DepsRemove",
     "deps upgrade": "resources.deps.adding.DepsUpgrade",
+    "deps list": "resources.deps.listing.DepsList",
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",

@@ -2,6 +2,7 @@
 
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
+    home > source > deps            where its dependencies are listed
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -84,6 +85,12 @@ PLACES: Mapping[str, Place] = {
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
             above=SOURCE,
             areas=("resources.tests.",),
+        ),
+        Place(
+            name="deps",
+            description="What the project needs: declared, locked, installed and imported.",
+            above=SOURCE,
+            areas=("resources.deps.",),
         ),
     )
 }

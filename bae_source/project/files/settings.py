@@ -34,8 +34,11 @@ _LARGEST_NUMBER = 2**63
 _LONGEST_REASON = 300
 
 
-def content_of(files: Files, path: str) -> bytes | None:
+def content_of(files: Files, path: str, *, largest: int = LARGEST) -> bytes | None:
     """Return the content of a file of settings; None where there is no such file.
+
+    Parameters:
+        largest: how many bytes it may have.
 
     Raises:
         SourceError: `syntax_invalid` if it is too long for one.
@@ -45,8 +48,8 @@ def content_of(files: Files, path: str) -> bytes | None:
     try:
         for piece in files.pieces(path):
             pieces.append(piece)
-            if sum(map(len, pieces)) > LARGEST:
-                raise _unreadable(path, f"it has more than {LARGEST:,} bytes")
+            if sum(map(len, pieces)) > largest:
+                raise _unreadable(path, f"it has more than {largest:,} bytes")
     except FileNotFoundError:
         return None
     return b"".join(pieces)
@@ -65,16 +68,17 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...
     return toml_of(files, posixpath.join(folder, "pyproject.toml"), only=only)
 
 
-def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
+def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), largest: int = LARGEST) -> dict[str, Any]:
     """Return what a TOML file says; nothing where there is none.
 
     Parameters:
         only: as `settings_of` takes it.
+        largest: how many bytes it may have.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    content = content_of(files, path)
+    content = content_of(files, path, largest=largest)
     if not content or (only and not _may_hold(content, only)):
         return {}
     return parsed_toml(content, path)
