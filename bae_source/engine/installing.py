@@ -20,6 +20,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from bae_source.engine.dependencies import let_go
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import between
 from bae_source.model.outcome import Check, Notice
@@ -106,6 +107,7 @@ class Installing:
             self._check(wanted)
             swap = Swap({*given, *self._given(wanted)}, self.site.folders)
             swap.make()
+            let_go()
             text = f"{listed(others, _SHOWN)} changed since in the environment, and stays as it is there."
             notices = (Notice("others_kept", text),) if others else ()
             yield (Check(name="install", result="passed", detail=_told(wanted)), *notices, *_swapped(swap, wanted))
@@ -113,6 +115,7 @@ class Installing:
             self._put_back(installer, before, releases, error)
             if swap is not None:
                 swap.take_back()
+                let_go()
             raise
 
     def _given(self, releases: Sequence[Release]) -> set[str]:

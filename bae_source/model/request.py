@@ -52,6 +52,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             any other is a command that the engine knows by this name.
         when: a sentence on when to use it, for those who choose among tools.
         examples: calls on the command line, without the program; `{program}` where that does not stand first.
+        live: whether Python and sessions return the module that its answer is about, and not the answer.
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
@@ -80,6 +81,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""
     examples: ClassVar[tuple[str, ...]] = ()
+    live: ClassVar[bool] = False
     idempotent: ClassVar[bool] = False
     said: ClassVar[tuple[str, ...]] = ()
 

@@ -172,6 +172,10 @@ def valued(asked: Request, outcome: Outcome) -> Any:
     """
     if asked.effect is not Effect.READS:
         return outcome
+    if asked.live and outcome.address is not None:
+        from bae_source.engine.dependencies import module_of  # what code of the caller's goes on with
+
+        return module_of(outcome.address)
     if asked.family != "ast":
         return Text(outcome)
     found = answered(outcome)
@@ -183,6 +187,8 @@ def valued(asked: Request, outcome: Outcome) -> Any:
 
 def returned(kind: type[Request]) -> str:
     """Return the type of what a method returns, as text."""
+    if kind.live:
+        return "ModuleType"
     return "Outcome" if kind.effect is not Effect.READS else "Answer | list[Answer]" if kind.family == "ast" else "Text"
 
 

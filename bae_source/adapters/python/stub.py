@@ -20,6 +20,7 @@ _HEAD = '''\
 """The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from bae_source.model.outcome import Outcome, Text

@@ -1,6 +1,7 @@
 """The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from bae_source.model.outcome import Outcome, Text
@@ -20,6 +21,19 @@ class How(TypedDict, total=False):
     quiet: bool
 
 class Deps:
+    def list(
+        self,
+        *names: str,
+        unused: bool = False,
+        undeclared: bool = False,
+        group: str | None = None,
+        brief: bool = False,
+    ) -> Text:
+        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
+
+    def get(self, name: str) -> ModuleType:
+        """Return a dependency's module, by the name of its distribution or of the import."""
+
     def add(
         self,
         *requirements: str,
@@ -500,6 +514,19 @@ class CodeVerbs:
 
     def imports_organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
+
+    def deps_list(
+        self,
+        *names: str,
+        unused: bool = False,
+        undeclared: bool = False,
+        group: str | None = None,
+        brief: bool = False,
+    ) -> Text:
+        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
+
+    def deps_get(self, name: str) -> ModuleType:
+        """Return a dependency's module, by the name of its distribution or of the import."""
 
     def deps_add(
         self,
