@@ -20,12 +20,14 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "tests", "words",
+    "operation_id", "tests", "words", "requirements", "names", "name",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
-_STARRED = ("uris", "words", "tests")
+_STARRED = ("uris", "words", "tests", "requirements", "names")
 """Parameters that the methods in Python take one by one."""
+_PLACES = ("config", "deps", "logs", "tests")
+"""Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -107,7 +109,9 @@ class Call(str):
                 is_limit = form == "python" and name in _LIMITS
                 (limits if is_limit else named).append(f"{name}={_value(value)}")
         within = f"within({', '.join(limits)})." if limits else ""
-        return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+        family, _, name = self.command.partition(" ")
+        called = f"source.{family}.{name}" if form == "session" and name and family in _PLACES else self.verb
+        return f"{within}{called}({', '.join([*placed, *named])}) {self.then}".rstrip()
 
     def _relayed(self, relay: str, form: CallForm) -> str:
         """Return the call as another tool makes it: its arguments as JSON, or in a session as Python."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 
 OURS = frozenset(
-    {"argcomplete", "bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "rich", "smmap", "svcs",
-     "tomlkit", "typing_extensions"}
+    {"bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "smmap", "tomlkit", "typing_extensions"}
 )  # fmt: skip
-"""Top-level modules, besides Python's, that we run with."""
+"""Top-level modules, besides Python's, that run before and while a project is read or changed."""
 
 
 def own_path() -> list[str]:

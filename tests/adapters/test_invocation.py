@@ -31,6 +31,9 @@ NEEDED |= {
     "amend": ("draft_1", "--old", "a", "--new", "b"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
+    "deps add": ("httpx",),
+    "deps remove": ("httpx",),
+    "deps upgrade": ("httpx",),
 }
 
 

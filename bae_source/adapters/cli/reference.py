@@ -22,7 +22,7 @@ from bae_source.adapters.cli.commands import COMMANDS, Command
 from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.python.methods import named, taken
 from bae_source.adapters.schema import schema_of
-from bae_source.adapters.session.places import PLACES, table
+from bae_source.adapters.session.places import PLACES, call_name, everyday_table, table
 from bae_source.adapters.tools import Tool, tools
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import steering
@@ -226,7 +226,8 @@ def _drawn(default: object) -> str:
 def _supported() -> str:
     """Draw which place of a session has which tool."""
     rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
-    return _table(("tool", *PLACES), rows)
+    places = [f"`{call_name(place)}`" for place in PLACES.values() if place.everyday]
+    return f"{_table(('word', *places), everyday_table())}\n\n{_table(('tool', *PLACES), rows)}"
 
 
 def _settings() -> str:

@@ -159,10 +159,24 @@ def _state(spot: Spot, desk: Desk) -> str:
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
+    if spot.place.state is not None and not spot.module:
+        return "; ".join((*_stated(spot, desk), last))
     if not spot.place.with_modules:
         return last
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
+
+
+def _stated(spot: Spot, desk: Desk) -> Iterator[str]:
+    """Yield the sentence that a place has about itself, unless that cannot be found out now."""
+    assert spot.place.state is not None
+    verb, given = spot.place.state
+    try:
+        answer = desk.run(request(verb, given), Context())
+    except ResourceError as error:
+        yield speakable(error.clause)
+        return
+    yield speakable(answer.text).strip().partition("\n")[0].rstrip(".")
 
 
 def _tools(spot: Spot, profile: Profile) -> Section:
@@ -170,20 +184,20 @@ def _tools(spot: Spot, profile: Profile) -> Section:
     if spot.module:
         said = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
         return Section(title=said)
-    rows = tuple(_tool(name, profile) for name in profile.names(spot.place))
+    rows = tuple(_tool(name, verb, profile) for name, verb in profile.verbs(spot.place).items())
     title = "Tools (help(NAME) tells all of one)"
     return Section(title=f"{title}. {profile.note}" if profile.note else title, rows=rows)
 
 
-def _tool(name: str, profile: Profile) -> tuple[str, str]:
+def _tool(name: str, verb: str, profile: Profile) -> tuple[str, str]:
     """Return how a tool is called, and its sentence."""
-    if name == TRANSACTION:
+    if verb == TRANSACTION:
         return SHOWN, TOGETHER
-    if (relay := profile.relays.get(name)) is not None:
-        return relay_shown(name), relay.summary
-    kind = REQUESTS.named(name)
+    if (relay := profile.relays.get(verb)) is not None:
+        return relay_shown(verb), relay.summary
+    kind = REQUESTS.named(verb)
     assert kind is not None, "verbs come from the registry"
-    return signature(name, _WIDTH - 2), summary(kind)
+    return signature(verb, _WIDTH - 2, name), summary(kind)
 
 
 def _places(spot: Spot) -> Iterator[Section]:

@@ -14,6 +14,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -27,6 +28,8 @@ SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
 TOGETHER = "Begin changes that are made together or not at all."
 """What a transaction is for, in one sentence."""
 
+EVERYDAY = ("read", "write", "edit", "glob", "grep")
+"""The words of everyday work, which a place has or says where to go for."""
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "remove": ("delete",),
     "replace": ("edit",),
@@ -47,6 +50,9 @@ class Place(Struct, frozen=True, kw_only=True):
         description: what it is, in one sentence.
         above: the name of the place that it is in; empty for home.
         areas: where the requests are declared that are its tools: how the names of their classes begin.
+        family: the word that its verbs share, and that their names in it leave out.
+        state: a request that reads, whose first line says what is the case there; empty for none.
+        everyday: names in it for read, write, edit, glob and grep; where it has none, the call that does it elsewhere.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
     """
@@ -55,6 +61,9 @@ class Place(Struct, frozen=True, kw_only=True):
     description: str
     above: str = HOME
     areas: tuple[str, ...] = ()
+    family: str = ""
+    state: tuple[str, Mapping[str, Any]] | None = None
+    everyday: Mapping[str, str] = {}
     with_modules: bool = False
     with_transactions: bool = False
 
@@ -77,6 +86,7 @@ PLACES: Mapping[str, Place] = {
             name=SOURCE,
             description="The project's code, addressed by dotted names: read, search and change it.",
             areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            everyday={name: name for name in EVERYDAY},
             with_modules=True,
             with_transactions=True,
         ),
@@ -85,12 +95,30 @@ PLACES: Mapping[str, Place] = {
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
             above=SOURCE,
             areas=("resources.tests.",),
+            family="tests",
+            everyday={
+                "read": "list",
+                "write": "source.write(…)",
+                "edit": "source.edit(…)",
+                "glob": "list",
+                "grep": 'source.grep(…, "tests")',
+            },
         ),
         Place(
             name="deps",
             description="What the project needs: declared, locked, installed and imported.",
             above=SOURCE,
-            areas=("resources.deps.",),
+            areas=("resources.deps.", "history.travel.commands."),
+            family="deps",
+            state=("deps_list", {"brief": True}),
+            with_transactions=True,
+            everyday={
+                "read": "list",
+                "write": "add",
+                "edit": "upgrade",
+                "glob": "list",
+                "grep": 'source.grep(…, ":pyproject.toml")',
+            },
         ),
     )
 }
@@ -102,14 +130,30 @@ def inside(name: str) -> tuple[Place, ...]:
     return tuple(place for place in PLACES.values() if place.above == name)
 
 
+def short_name(place: Place, verb: str) -> str:
+    """Return how a tool is called in a place: `add` for `deps_add` in `deps`."""
+    return verb.removeprefix(f"{place.family}_") if place.family else verb
+
+
 def call_name(place: Place) -> str:
     """Return what a caller writes for a place, wherever he is: `source.tests`."""
     return place.name if place.above in ("", HOME) else f"{call_name(PLACES[place.above])}.{place.name}"
 
 
 def holders(verb: str) -> tuple[str, ...]:
-    """Return the names of the places that have a tool."""
-    return tuple(place.name for place in PLACES.values() if verb in place.tools)
+    """Return the names of the places that have a tool, by its verb or by its name there."""
+    return tuple(
+        place.name for place in PLACES.values() if any(verb in (each, short_name(place, each)) for each in place.tools)
+    )
+
+
+def everyday(place: Place, name: str) -> str:
+    """Return the call that does in a place, or elsewhere, what one of the everyday words means; "" for no such word.
+
+    source.deps has no `edit`: `source.deps.upgrade(…)`; and no `grep`: `source.grep(…, ":pyproject.toml")`
+    """
+    found = place.everyday.get(name, "")
+    return found if not found or "(" in found else f"{call_name(place)}.{found}(…)"
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
@@ -120,6 +164,13 @@ def close_tools(name: str, tools: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 
 
+def everyday_table() -> tuple[tuple[str, ...], ...]:
+    """Return what the everyday words mean in each place, for the reference."""
+    return tuple(
+        (word, *(f"`{everyday(place, word)}`" for place in PLACES.values() if place.everyday)) for word in EVERYDAY
+    )
+
+
 def table() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return which tool is supported by which places, for the reference."""
-    return tuple((verb, holders(verb)) for verb in REQUESTS.verbs)
+    return tuple((verb, tuple(each.name for each in PLACES.values() if verb in each.tools)) for verb in REQUESTS.verbs)

@@ -23,7 +23,7 @@ from bae_source.adapters.offer import HELP
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Tool, watched
 from bae_source.adapters.session.modules import Run
-from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
+from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION, short_name
 from bae_source.adapters.session.profile import relay_shown
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
@@ -55,8 +55,8 @@ class Offering:
     def of(self, spot: Spot) -> dict[str, Any]:
         """Return the tools of a place."""
         return {
-            name: self._transaction(spot) if name == TRANSACTION else tool(name, self._desk, spot)
-            for name in self.names(spot)
+            name: self._transaction(spot) if verb == TRANSACTION else tool(verb, self._desk, spot)
+            for name, verb in self._desk.profile.verbs(spot.place).items()
         }
 
     def _transaction(self, spot: Spot) -> Word:
@@ -91,7 +91,7 @@ def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str 
     """
     relay = desk.profile.relays.get(name)
     if relay is None:
-        return Tool(name, desk, spot, run=run, shown=f"{before}{name}")
+        return Tool(name, desk, spot, run=run, shown=f"{before}{short_name(spot.place, name)}")
 
     def relayed(**given: Any) -> Any:
         def made() -> Any:
@@ -135,14 +135,15 @@ class Changes:
         self.outcome: Outcome | None = None
 
     def __getattr__(self, verb: str) -> Tool | Word:
-        profile = self._desk.profile
-        if verb not in profile.tools(self._spot.place):
+        profile, place = self._desk.profile, self._spot.place
+        verb = profile.verbs(place).get(verb, verb)
+        if verb not in profile.tools(place):
             message = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
             raise profile.refusal(verb) or AttributeError(message)
         return tool(verb, self._desk, self._spot, self._planned, before=f"{TRANSACTION}.")
 
     def __dir__(self) -> list[str]:
-        return ["abandon", "commit", "diff", "outcome", "preview", *self._desk.profile.tools(self._spot.place)]
+        return ["abandon", "commit", "diff", "outcome", "preview", *self._desk.profile.names(self._spot.place)]
 
     def __repr__(self) -> str:
         return f"a transaction of {len(self._draft)} changes{', ended' if self._ended else ''}"

@@ -269,12 +269,13 @@ def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_t
     source = names["source"]
     assert source.children == ("tests", "app")
     source.tests()
-    assert {"tests_list", "tests_run", "tests_results"} <= set(names)
-    assert str(names["tests_list"]()) == "1 test in 1 file.\ntests.test_core: 1 test (1 function)"
+    assert {"run", "results"} <= set(names)
+    assert "list" not in names  # which is Python's own
+    assert str(names["source"].tests.list()) == "1 test in 1 file.\ntests.test_core: 1 test (1 function)"
     assert source.tests.test_core.read("test_f") == "def test_f(): ...\n"
     assert events == [
         "◆ tests() -> home > source > tests",
-        "[tests] ◆ tests_list() -> str (2 lines)",
+        "[tests] ◆ list() -> str (2 lines)",
         "[source.tests.test_core] ◆ read(test_f) -> str (1 line)",
     ]
 

@@ -108,9 +108,9 @@ def test_a_session_that_reads_answers_and_completes_what_it_offers(reading: Sess
 
 def test_no_next_call_of_a_session_that_reads_is_one_of_a_change(reading: Session) -> None:
     with Session(reading.root) as full:
-        hints = full.run("source.tests.tests_results()").outcome.errors[0].hints
-    assert any(each.startswith("tests_run(") for each in hints)
-    assert reading.run("source.tests.tests_results()").outcome.errors[0].hints == ()
+        hints = full.run("source.tests.results()").outcome.errors[0].hints
+    assert any(each.startswith("source.tests.run(") for each in hints)
+    assert reading.run("source.tests.results()").outcome.errors[0].hints == ()
     assert contents(reading.root) == FILES
 
 
