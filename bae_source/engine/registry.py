@@ -54,6 +54,8 @@ _DECLARED: Mapping[str, str] = {
     "tests list": "resources.tests.listing.TestsList",
     "tests run": "resources.tests.running.TestsRun",
     "tests results": "resources.tests.results.TestsResults",
+    "logs list": "resources.logs.listing.LogsList",
+    "logs read": "resources.logs.reading.LogsRead",
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",

@@ -410,6 +410,23 @@ class Verbs(CodeVerbs):
     ) -> Text:
         """Show how the tests of the last run went, or of an earlier one; nothing is run."""
 
+    def logs_list(self) -> Text:
+        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
+
+    def logs_read(
+        self,
+        log: str,
+        *,
+        lines: int = 100,
+        from_line: int | None = None,
+        search: str | None = None,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        context: int = 0,
+        follow: float | None = None,
+    ) -> Text:
+        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
+
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
 

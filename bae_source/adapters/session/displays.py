@@ -155,6 +155,8 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 def _state(spot: Spot, desk: Desk) -> str:
     """Say what is the case now: what there is, and what was done last."""
+    if spot.place.state:
+        return speakable(_first_line(spot.place.state, desk))
     answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
@@ -163,6 +165,14 @@ def _state(spot: Spot, desk: Desk) -> str:
         return last
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
+
+
+def _first_line(verb: str, desk: Desk) -> str:
+    """Return the first line of an answer, or of what is wrong."""
+    try:
+        return desk.run(request(verb, {}), Context()).text.partition("\n")[0]
+    except ResourceError as error:
+        return error.message
 
 
 def _tools(spot: Spot, profile: Profile) -> Section:

@@ -2,6 +2,7 @@
 
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
+    home > source > logs            where the logs of what it runs are read
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -48,6 +49,7 @@ class Place(Struct, frozen=True, kw_only=True):
         areas: where the requests are declared that are its tools: how the names of their classes begin.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        state: the verb of a request whose answer begins with what is the case there; empty for the last change.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Place(Struct, frozen=True, kw_only=True):
     areas: tuple[str, ...] = ()
     with_modules: bool = False
     with_transactions: bool = False
+    state: str = ""
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -84,6 +87,13 @@ PLACES: Mapping[str, Place] = {
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
             above=SOURCE,
             areas=("resources.tests.",),
+        ),
+        Place(
+            name="logs",
+            description="The logs of the project: which there are, their last lines, and what comes while one waits.",
+            above=SOURCE,
+            areas=("resources.logs.",),
+            state="logs_list",
         ),
     )
 }

@@ -77,7 +77,7 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = ()) ->
     content = content_of(files, path)
     if not content or (only and not _may_hold(content, only)):
         return {}
-    return _parsed(content, path)
+    return parsed(content, path)
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
@@ -162,7 +162,17 @@ def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
     return any(all(word.encode() in content for word in key) for key in keys)
 
 
-def _parsed(content: bytes, path: str) -> dict[str, Any]:
+def parsed(content: bytes, path: str) -> dict[str, Any]:
+    """Return what a TOML file says.
+
+    Parameters:
+        path: how the file is named where it does not parse.
+
+    Raises:
+        SourceError: `syntax_invalid` if it does not parse, or is too long for settings.
+    """
+    if len(content) > LARGEST:
+        raise _unreadable(path, f"it has more than {LARGEST:,} bytes")
     import tomllib  # 8 ms with parsing, which a project without settings need not pay
 
     try:
