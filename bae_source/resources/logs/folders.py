@@ -24,7 +24,7 @@ from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import TABLE, problems
-from bae_source.model.text import is_text, listed
+from bae_source.model.text import counted, is_text, listed
 from bae_source.project.files.ignored import never_entered
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
@@ -137,7 +137,7 @@ class Logs:
                 continue
             full = os.path.join(folder.path, way)
             real = os.path.realpath(full)
-            if not _is_inside(real, folder.path):
+            if _leads_out(real, folder.path):
                 raise outside(name)
             inner = os.path.relpath(real, folder.path)
             if os.path.lexists(full) and not _is_no_way(inner):
@@ -265,7 +265,8 @@ class _Walk:
         if self._deep:
             yield Notice("too_deep", f"Not looked into, since they lie too deep: {listed(self._deep)}.")
         if self._unnamed:
-            yield Notice("unnamed", f"{self._unnamed:,} files are left out, since their names cannot be written.")
+            message = f"Left out, since their names cannot be written: {counted(self._unnamed, 'file')}."
+            yield Notice("unnamed", message)
         if self._looked_at > _MOST_ENTRIES:
             yield Notice("too_many", f"Only the first {_MOST_ENTRIES:,} files and folders were looked at.")
         if len(self.logs) > MOST:
@@ -303,7 +304,7 @@ class _Walk:
         try:
             if entry.is_symlink():
                 path = os.path.realpath(path)
-                if not _is_inside(path, folder.path):
+                if _leads_out(path, folder.path):
                     self._out.append(name)
                     return False
             status = os.stat(path, follow_symlinks=False)
@@ -331,7 +332,7 @@ def _of_project(files: Disk) -> Folder | None:
     bare = os.path.normpath(named) if named.strip() else "."
     full = os.path.realpath(os.path.join(files.root, bare)) if "\0" not in named else ""
     inner = os.path.relpath(full, files.root) if full else ""
-    if os.path.isabs(named) or ".." in named.split("/") or not _is_inside(full, files.root):
+    if os.path.isabs(named) or ".." in named.split("/") or _leads_out(full, files.root):
         raise _refused(named, "is not in the project", "Any other folder can be named by your own settings alone.")
     if bare == "." or inner == "." or any(map(never_entered, (*bare.split("/"), *inner.split("/")))):
         raise _refused(named, "is no folder of logs", f"Name one in the project, such as {_EXAMPLE}.")
@@ -382,8 +383,8 @@ def _missing(named: str) -> Notice:
     return Notice("folder_missing", f"The folder of logs {named} is not there, or may not be looked into.")
 
 
-def _is_inside(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip("/") + "/")
+def _leads_out(path: str, folder: str) -> bool:
+    return path != folder and not path.startswith(folder.rstrip("/") + "/")
 
 
 def _is_no_way(way: str) -> bool:

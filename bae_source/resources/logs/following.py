@@ -48,6 +48,7 @@ class Following:
         number: of the line that comes next, in the file that has the log's name now.
         notices: what happened to the log.
         ended: whether the wait was over before its time, since as much came as is wanted.
+        is_whole: whether all that came was looked at.
         nuls: how many NULs in long runs are not shown.
     """
 
@@ -66,6 +67,7 @@ class Following:
         self.notices: list[Notice] = []
         self.number = number
         self.ended = False
+        self.is_whole = True
         self.nuls = 0
         self._logs = logs
         self._name = name
@@ -186,7 +188,7 @@ class Following:
             self.notices.append(
                 Notice("timed_out", f"The search was stopped after {SECONDS:g} s, and the wait with it.")
             )
-            self.ended = True
+            self.ended, self.is_whole = True, False
             return []
         return [(line - 1, lines[line - 1], column) for line, column, *_ in hits]
 

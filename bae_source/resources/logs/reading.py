@@ -233,11 +233,12 @@ class _Reading:
         self._notices += following.notices
         self._say_holes(following.nuls)
         what = counted(len(following.lines), "new line") if following.lines else "no new lines"
-        that = " that match" if expression else ""
-        when = "; there may be more" if following.ended else f" in {seconds:g} s"
+        that = f" that match{'es' if len(following.lines) == 1 else ''}" if expression else ""
+        when = ", and maybe more" if following.ended else f" in {seconds:g} s"
         return self._outcome(
             f"{asked.log}: {what}{that}{when}",
             following.lines,
+            complete=following.is_whole,
             next_actions=(call_of(replace(asked, from_line=following.number)).and_then("goes on."),),
         )
 

@@ -295,7 +295,8 @@ def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp
     drawn, _, tools = here.names["nav"](1).partition("\n\n")
     lines = drawn.splitlines()
     assert lines == ["home", "  source", "    tests", "    logs", "    app", "      net",
-                     "        wire  <- you are here", "      client", "      other", "    limit", "    read"]  # fmt: skip
+                     "        wire  <- you are here", "      client", "      other", "    limit",
+                     "    read"]  # fmt: skip
     assert tools.startswith("Tools of source: read, outline, where, ")
     assert tools.splitlines()[-2].endswith(" history, transaction")
     assert max(map(len, tools.splitlines())) <= 100
