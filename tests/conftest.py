@@ -25,7 +25,7 @@ examples.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a folder for the user's own state, and have this process make nothing durable.
+    """Give the tests folders for the user's own state and settings, and have this process make nothing durable.
 
     What it writes need not outlive a power cut, and waiting for the disk took a third of the time. What has to be
     synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
@@ -37,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
     started._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
+    os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
 

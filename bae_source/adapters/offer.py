@@ -145,7 +145,7 @@ class Relay(Struct, frozen=True, kw_only=True):
 
 _READING = (
     "outline, glob, search, where, definition, callers, callees, subclasses, overrides, unused, imports_of, "
-    "importers_of, tests_list, tests_results, history, hover, doctor"
+    "importers_of, tests_list, tests_results, logs_list, logs_read, history, hover, doctor"
 )
 _CHANGING = (
     "insert, write, change_signature, replace and rewrite (code patterns with holes), imports_add, imports_remove, "

@@ -59,6 +59,8 @@ _DECLARED: Mapping[str, str] = {
     "deps add": "resources.deps.adding.DepsAdd",
     "deps remove": "resources.deps.adding.DepsRemove",
     "deps upgrade": "resources.deps.adding.DepsUpgrade",
+    "logs list": "resources.logs.listing.LogsList",
+    "logs read": "resources.logs.reading.LogsRead",
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",

@@ -108,6 +108,8 @@ class Service:
     Attributes:
         progress: called while something takes long, with how much is done, of how much, and what came last: a test by
             its address, a file that is copied.
+        arriving: takes lines of an answer that is waited for as they come, and says whether there is a reader for more;
+            the outcome has them as well.
 
     Raises:
         RequestError: `invalid_arguments` if `root` is no folder.
@@ -130,6 +132,7 @@ class Service:
         self.clock = clock
         self.timer = timer
         self.progress: Progress | None = None
+        self.arriving: Callable[[str], bool] | None = None
         self._kept = Kept(
             cache=self._cache,
             clock=clock,
@@ -557,6 +560,20 @@ def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
     return tests_results(door, asked, context)
 
 
+def _logs_list(door: Service, _: Any, __: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.listing import listed_logs
+
+    return listed_logs(Logs(door.root, door.environment))
+
+
+def _logs_read(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.reading import read_log
+
+    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
+
+
 COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "travel": _travel,
     "history": _history,
@@ -569,5 +586,7 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "doctor": _doctor,
     "tests_run": _tests_run,
     "tests_results": _tests_results,
+    "logs_list": _logs_list,
+    "logs_read": _logs_read,
 }
 """Every command, by the name that requests give as their `runner`."""

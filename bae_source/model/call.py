@@ -20,7 +20,7 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "tests", "words", "requirements", "names", "name",
+    "operation_id", "tests", "words", "requirements", "names", "name", "log",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
@@ -32,7 +32,7 @@ _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-_SPELLED = {"as_name": "as", "imports": "import"}
+_SPELLED = {"as_name": "as", "imports": "import", "from_line": "from"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""

@@ -63,8 +63,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             it got; such a None is refused from Python.
         abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
             name may be a new one, or one from outside the project.
-        abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
-            name may be a new one.
+        arrives: the parameter with which its answer comes line by line, while it is waited for; "" where none is.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
     """
@@ -77,6 +76,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lists_places: ClassVar[bool] = False
     lists_addresses: ClassVar[bool] = False
     abbreviates: ClassVar[bool] = True
+    arrives: ClassVar[str] = ""
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""

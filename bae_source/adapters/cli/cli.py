@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ FAMILIES = REQUESTS.families
 INTERRUPTED = 130
 
 Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
+Arriving = Callable[[str], bool]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -50,14 +52,22 @@ class Answer(Struct, frozen=True, kw_only=True):
     root: str | None = None
 
 
-def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
-    """Carry out a request on the project at `root`."""
-    return _run(Service(root, environment=environment), asked, context)
+def through_service(
+    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+) -> Outcome:
+    """Carry out a request on the project at `root`.
+
+    Parameters:
+        arriving: as `Service` has it.
+    """
+    return _run(Service(root, environment=environment), asked, context, arriving)
 
 
-def through_own_process(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+def through_own_process(
+    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+) -> Outcome:
     """Carry out a request in a process that was started for nothing else."""
-    return _run(Service(root, environment=environment, process_is_ours=True), asked, context)
+    return _run(Service(root, environment=environment, process_is_ours=True), asked, context, arriving)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -97,7 +107,8 @@ def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
         return Answer(outcome=_bug(error, tokens, streams))
 
 
-def _run(service: Service, asked: Request, context: Context) -> Outcome:
+def _run(service: Service, asked: Request, context: Context, arriving: Arriving | None) -> Outcome:
+    service.arriving = arriving
     if asked.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
         from bae_source.adapters.cli.progress import shown_on  # for a person who waits
 
@@ -156,7 +167,13 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         _check_names(parser, values)
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
-        outcome = door(root_of(values, streams), streams.environment, *called(kind.verb, given, around))
+        place, request = root_of(values, streams), called(kind.verb, given, around)
+        if kind.arrives in given and "json" not in values and door in (through_service, through_own_process):
+            from bae_source.adapters.cli.progress import as_it_comes  # for who waits
+
+            outcome = as_it_comes(partial(door, place, streams.environment, *request), streams)
+        else:
+            outcome = door(place, streams.environment, *request)
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get

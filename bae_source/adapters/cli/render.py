@@ -55,6 +55,11 @@ def render_heading(text: str, streams: Streams, *, style: str) -> None:
     _line(streams.stdout, text, style)
 
 
+def render_lines(text: str, streams: Streams) -> None:
+    """Write lines of an answer before the rest of it is there."""
+    _line(streams.stdout, text)
+
+
 def _answer(outcome: Outcome, streams: Streams) -> None:
     is_source = outcome.address is not None
     if is_source:

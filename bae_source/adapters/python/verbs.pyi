@@ -113,6 +113,24 @@ class Imports:
     def organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
 
+class Logs:
+    def list(self) -> Text:
+        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
+
+    def read(
+        self,
+        log: str,
+        *,
+        lines: int = 100,
+        from_line: int | None = None,
+        search: str | None = None,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        context: int = 0,
+        follow: float | None = None,
+    ) -> Text:
+        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
+
 class Tests:
     def list(self, *tests: str) -> Text:
         """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
@@ -561,6 +579,10 @@ class CodeVerbs:
 
 class Verbs(CodeVerbs):
     @property
+    def logs(self) -> Logs:
+        """The verbs of `logs`."""
+
+    @property
     def tests(self) -> Tests:
         """The verbs of `tests`."""
 
@@ -586,6 +608,23 @@ class Verbs(CodeVerbs):
         compare: bool = False,
     ) -> Text:
         """Show how the tests of the last run went, or of an earlier one; nothing is run."""
+
+    def logs_list(self) -> Text:
+        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
+
+    def logs_read(
+        self,
+        log: str,
+        *,
+        lines: int = 100,
+        from_line: int | None = None,
+        search: str | None = None,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        context: int = 0,
+        follow: float | None = None,
+    ) -> Text:
+        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
 
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""

@@ -11,9 +11,10 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from textwrap import wrap
+from typing import Any
 
 from msgspec import Struct
 
@@ -155,28 +156,27 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 def _state(spot: Spot, desk: Desk) -> str:
     """Say what is the case now: what there is, and what was done last."""
+    stated = [] if spot.place.state is None or spot.module else [_stated(spot.place.state, desk)]
+    if stated and not spot.place.with_transactions:
+        return stated[0]
     answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
-    if spot.place.state is not None and not spot.module:
-        return "; ".join((*_stated(spot, desk), last))
     if not spot.place.with_modules:
-        return last
+        return "; ".join([*stated, last])
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
 
 
-def _stated(spot: Spot, desk: Desk) -> Iterator[str]:
-    """Yield the sentence that a place has about itself, unless that cannot be found out now."""
-    assert spot.place.state is not None
-    verb, given = spot.place.state
+def _stated(state: tuple[str, Mapping[str, Any]], desk: Desk) -> str:
+    """Return the sentence that a place has about itself, or what is wrong with it now."""
+    verb, given = state
     try:
-        answer = desk.run(request(verb, given), Context())
+        text = desk.run(request(verb, given), Context()).text
     except ResourceError as error:
-        yield speakable(error.clause)
-        return
-    yield speakable(answer.text).strip().partition("\n")[0].rstrip(".")
+        text = error.message
+    return speakable(text.partition("\n")[0]).rstrip(".")
 
 
 def _tools(spot: Spot, profile: Profile) -> Section:

@@ -3,6 +3,7 @@
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
     home > source > deps            where its dependencies are listed
+    home > source > logs            where the logs of what it runs are read
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -118,6 +119,21 @@ PLACES: Mapping[str, Place] = {
                 "edit": "upgrade",
                 "glob": "list",
                 "grep": 'source.grep(…, ":pyproject.toml")',
+            },
+        ),
+        Place(
+            name="logs",
+            description="The logs of the project: which there are, their last lines, and what comes while one waits.",
+            above=SOURCE,
+            areas=("resources.logs.",),
+            family="logs",
+            state=("logs_list", {}),
+            everyday={
+                "read": "read",
+                "write": "source.write(…)",
+                "edit": "source.edit(…)",
+                "glob": "list",
+                "grep": "source.logs.read(…, search=…)",
             },
         ),
     )
