@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 OURS = frozenset(
-    {"bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "smmap", "tomlkit", "typing_extensions"}
+    {"bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "smmap", "tomlkit",
+     "typing_extensions"}
 )  # fmt: skip
 """Top-level modules, besides Python's, that run before and while a project is read or changed."""
 

@@ -23,7 +23,7 @@ class How(TypedDict, total=False):
 class Deps:
     def list(
         self,
-        *names: str,
+        *distributions: str,
         unused: bool = False,
         undeclared: bool = False,
         group: str | None = None,
@@ -47,7 +47,7 @@ class Deps:
 
     def remove(
         self,
-        *names: str,
+        *distributions: str,
         group: str | None = None,
         extra: str | None = None,
         files_only: bool = False,
@@ -535,7 +535,7 @@ class CodeVerbs:
 
     def deps_list(
         self,
-        *names: str,
+        *distributions: str,
         unused: bool = False,
         undeclared: bool = False,
         group: str | None = None,
@@ -559,7 +559,7 @@ class CodeVerbs:
 
     def deps_remove(
         self,
-        *names: str,
+        *distributions: str,
         group: str | None = None,
         extra: str | None = None,
         files_only: bool = False,

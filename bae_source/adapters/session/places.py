@@ -156,10 +156,11 @@ def call_name(place: Place) -> str:
     return place.name if place.above in ("", HOME) else f"{call_name(PLACES[place.above])}.{place.name}"
 
 
-def holders(verb: str) -> tuple[str, ...]:
-    """Return the names of the places that have a tool, by its verb or by its name there."""
-    return tuple(
-        place.name for place in PLACES.values() if any(verb in (each, short_name(place, each)) for each in place.tools)
+def holders(name: str) -> tuple[str, ...]:
+    """Return the names of the places that have a tool of a verb; where none has, those in which it is called so."""
+    exact = tuple(place.name for place in PLACES.values() if name in place.tools)
+    return exact or tuple(
+        place.name for place in PLACES.values() if any(name == short_name(place, verb) for verb in place.tools)
     )
 
 

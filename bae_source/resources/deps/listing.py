@@ -52,7 +52,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         "deps list --group test",
     )
 
-    names: Annotated[
+    distributions: Annotated[
         tuple[str, ...],
         described(
             "Distributions to tell of, with the modules that import them; all if left out.", placed=True, starred=True
@@ -79,8 +79,8 @@ class DepsList(Request, frozen=True, kw_only=True):
             return _brief(workspace)
         facts = compared(workspace)
         wanted = _wanted(facts, self)
-        is_narrow, is_part = bool(self.names or self.group), self.unused or self.undeclared
-        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.names)
+        is_narrow, is_part = bool(self.distributions or self.group), self.unused or self.undeclared
+        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.distributions)
         imports = imports if self.undeclared or not self.unused else ()
         names = {one.declared.name for one in wanted} if self.unused or not self.undeclared else set()
         unfound = tuple(each for each in facts.unfound if each.name in names)
@@ -89,7 +89,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         is_known = facts.is_environment_known
         lines = [
             _verdict(facts, wanted, imports, unfound),
-            *_dependencies(shown, with_places=bool(self.names), is_known=is_known),
+            *_dependencies(shown, with_places=bool(self.distributions), is_known=is_known),
             *_imports(imports),
             *_unfound(unfound, is_known=is_known),
             *_unread(unread),
@@ -163,7 +163,7 @@ def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
                 f"The project declares nothing in a group or extra {asked.group!r}.",
                 hints=[f"There are {listed(known, 20)}."],
             )
-    names = {normalised(name) for name in asked.names}
+    names = {normalised(name) for name in asked.distributions}
     for name in sorted(names):
         if not any(each.declared.name == name for each in found) and not _named(facts, [name]):
             raise _not_declared(facts, name, asked.group)
