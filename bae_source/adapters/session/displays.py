@@ -155,14 +155,25 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 def _state(spot: Spot, desk: Desk) -> str:
     """Say what is the case now: what there is, and what was done last."""
-    answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
+    state = speakable(_first_line(spot.place.state, desk)) if spot.place.state else ""
+    if state and not spot.place.about:
+        return state
+    answer = desk.run(request("history", {"target": spot.module or spot.place.about, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
     if not spot.place.with_modules:
-        return last
+        return f"{state.removesuffix('.')}; {last}" if state else last
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
+
+
+def _first_line(verb: str, desk: Desk) -> str:
+    """Return the first line of an answer, or of what is wrong."""
+    try:
+        return desk.run(request(verb, {}), Context()).text.partition("\n")[0]
+    except ResourceError as error:
+        return error.message
 
 
 def _tools(spot: Spot, profile: Profile) -> Section:

@@ -2,6 +2,7 @@
 
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
+    home > source > config          where its settings are read and changed
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -48,6 +49,9 @@ class Place(Struct, frozen=True, kw_only=True):
         areas: where the requests are declared that are its tools: how the names of their classes begin.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        state: the verb of a request whose answer begins with what is the case there; empty for none.
+        about: the address of what its tools change, whose last change is told; empty for that of the whole project, and
+            for none where there is a state.
     """
 
     name: str
@@ -56,6 +60,8 @@ class Place(Struct, frozen=True, kw_only=True):
     areas: tuple[str, ...] = ()
     with_modules: bool = False
     with_transactions: bool = False
+    state: str = ""
+    about: str = ""
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -84,6 +90,15 @@ PLACES: Mapping[str, Place] = {
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
             above=SOURCE,
             areas=("resources.tests.",),
+        ),
+        Place(
+            name="config",
+            description="The project's pyproject.toml, by sections and keys: read and changed without losing a byte.",
+            above=SOURCE,
+            areas=("resources.config.",),
+            with_transactions=True,
+            state="config_read",
+            about=":pyproject.toml",
         ),
     )
 }
