@@ -165,6 +165,7 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
             help="Expose this name instead; may be given several times.",
         ),
     ),
+    "value": (Argument(parameter="value", metavar="VALUE"),),
     "data": (
         Argument(
             parameter="data",

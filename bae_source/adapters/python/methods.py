@@ -203,7 +203,7 @@ def typed(annotation: Any) -> str:
         return _NAMED[annotation]
     if origin is Literal:
         return f"Literal[{', '.join(_quoted(each) for each in inner)}]"
-    if origin is tuple:
+    if origin in (tuple, list):
         return f"Sequence[{typed(inner[0])}]"
     if origin is dict:
         return f"Mapping[{', '.join(map(typed, inner))}]"

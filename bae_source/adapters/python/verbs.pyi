@@ -20,6 +20,45 @@ class How(TypedDict, total=False):
     why: str | None
     quiet: bool
 
+class Config:
+    def read(self, section: str = "") -> Text:
+        """Read pyproject.toml: which sections there are, or one of them as it stands."""
+
+    def set(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        *,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Set a key of pyproject.toml; every other byte of the file stays as it is."""
+
+    def add(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        *,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add an item to an array of pyproject.toml, in the layout that the array has."""
+
+    def remove(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
+
+    def rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
+
 class Deps:
     def list(
         self,
@@ -156,6 +195,10 @@ class Tests:
         """Show how the tests of the last run went, or of an earlier one; nothing is run."""
 
 class CodeVerbs:
+    @property
+    def config(self) -> Config:
+        """The verbs of `config`."""
+
     @property
     def deps(self) -> Deps:
         """The verbs of `deps`."""
@@ -575,6 +618,44 @@ class CodeVerbs:
         **how: Unpack[How],
     ) -> Outcome:
         """Install the newest releases that the project's requirements allow."""
+
+    def config_read(self, section: str = "") -> Text:
+        """Read pyproject.toml: which sections there are, or one of them as it stands."""
+
+    def config_set(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        *,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Set a key of pyproject.toml; every other byte of the file stays as it is."""
+
+    def config_add(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        *,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add an item to an array of pyproject.toml, in the layout that the array has."""
+
+    def config_remove(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
+
+    def config_rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
 
 
 class Verbs(CodeVerbs):

@@ -159,7 +159,7 @@ def _state(spot: Spot, desk: Desk) -> str:
     stated = [] if spot.place.state is None or spot.module else [_stated(spot.place.state, desk)]
     if stated and not spot.place.with_transactions:
         return stated[0]
-    answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
+    answer = desk.run(request("history", {"target": spot.module or spot.place.about, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )

@@ -4,6 +4,7 @@
     home > source > tests           where its tests are listed and run
     home > source > deps            where its dependencies are listed
     home > source > logs            where the logs of what it runs are read
+    home > source > config          where its settings are read and changed
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -53,9 +54,13 @@ class Place(Struct, frozen=True, kw_only=True):
         areas: where the requests are declared that are its tools: how the names of their classes begin.
         family: the word that its verbs share, and that their names in it leave out.
         state: a request that reads, whose first line says what is the case there; empty for none.
+        about: the address of what its tools change, whose last change is shown; empty for that of the whole project.
         everyday: names in it for read, write, edit, glob and grep; where it has none, the call that does it elsewhere.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        state: the verb of a request whose answer begins with what is the case there; empty for none.
+        about: the address of what its tools change, whose last change is told; empty for that of the whole project, and
+            for none where there is a state.
     """
 
     name: str
@@ -67,6 +72,7 @@ class Place(Struct, frozen=True, kw_only=True):
     everyday: Mapping[str, str] = {}
     with_modules: bool = False
     with_transactions: bool = False
+    about: str = ""
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -112,6 +118,7 @@ PLACES: Mapping[str, Place] = {
             areas=("resources.deps.", "history.travel.commands."),
             family="deps",
             state=("deps_list", {"brief": True}),
+            about=":pyproject.toml",
             with_transactions=True,
             everyday={
                 "read": "list",
@@ -134,6 +141,23 @@ PLACES: Mapping[str, Place] = {
                 "edit": "source.edit(…)",
                 "glob": "list",
                 "grep": "source.logs.read(…, search=…)",
+            },
+        ),
+        Place(
+            name="config",
+            description="The project's pyproject.toml, by sections and keys: read and changed without losing a byte.",
+            above=SOURCE,
+            areas=("resources.config.", "history.travel.commands."),
+            family="config",
+            state=("config_read", {}),
+            about=":pyproject.toml",
+            with_transactions=True,
+            everyday={
+                "read": "read",
+                "write": "set",
+                "edit": "set",
+                "glob": "read",
+                "grep": 'source.grep(…, ":pyproject.toml")',
             },
         ),
     )
