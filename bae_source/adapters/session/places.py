@@ -2,6 +2,7 @@
 
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
+    home > source > meta            the same as source, of bae_source itself
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -48,6 +49,7 @@ class Place(Struct, frozen=True, kw_only=True):
         areas: where the requests are declared that are its tools: how the names of their classes begin.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        of_engine: whether it is about the engine's own source, and not about the project.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Place(Struct, frozen=True, kw_only=True):
     areas: tuple[str, ...] = ()
     with_modules: bool = False
     with_transactions: bool = False
+    of_engine: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -85,6 +88,14 @@ PLACES: Mapping[str, Place] = {
             above=SOURCE,
             areas=("resources.tests.",),
         ),
+        Place(
+            name="meta",
+            description="bae_source itself: read and change the engine in use; names begin with bae_source.",
+            above=SOURCE,
+            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            with_transactions=True,
+            of_engine=True,
+        ),
     )
 }
 """Every place that there is."""
@@ -101,8 +112,8 @@ def call_name(place: Place) -> str:
 
 
 def holders(verb: str) -> tuple[str, ...]:
-    """Return the names of the places that have a tool."""
-    return tuple(place.name for place in PLACES.values() if verb in place.tools)
+    """Return the names of the places that have a tool for the project."""
+    return tuple(place.name for place in PLACES.values() if verb in place.tools and not place.of_engine)
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
@@ -115,4 +126,5 @@ def close_tools(name: str, tools: Sequence[str]) -> list[str]:
 
 def table() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return which tool is supported by which places, for the reference."""
-    return tuple((verb, holders(verb)) for verb in REQUESTS.verbs)
+    places = PLACES.values()
+    return tuple((verb, tuple(place.name for place in places if verb in place.tools)) for verb in REQUESTS.verbs)
