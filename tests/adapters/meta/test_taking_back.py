@@ -26,6 +26,10 @@ def test_a_bad_change_that_passed_is_taken_back_by_a_fresh_process(installed: In
     assert installed.typed("glob", "app*")["text"].strip() == "app"
     assert installed.state.is_dir()
 
+    forgotten = installed.typed("meta", "forget")
+    assert "old text of the engine" in forgotten["text"]
+    assert forgotten["warnings"] == []
+
 
 def test_a_program_that_needs_no_engine_brings_back_what_does_not_start(installed: Installed) -> None:
     before = installed.files()
