@@ -16,6 +16,7 @@ from hypothesis import settings as examples
 
 from bae_source.history.record import started
 from tests import another_user as users
+from tests.adapters.meta.support import Installed
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
@@ -66,6 +67,19 @@ def open_folder() -> Iterator[Path]:
     """A folder that other users may enter and list."""
     with users.open_folder() as place:
         yield place
+
+
+@pytest.fixture(scope="session")
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("meta"))
+
+
+@pytest.fixture
+def installed(_installed: Installed) -> Iterator[Installed]:
+    """An installed engine that tests share; each leaves it as it was."""
+    before = _installed.files()
+    yield _installed
+    assert not _installed.changed_since(before)
 
 
 @pytest.fixture(scope="session")

@@ -301,12 +301,10 @@ class Changing:
         return with_checks(outcome, found, silent=not context.verify)
 
     def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
-        from bae_source.engine.making import Making  # running code, which a plain dry run needs not
-
         def undo(operation_id: str) -> object:
             return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
 
-        return Making(
+        return self._maker()(
             self.folders(),
             self.environment,
             workspace,
@@ -316,6 +314,11 @@ class Changing:
             undo=undo,
             progress=self._progress,
         )
+
+    def _maker(self) -> type[Making]:
+        from bae_source.engine.making import Making  # running code, which a plain dry run needs not
+
+        return Making
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
         """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.

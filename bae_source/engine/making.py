@@ -26,10 +26,10 @@ from bae_source.model.plan import Plan
 from bae_source.model.text import Progress, listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
-from bae_source.reloading.child.import_check import gathered
+from bae_source.reloading.child.import_check import Setting, gathered
 from bae_source.reloading.reload import Reload
 from bae_source.verification.choosing import judging_of, patient, reload_of, setting_of
-from bae_source.verification.judge import InProject
+from bae_source.verification.judge import InProject, Judge
 from bae_source.verification.judging import Found, Judging
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Making:
         self._verdicts = verdicts
         self._undo = undo
         self._progress = progress
-        self._setting = setting_of(folders.root, environment, workspace)
+        self._setting = self._set_up(environment)
 
     def judge(self) -> Found:
         """Judge what a dry run comes to.
@@ -111,7 +111,7 @@ class Making:
         context = self._context
         if "import" not in context.verify:
             context = replace(context, reload="off")
-        reload = reload_of(self._setting, self._workspace, self._plan, context)
+        reload = self._reload(context)
         judging, copied = self._judging(reload, context)
         with copied:
             found = judging.judge()
@@ -124,7 +124,7 @@ class Making:
             Refused: nothing was written.
             TransactionError: it does not hold, or could not be written.
         """
-        reload = reload_of(self._setting, self._workspace, self._plan, self._context)
+        reload = self._reload(self._context)
         if self._context.reload == "off" and not self._context.verify:
             return Made(committed=self._written(transactions, operated, reload), found=())
         with transactions.held():
@@ -137,10 +137,23 @@ class Making:
             return self._judged_in_project(transactions, operated, reload, judging, found)
         return self._written_as_judged(transactions, operated, reload, judging, found, changed)
 
+    def _set_up(self, environment: Mapping[str, str]) -> Setting:
+        """Return how the project's code is run."""
+        return setting_of(self._folders.root, environment, self._workspace)
+
+    def _reload(self, context: Context) -> Reload:
+        """Return what loads the change."""
+        return reload_of(self._setting, self._workspace, self._plan, context)
+
+    def _judges(self) -> tuple[Judge, ...]:
+        """Return what judges it beside what the caller wants."""
+        return ()
+
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
         setting = patient(self._setting, self._workspace)
         wanted = self._verdicts, self._progress
-        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted)
+        always = self._judges()
+        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted, always=always)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
         return transactions.commit(

@@ -440,7 +440,7 @@ class Service:
             environment=self.environment,
             workspace=self.workspace,
             folders=lambda: self.folders,
-            undo=_undone,
+            undo=undone,
             progress=self._progressed,
         )
 
@@ -495,7 +495,7 @@ def _travel(door: Service, asked: Any, context: Context) -> Outcome:
     return travel(door.changing, asked, context)
 
 
-def _undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
+def undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
     """Undo an operation that does not hold."""
     from bae_source.engine.travelling import travel
     from bae_source.history.travel.commands import Undo

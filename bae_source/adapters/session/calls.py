@@ -52,6 +52,8 @@ class Desk(Struct, frozen=True, kw_only=True):
         lock: held while a call is carried out; the engine is for one thread at a time.
         budget: bytes of a page where a call asks for one.
         alone: within which no module of the project's is imported here.
+        begin: begins a transaction with a reason, and returns its draft.
+        of_engine: whether it is about the engine's own source.
         allowed: the outcomes of the last calls that had a budget of their own.
     """
 
@@ -63,6 +65,8 @@ class Desk(Struct, frozen=True, kw_only=True):
     lock: AbstractContextManager[Any]
     budget: int
     alone: Callable[[], AbstractContextManager[Any]]
+    begin: Callable[[str], Any]
+    of_engine: bool = False
     allowed: deque[Outcome] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def allow(self, outcome: Outcome, context: Context) -> None:
@@ -138,7 +142,7 @@ class Tool:
         outcome = self._run(asked, context)
         self._desk.allow(outcome, context)
         value = valued(asked, outcome)
-        if isinstance(value, Text) and context.budget is None:
+        if isinstance(value, Text) and context.budget is None and not self._desk.of_engine:
             vars(value)[_REQUEST] = asked
         return value
 

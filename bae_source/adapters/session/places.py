@@ -5,6 +5,7 @@
     home > source > deps            where its dependencies are listed
     home > source > logs            where the logs of what it runs are read
     home > source > config          where its settings are read and changed
+    home > source > meta            the same as source, of bae_source itself
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -58,9 +59,7 @@ class Place(Struct, frozen=True, kw_only=True):
         everyday: names in it for read, write, edit, glob and grep; where it has none, the call that does it elsewhere.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
-        state: the verb of a request whose answer begins with what is the case there; empty for none.
-        about: the address of what its tools change, whose last change is told; empty for that of the whole project, and
-            for none where there is a state.
+        of_engine: whether it is about the engine's own source, and not about the project.
     """
 
     name: str
@@ -73,6 +72,7 @@ class Place(Struct, frozen=True, kw_only=True):
     with_modules: bool = False
     with_transactions: bool = False
     about: str = ""
+    of_engine: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -160,6 +160,15 @@ PLACES: Mapping[str, Place] = {
                 "grep": 'source.grep(…, ":pyproject.toml")',
             },
         ),
+        Place(
+            name="meta",
+            description="bae_source itself: read and change the engine in use; names begin with bae_source.",
+            above=SOURCE,
+            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            with_transactions=True,
+            of_engine=True,
+            everyday={name: name for name in EVERYDAY},
+        ),
     )
 }
 """Every place that there is."""
@@ -181,10 +190,11 @@ def call_name(place: Place) -> str:
 
 
 def holders(name: str) -> tuple[str, ...]:
-    """Return the names of the places that have a tool of a verb; where none has, those in which it is called so."""
-    exact = tuple(place.name for place in PLACES.values() if name in place.tools)
+    """Return the names of the project's places that have a tool of a verb; where none has, those that call one so."""
+    places = [place for place in PLACES.values() if not place.of_engine]
+    exact = tuple(place.name for place in places if name in place.tools)
     return exact or tuple(
-        place.name for place in PLACES.values() if any(name == short_name(place, verb) for verb in place.tools)
+        place.name for place in places if any(name == short_name(place, verb) for verb in place.tools)
     )
 
 

@@ -40,23 +40,22 @@ class Offering:
     """The tools of places.
 
     Parameters:
-        begin: begins a transaction with a reason.
-        desk: where calls go.
+        desk_of: returns where calls go that are made in a place.
     """
 
-    def __init__(self, begin: Callable[[str], Draft], desk: Desk) -> None:
-        self._begin = begin
-        self._desk = desk
+    def __init__(self, desk_of: Callable[[Spot], Desk]) -> None:
+        self._desk_of = desk_of
 
     def names(self, spot: Spot) -> tuple[str, ...]:
         """Return the names of the tools of a place."""
-        return self._desk.profile.names(spot.place)
+        return self._desk_of(spot).profile.names(spot.place)
 
     def of(self, spot: Spot) -> dict[str, Any]:
         """Return the tools of a place."""
+        desk = self._desk_of(spot)
         return {
-            name: self._transaction(spot) if verb == TRANSACTION else tool(verb, self._desk, spot)
-            for name, verb in self._desk.profile.verbs(spot.place).items()
+            name: self._transaction(spot) if verb == TRANSACTION else tool(verb, desk, spot)
+            for name, verb in desk.profile.verbs(spot.place).items()
         }
 
     def _transaction(self, spot: Spot) -> Word:
@@ -64,18 +63,20 @@ class Offering:
             return self._begun(spot, why, how)
 
         takes = tuple(signature(transaction).parameters.values())
-        return Word(SHOWN, TOGETHER, transaction, self._desk, lambda: spot, takes=takes)
+        return Word(SHOWN, TOGETHER, transaction, self._desk_of(spot), lambda: spot, takes=takes)
 
     def _begun(self, spot: Spot, why: str, how: Mapping[str, Any]) -> Changes:
+        desk = self._desk_of(spot)
+
         def begun() -> Changes:
             kind = REQUESTS.named("apply")
             assert kind is not None, "transactions are committed by it"
             values = values_of(kind, steering(kind), {"why": why, **how})
-            context = checked(replace(self._desk.context, **values))
-            return Changes(self._begin(context.why or ""), self._desk, spot, context)
+            context = checked(replace(desk.context, **values))
+            return Changes(desk.begin(context.why or ""), desk, spot, context)
 
         told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
-        found: Changes = watched(self._desk, spot, told, begun)
+        found: Changes = watched(desk, spot, told, begun)
         return found
 
 

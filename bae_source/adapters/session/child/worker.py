@@ -245,7 +245,7 @@ class _Guard:
         """Put back what is not there any more; what has come stays."""
         modules: dict[str, Any] = sys.modules
         for name, module in self._modules.items():
-            if modules.get(name) is not module:
+            if modules.get(name) is not module and not _is_gone(module):
                 modules[name] = module
         for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
             if name.partition(".")[0] in _OURS:
@@ -256,6 +256,12 @@ class _Guard:
         with suppress(RecursionError):
             sys.setrecursionlimit(self._limit)
         sys.settrace(None)
+
+
+def _is_gone(module: ModuleType) -> bool:
+    """Say whether a module of the engine was taken back with its file, as a change of the engine can."""
+    place = getattr(module, "__file__", None)
+    return module.__name__.startswith("bae_source.") and isinstance(place, str) and not os.path.exists(place)  # noqa: PTH110
 
 
 def _complete(now: list[T], before: Sequence[T]) -> None:
