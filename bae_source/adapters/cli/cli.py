@@ -76,7 +76,7 @@ def through_meta(asked: Request, context: Context, environment: Mapping[str, str
     """Carry out a request on the engine's own source."""
     from bae_source.engine.meta.service import Meta  # for this alone
 
-    return _run(Meta(environment=environment, process_is_ours=process_is_ours), asked, context)
+    return _run(Meta(environment=environment, process_is_ours=process_is_ours), asked, context, None)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:

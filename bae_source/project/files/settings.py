@@ -81,20 +81,23 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), la
     content = content_of(files, path, largest=largest)
     if not content or (only and not _may_hold(content, only)):
         return {}
-    return parsed_toml(content, path)
+    return parsed_toml(content, path, largest=largest)
 
 
-def parsed_toml(content: bytes, path: str) -> dict[str, Any]:
+def parsed_toml(content: bytes, path: str, *, largest: int = LARGEST) -> dict[str, Any]:
     """Return what the content of a TOML file says.
 
     Parameters:
         path: the file, for messages.
+        largest: bytes that it may have.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
     import tomllib  # 8 ms with parsing, which a project without settings need not pay
 
+    if len(content) > largest:
+        raise _unreadable(path, f"it has more than {largest:,} bytes")
     try:
         text = content.decode("utf-8-sig")
         if any(line.count(".") >= _MOST_PARTS for line in text.split("\n")) and _has_long_key(text):

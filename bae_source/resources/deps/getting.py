@@ -46,7 +46,7 @@ class DepsGet(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it where code of yours is to go on with a dependency that is upgraded meanwhile."
     examples: ClassVar[tuple[str, ...]] = ("deps get httpx",)
 
-    name: Annotated[str, described("Name of a distribution or of an import.", min_length=1)]
+    dependency: Annotated[str, described("Name of a distribution or of an import.", min_length=1)]
 
     def answer(self, workspace: Workspace) -> Outcome:
         """Answer from the workspace.
@@ -56,19 +56,19 @@ class DepsGet(Request, frozen=True, kw_only=True):
         """
         environment = environment_of(workspace, declared(workspace.files).project)
         every = environment.distributions if environment is not None else {}
-        found = every.get(normalised(self.name))
-        found = found or next((each for each in every.values() if self.name in each.gives), None)
+        found = every.get(normalised(self.dependency))
+        found = found or next((each for each in every.values() if self.dependency in each.gives), None)
         if found is None:
             raise LookupFailed(
                 "symbol_not_found",
-                f"{self.name} is not installed in the project's environment.",
-                hints=[Call("deps add", requirements=[self.name], then="declares and installs it.")],
+                f"{self.dependency} is not installed in the project's environment.",
+                hints=[Call("deps add", requirements=[self.dependency], then="declares and installs it.")],
             )
         if not found.gives:
             raise LookupFailed(
                 "symbol_not_found", f"{found.name} {found.version} gives nothing that can be imported.", hints=[]
             )
-        likely = (self.name, found.name, found.name.replace("-", "_"))
+        likely = (self.dependency, found.name, found.name.replace("-", "_"))
         module = next((each for each in likely if each in found.gives), found.gives[0])
         gives = (module, *(each for each in found.gives if each != module))
         gotten = Gotten(name=found.name, version=found.version, gives=gives, module=module)

@@ -303,10 +303,10 @@ def test_a_session_has_a_place_for_logs_with_its_state(root: Path) -> None:
     with Session(root) as session:
         shown = session.run("print(source.logs())").text
         assert (
-            "home > source > logs\nState: 2 logs; the newest is web/access.log, changed 2027-01-15T08:00:00Z." in shown
+            "home > source > logs\nState: 2 logs; the newest is web/access.log, changed 2027-01-15T08:00:00Z\n" in shown
         )
-        ran = session.run('logs_read("app.log", lines=2)')
-        assert [event.line for event in ran.events] == ["[logs] ◆ logs_read(app.log, lines=2) -> str (3 lines)"]
+        ran = session.run('read("app.log", lines=2)')
+        assert [event.line for event in ran.events] == ["[logs] ◆ read(app.log, lines=2) -> str (3 lines)"]
         assert body(ran.outcome.text) == ["line 1233", "line 1234"]
         refused = session.run('logs_read("../x")').outcome
         assert refused.errors[0].code == "outside_project"
