@@ -15,32 +15,31 @@ from bisect import bisect
 from collections.abc import Sequence
 
 from bae_source.model.span import Span
-from bae_source.resources.config.entries import Entry, Scope
+from bae_source.resources.config.entries import Entry, Scope, newline_at
 
 Splices = list[tuple[Span, str]]
 """Disjoint spans of a text, and what stands there afterwards."""
 
 _REST = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
 _COMMA = re.compile(r"((?:[ \t\r\n]++|#[^\n]*+)*+),")
-_LINE = re.compile(r"[^\r\n]*+")
 _SPACES = re.compile(r"[ \t]*+")
 
 
-def with_item(text: str, array: Scope, item: str, newline: str) -> Splices:
+def with_item(text: str, array: Scope, item: str) -> Splices:
     """Return the splices that put an item at an array's end.
 
     Parameters:
         item: as TOML writes it.
     """
     if not array.entries:
-        return _first(text, array.span, item, newline)
+        return _first(text, array.span, item)
     last = array.entries[-1].span
     comma = _comma(text, last.end)
     if _is_alone(text, last):
         lead = text[_line_start(text, last.start) : last.start]
-        behind = _LINE.match(text, comma or last.end).end()  # type: ignore[union-attr]
-        line = (Span(behind, behind), f"{newline}{lead}{item}{',' if comma else ''}")
-        return [line] if comma else _together((Span(last.end, last.end), ","), line)
+        behind = _REST.match(text, last.end).end()  # type: ignore[union-attr]
+        line = (Span(behind, behind), f"{lead}{item}{',' if comma else ''}{newline_at(text, behind)}")
+        return [line] if comma else [(Span(last.end, last.end), ","), line]
     if comma:
         return [(Span(comma, comma), f" {item},")]
     between = text[array.entries[-2].span.end : last.start] if len(array.entries) > 1 else ", "
@@ -55,7 +54,7 @@ def with_pair(text: str, table: Scope, pair: str, behind: Entry | None) -> Splic
         behind: the pair that it follows.
     """
     if behind is None:
-        return _first(text, table.span, pair, "\n")
+        return _first(text, table.span, pair)
     return [(Span(behind.span.end, behind.span.end), f", {pair}")]
 
 
@@ -98,10 +97,12 @@ def _without(text: str, outer: Span, item: Span, before: list[Span], after: list
     if not before and not after and text[outer.start + 1 : item.start].strip(" \t") == "":
         spaces = _SPACES.match(text, end).end()  # type: ignore[union-attr]
         end = spaces if item.start > outer.start + 1 and spaces == outer.end - 1 else end
+    if comma and "#" in text[item.end : comma]:
+        return [item, Span(comma - 1, comma)]
     return [Span(item.start, end)]
 
 
-def _first(text: str, outer: Span, item: str, newline: str) -> Splices:
+def _first(text: str, outer: Span, item: str) -> Splices:
     """Put the first item between brackets: `[]`, `[ ]`, or with a line for the closing one."""
     close = outer.end - 1
     if "\n" not in outer.cut(text):
@@ -110,13 +111,15 @@ def _first(text: str, outer: Span, item: str, newline: str) -> Splices:
     start = _line_start(text, close)
     lead = text[start:close]
     indent = lead if not lead.strip(" \t") else ""
-    return [(Span(start, start), f"{indent}    {item},{newline}")]
+    return [(Span(start, start), f"{indent}    {item},{newline_at(text, start)}")]
 
 
 def _is_alone(text: str, item: Span) -> bool:
     """Say whether nothing but a comma and a comment stands on the lines of an item."""
-    start = _line_start(text, item.start)
-    return not text[start : item.start].strip(" \t") and _REST.match(text, item.end) is not None
+    rest = _REST.match(text, item.end)
+    if rest is None or text[_line_start(text, item.start) : item.start].strip(" \t"):
+        return False
+    return (_comma(text, item.end) or 0) <= rest.end()
 
 
 def _comma(text: str, end: int) -> int | None:
@@ -127,10 +130,3 @@ def _comma(text: str, end: int) -> int | None:
 
 def _line_start(text: str, position: int) -> int:
     return text.rfind("\n", 0, position) + 1
-
-
-def _together(first: tuple[Span, str], second: tuple[Span, str]) -> Splices:
-    """Return two splices as one where they are at the same place."""
-    if first[0] != second[0]:
-        return [first, second]
-    return [(first[0], first[1] + second[1])]

@@ -25,9 +25,9 @@ from bae_source.model.span import Span
 from bae_source.model.text import counted, listed
 from bae_source.project.files.settings import parsed_toml
 from bae_source.resources.config.arrays import Splices, with_item, with_pair, without
-from bae_source.resources.config.entries import Entry, Scope, file_scope, inside, scope_of
+from bae_source.resources.config.entries import Entry, Scope, file_scope, inside, newline_at, scope_of
 from bae_source.resources.config.key import Path, header_of, path_of, written_key, written_name
-from bae_source.resources.config.layout import extents, newline_at, pair_like, with_key, with_table, without_entries
+from bae_source.resources.config.layout import extents, pair_like, with_key, with_table, without_entries
 from bae_source.resources.config.written import Written, kind_of, laid_out, written
 from bae_source.syntax.text.byte_edits import splice
 
@@ -151,8 +151,7 @@ class Document:
         data = _with(self.data, path, [*present, given.value])
         entries = scope_of(self.text, self._scope, path).below(path)
         if entries[0].path == path and (array := inside(self.text, entries[0])):
-            newline = newline_at(self.text, array.span.end)
-            return self._checked(with_item(self.text, array, given.text, newline), data)
+            return self._checked(with_item(self.text, array, given.text), data)
         if not isinstance(given.value, Mapping):
             raise _wrong(f"{written_key(path)} is an array of tables; {given.text} is {kind_of(given.value)}", "")
         pairs = [(written_name(name), written(each).text) for name, each in given.value.items()]

@@ -103,6 +103,13 @@ def scope_of(text: str, whole: Scope, path: Path) -> Scope:
     return scope
 
 
+def newline_at(text: str, position: int) -> str:
+    """Return the line end that is used at a position: that of the line before, else the first one."""
+    end = text.rfind("\n", 0, position)
+    end = text.find("\n") if end < 0 else end
+    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+
+
 def inside(text: str, holder: Entry) -> Scope | None:
     """Return what the value of an entry holds; None where it is no inline table and no array."""
     span = holder.value

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from bae_source.model.span import Span
 from bae_source.resources.config.arrays import Splices
-from bae_source.resources.config.entries import BOM, Entry, Scope
+from bae_source.resources.config.entries import BOM, Entry, Scope, newline_at
 from bae_source.resources.config.key import Path, header_of, written_name
 
 _COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*(?:\n|\Z))*+")
@@ -30,13 +30,6 @@ _BLANKS = re.compile(r"(?:[ \t]*\r?\n)*+")
 _BLANK = re.compile(r"[ \t]*\r?\n")
 _EQUALS = re.compile(r" ?= ?")
 _INDENT = re.compile(r"[ \t]*")
-
-
-def newline_at(text: str, position: int) -> str:
-    """Return the line end that is used at a position: that of the line before, else the first one."""
-    end = text.rfind("\n", 0, position)
-    end = text.find("\n") if end < 0 else end
-    return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
 def with_key(text: str, scope: Scope, path: Path, value: str) -> Splices:
@@ -58,7 +51,11 @@ def with_key(text: str, scope: Scope, path: Path, value: str) -> Splices:
     if not parent:
         return _at_top(text, scope, path, value)
     if header is not None:
-        return _line(text, _last_of(scope, header), rest, value)
+        last = _last_of(scope, header)
+        blank = _BLANK.match(text, last.span.end)
+        if last is header and blank and _is_implied(scope, header):
+            return _inserted(text, blank.end(), [_pair(rest, value), ""])  # else its removal would take the header, too
+        return _line(text, last, rest, value)
     if dotted:
         return _line(text, dotted[-1], path[len(_table_of(scope, dotted[-1])) :], value)
     lines = [f"[{header_of(parent)}]", _pair(rest, value), ""]
@@ -79,7 +76,7 @@ def with_table(text: str, scope: Scope, path: Path, header: str, pairs: Sequence
     last = below[-1] if below else None
     if last is not None and (around := _header_of(scope, last)) is not None and around in below:
         last = around
-    end = _extent(text, scope, last).end if last else len(text.rstrip(" \t\r\n"))
+    end = _with_comments(text, _extent(text, scope, last).end) if last else len(text.rstrip(" \t\r\n"))
     end = end if below else _next_line(text, end)
     is_close = end < len(text) and not _BLANK.match(text, end)  # to the next table, as all may be
     return _inserted(text, end, lines if is_close else ["", *lines])
@@ -121,7 +118,7 @@ def without_entries(text: str, scope: Scope, gone: Sequence[Entry]) -> Splices:
             start = start if is_close else _blanks_above(text, start)
             if not text[:start].strip(BOM) and text[end:].strip():
                 start, end = lines.start, _BLANKS.match(text, end).end()  # type: ignore[union-attr]
-        elif first.section == -1 and scope.entries[-1].section >= 0 and _is_sole(scope, first):
+        elif _is_sole(scope, first) and _stands_apart(text, scope, first):
             end = blank.end() if (blank := _BLANK.match(text, end)) else end
         if end == len(text) and not text.endswith("\n"):
             start -= len(newline_at(text, start)) if text[:start].endswith("\n") else 0
@@ -171,15 +168,29 @@ def _needless(text: str, scope: Scope, entry: Entry) -> Span | None:
     if entry.value is None or entry.section < 0 or not _is_sole(scope, entry):
         return None
     header = scope.entries[entry.section]
-    number = scope.entries.index(entry) + 1
-    follows = scope.entries[number] if number < len(scope.entries) else None
     blank = _BLANK.match(text, entry.span.end)
-    if blank is None or follows is None or header.path != entry.path[:-1] or isinstance(header.path[-1], int):
+    if blank is None or header.path != entry.path[:-1] or not _is_implied(scope, header):
         return None
-    is_below = len(follows.path) > len(header.path) and follows.path[: len(header.path)] == header.path
-    if not is_below or header.span.end != entry.span.start or _above(text, follows.span.start) != blank.end():
+    follows = scope.entries[entry.section + 2]
+    if header.span.end != entry.span.start or _above(text, follows.span.start) != blank.end():
         return None
     return Span(header.span.start, blank.end())
+
+
+def _is_implied(scope: Scope, header: Entry) -> bool:
+    """Say whether the next header below a table's own implies the table, too."""
+    number = _number_of_last(scope, header) + 1
+    follows = scope.entries[number].path if number < len(scope.entries) else ()
+    is_below = len(follows) > len(header.path) and follows[: len(header.path)] == header.path
+    return is_below and not isinstance(header.path[-1], int)
+
+
+def _stands_apart(text: str, scope: Scope, entry: Entry) -> bool:
+    """Say whether a key was put between blank lines: above the first header, or apart from its own."""
+    if entry.section < 0:
+        return scope.entries[-1].section >= 0
+    between = text[scope.entries[entry.section].span.end : entry.span.start]
+    return bool(between) and not between.strip()
 
 
 def _is_sole(scope: Scope, entry: Entry) -> bool:
@@ -191,18 +202,25 @@ def _extent(text: str, scope: Scope, entry: Entry) -> Span:
     """Return the lines of a statement; of a header those of its keys, too, and comments right below the last one."""
     if entry.value is not None:
         return entry.span
-    end = _last_of(scope, entry).span.end
+    return Span(entry.span.start, _with_comments(text, _last_of(scope, entry).span.end))
+
+
+def _with_comments(text: str, end: int) -> int:
+    """Return the end of the comments right behind a statement; its own end where they stand above another one."""
     behind = _COMMENTS.match(text, end).end()  # type: ignore[union-attr]
-    is_own = behind == len(text) or _BLANK.match(text, behind)
-    return Span(entry.span.start, behind if is_own else end)
+    return behind if behind == len(text) or _BLANK.match(text, behind) else end
 
 
 def _last_of(scope: Scope, header: Entry) -> Entry:
     """Return the last statement below a header, before the next one; itself where it has none."""
+    return scope.entries[_number_of_last(scope, header)]
+
+
+def _number_of_last(scope: Scope, header: Entry) -> int:
     number = header.section
     while number + 1 < len(scope.entries) and scope.entries[number + 1].section == header.section:
         number += 1
-    return scope.entries[number]
+    return number
 
 
 def _header_of(scope: Scope, entry: Entry) -> Entry | None:
