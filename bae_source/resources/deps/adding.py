@@ -95,7 +95,7 @@ class DepsRemove(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it for what nothing imports any more; deps list --unused shows what that may be."
     examples: ClassVar[tuple[str, ...]] = ("deps remove httpx", "deps remove pytest --group dev --dry-run")
 
-    distributions: Annotated[
+    dependencies: Annotated[
         tuple[str, ...],
         described("Names of distributions.", placed=True, starred=True, min_length=1, metavar="NAME"),
     ]
@@ -114,7 +114,7 @@ class DepsRemove(Request, frozen=True, kw_only=True):
         from bae_source.resources.deps.editing import Place, removed
 
         place = None if self.group is None and self.extra is None else Place(self.group, self.extra)
-        edited = removed(workspace, _names_of(self.distributions), place)
+        edited = removed(workspace, _names_of(self.dependencies), place)
         need = Requirements(drop=edited.gone, install=not self.files_only)
         return _planned(workspace, edited.text, edited.done, need)
 
