@@ -28,6 +28,7 @@ from bae_source.resources.deps.installed import (
 from bae_source.resources.deps.locked import Locked, locked
 
 Status = Literal["undeclared", "open", "misplaced", "optional", "types", "beside"]
+_ORDER = ("always", "extra", "group", "build")
 _KINDS = ("code", "optional", "types", "tests", "beside")
 _SCRIPTS = frozenset({"console_scripts", "gui_scripts"})
 _PYTEST = "pytest11"
@@ -242,9 +243,11 @@ class Compared:
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """What is declared, in its order: always, extras, groups, for building."""
-        order = ("always", "extra", "group", "build")
-        found = sorted(self.declarations.found, key=lambda each: order.index(each.part))
+        """What is declared: always, for extras, for groups, for building; of each in the order of the files."""
+        groups = list({(each.groups, each.path): None for each in self.declarations.found})
+        found = sorted(
+            self.declarations.found, key=lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))
+        )
         return tuple(map(self._dependency, found))
 
     @cached_property
@@ -290,19 +293,25 @@ class Compared:
 
     def _dependency(self, one: Declared) -> Dependency:
         there = self._installed(one.name)
-        applies = self.environment is None or self.environment.applies(_marker(one))
-        is_missing = self.environment is not None and there is None and applies and _must_be_there(one)
         users = self._users.get(one.name, {})
         return Dependency(
             declared=one,
-            applies=applies,
+            applies=self._applies(one),
             locked=self.fixed.versions.get(one.name, ()),
             installed=there.version if there else None,
             importers={kind: tuple(users[kind]) for kind in _KINDS if kind in users},
-            is_missing=is_missing,
+            is_missing=self._is_missing(one),
             is_guessed=one.name in self._guessed,
             problem=self._problem(one.name),
         )
+
+    def _applies(self, one: Declared) -> bool:
+        return self.environment is None or self.environment.applies(_marker(one))
+
+    def _is_missing(self, one: Declared) -> bool:
+        if self.environment is None or self._installed(one.name):
+            return False
+        return _must_be_there(one) and self._applies(one)
 
     def _installed(self, name: str) -> Installed | None:
         return self.environment.distributions.get(name) if self.environment else None
@@ -328,10 +337,15 @@ class Compared:
         elif own in giving or self._perhaps & {*giving, normalised(one.module.partition(".")[0])}:
             return
         elif giving or not one.may_be_own:
-            status: Status = one.purpose or (
-                "beside" if one.where == "beside" else "open" if self.is_open else "undeclared"
-            )
+            status: Status = one.purpose or ("beside" if one.where == "beside" else "undeclared")
+            if status == "undeclared" and (self.is_open or not (giving or self._all_are_known)):
+                status = "open"
             self._unfit(one, module, status, giving)
+
+    @cached_property
+    def _all_are_known(self) -> bool:
+        """Whether all that is declared is installed, so that it is known what it gives."""
+        return not any(map(self._is_missing, self.declarations.found))
 
     def _giving(self, one: OuterImport) -> tuple[str, ...]:
         if self.environment is None:

@@ -8,7 +8,7 @@ Invariants:
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
@@ -26,7 +26,7 @@ _HEADS = {"always": "Always", "extra": "Extra", "group": "Group", "build": "For 
 _WORDS = {"code": "", "optional": "optionally", "types": "for types alone", "tests": "of tests", "beside": "beside"}
 _STATUS = {
     "undeclared": "undeclared",
-    "open": "not among those that are known",
+    "open": "not among what is known to be declared",
     "misplaced": "declared",
     "optional": "optional, and undeclared",
     "types": "for types alone, and undeclared",
@@ -101,7 +101,7 @@ class DepsList(Request, frozen=True, kw_only=True):
             complete=facts.is_complete,
             found=(*shown, *imports, *unfound, *unread),
             counts={
-                "declared": len({each.declared.name for each in wanted}),
+                "declared": len(_others(wanted)),
                 "not_installed": len({each.declared.name for each in wanted if each.is_missing}),
                 "undeclared": len({each.imported for each in imports if each.status == "undeclared"}),
                 "unfound": len(unfound),
@@ -136,19 +136,24 @@ def _verdict(
     facts: Compared, wanted: Sequence[Dependency], imports: Sequence[Unfitting], unfound: Sequence[Unfound]
 ) -> str:
     """Return what it comes to, in a line."""
-    names = {each.declared.name for each in wanted}
+    names = _others(wanted)
     missing = {each.declared.name for each in wanted if each.is_missing}
     is_known = facts.is_environment_known
     said = [_declared(len(names), missing) if is_known else f"{_counted(len(names))}; {_NOT_KNOWN}"]
-    not_declared = "perhaps not declared" if facts.is_open else "not declared"
-    if packages := {each.imported for each in imports if each.status in ("open", "undeclared")}:
-        said.append(f"Imported, and {not_declared}: {listed(sorted(packages))}.")
+    for status, how in (("undeclared", "not declared"), ("open", "perhaps not declared")):
+        if packages := {each.imported for each in imports if each.status == status}:
+            said.append(f"Imported, and {how}: {listed(sorted(packages))}.")
     if unfound and is_known:
         without = [each.name for each in unfound if not each.why]
         others = counted(len(unfound) - len(without), "other")
         also = f"; {others} with a reason" if len(without) < len(unfound) else ""
         said.append(f"Declared, and no import found: {listed(without) or 'none'}{also}.")
     return " ".join(said)
+
+
+def _others(found: Iterable[Dependency]) -> set[str]:
+    """Return the names of dependencies, without the project's own."""
+    return {each.declared.name for each in found if each.declared.kind != "own"}
 
 
 def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
@@ -251,7 +256,7 @@ def _line(one: Dependency, *, is_known: bool) -> str:
 def _imports(found: Sequence[Unfitting]) -> Iterator[str]:
     for title, statuses in (
         ("Imports without a declared dependency", ("undeclared",)),
-        ("Imports that nothing gives which is known to be declared", ("open",)),
+        ("Imports that may be of what is declared: not all of that is known or installed", ("open",)),
         ("Imports by the code of what is declared for a group of development alone", ("misplaced",)),
         ("Imports without a declared dependency that may do without", ("optional", "types", "beside")),
     ):
