@@ -24,7 +24,7 @@ _PLACED = (
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
-_STARRED = ("uris", "words", "tests")
+_STARRED = ("uris", "words", "tests", "dependencies")
 """Parameters that the methods in Python take one by one."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""

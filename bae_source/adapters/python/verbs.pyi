@@ -410,6 +410,16 @@ class Verbs(CodeVerbs):
     ) -> Text:
         """Show how the tests of the last run went, or of an earlier one; nothing is run."""
 
+    def deps_list(
+        self,
+        *dependencies: str,
+        unused: bool = False,
+        undeclared: bool = False,
+        group: str | None = None,
+        brief: bool = False,
+    ) -> Text:
+        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
+
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
 

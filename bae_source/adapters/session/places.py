@@ -49,6 +49,7 @@ class Place(Struct, frozen=True, kw_only=True):
         areas: where the requests are declared that are its tools: how the names of their classes begin.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        state: the verb whose answer, asked to be brief, says what is the case there; "" for none.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Place(Struct, frozen=True, kw_only=True):
     areas: tuple[str, ...] = ()
     with_modules: bool = False
     with_transactions: bool = False
+    state: str = ""
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ PLACES: Mapping[str, Place] = {
             description="What the project needs: declared, locked, installed and imported.",
             above=SOURCE,
             areas=("resources.deps.",),
+            state="deps_list",
         ),
     )
 }

@@ -327,7 +327,7 @@ class _Record:
             said = decode(text)
             url, how = said["url"], said.get("dir_info", {})
             return unquote(urlsplit(url).path) if how.get("editable") is True else ""
-        except (ValueError, TypeError, KeyError, AttributeError):  # it is no JSON, or other JSON
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it is no JSON, or other JSON
             self._problem = "its direct_url.json cannot be understood"
             return ""
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted, listed, on_a_line
@@ -52,7 +53,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         "deps list --group test",
     )
 
-    names: Annotated[
+    dependencies: Annotated[
         tuple[str, ...],
         described(
             "Distributions to tell of, with the modules that import them; all if left out.", placed=True, starred=True
@@ -79,8 +80,8 @@ class DepsList(Request, frozen=True, kw_only=True):
             return _brief(workspace)
         facts = compared(workspace)
         wanted = _wanted(facts, self)
-        is_narrow, is_part = bool(self.names or self.group), self.unused or self.undeclared
-        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.names)
+        is_narrow, is_part = bool(self.dependencies or self.group), self.unused or self.undeclared
+        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.dependencies)
         imports = imports if self.undeclared or not self.unused else ()
         names = {one.declared.name for one in wanted} if self.unused or not self.undeclared else set()
         unfound = tuple(each for each in facts.unfound if each.name in names)
@@ -89,7 +90,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         is_known = facts.is_environment_known
         lines = [
             _verdict(facts, wanted, imports, unfound),
-            *_dependencies(shown, with_places=bool(self.names), is_known=is_known),
+            *_dependencies(shown, with_places=bool(self.dependencies), is_known=is_known),
             *_imports(imports),
             *_unfound(unfound, is_known=is_known),
             *_unread(unread),
@@ -168,7 +169,7 @@ def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
                 f"The project declares nothing in a group or extra {asked.group!r}.",
                 hints=[f"There are {listed(known, 20)}."],
             )
-    names = {normalised(name) for name in asked.names}
+    names = {normalised(name) for name in asked.dependencies}
     for name in sorted(names):
         if not any(each.declared.name == name for each in found) and not _named(facts, [name]):
             raise _not_declared(facts, name, asked.group)
@@ -186,14 +187,16 @@ def _not_declared(facts: Compared, name: str, group: str | None) -> LookupFailed
 
     where = f" in {group}" if group else ""
     installed = facts.environment.distributions.get(name) if facts.environment else None
-    also = (
-        f" It is installed, with release {installed.version}{_comes_with(facts.bringing(name))}." if installed else ""
-    )
+    also = ""
+    if elsewhere := [_title(each.declared).lower() for each in facts.dependencies if each.declared.name == name]:
+        also = f" It is declared elsewhere: {listed(elsewhere)}."
+    elif installed is not None:
+        also = f" It is installed, with release {installed.version}{_comes_with(facts.bringing(name))}."
     close = get_close_matches(name, sorted({each.declared.name for each in facts.dependencies}))
     return LookupFailed(
         "symbol_not_found",
         f"The project declares no dependency {name}{where}.{also}",
-        hints=[*(f"Did you mean {each}?" for each in close), "deps list shows all that it declares."],
+        hints=[*(f"Did you mean {each}?" for each in close), Call("deps list", then="shows all that it declares.")],
     )
 
 
