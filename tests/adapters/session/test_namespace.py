@@ -294,8 +294,9 @@ def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp
     here.names["source"].app.net.wire()
     drawn, _, tools = here.names["nav"](1).partition("\n\n")
     lines = drawn.splitlines()
-    assert lines == ["home", "  source", "    tests", "    deps", "    app", "      net", "        wire  <- you are here",
-                     "      client", "      other", "    limit", "    read"]  # fmt: skip
+    assert lines == ["home", "  source", "    tests", "    deps", "    app", "      net",
+                     "        wire  <- you are here", "      client", "      other", "    limit",
+                     "    read"]  # fmt: skip
     assert tools.startswith("Tools of source: read, outline, where, ")
     assert tools.splitlines()[-2].endswith(" history, transaction")
     assert max(map(len, tools.splitlines())) <= 100
