@@ -1,4 +1,4 @@
-"""What `deps list` says of real projects, against the metadata that their own build backends write.
+"""Answers of `deps list` about real projects, against the metadata that their own build backends write.
 
 Each project is installed with its extras into an environment of its own. Then no dependency that its metadata names may
 be missing from the list, none may be listed that the metadata does not name, and every import that is called undeclared
@@ -144,7 +144,7 @@ JUDGED: Mapping[str, Mapping[str, str]] = {
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What was said of a project.
+    """The answer about a project.
 
     Parameters:
         declared: how many dependencies the metadata names, each for an extra counted by itself.
@@ -190,10 +190,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _printed(subject: Subject, result: Result) -> Iterator[bool]:
     """Print what needs an explanation, and yield 1 for each that has none."""
-    is_said = any(_NOT_RUN in text for text in result.warnings)
+    is_known = any(_NOT_RUN in text for text in result.warnings)
     for text in result.missing:
-        print(f"    missing: {text}{', and the list says that it does not know all' if is_said else ''}")
-        yield not is_said
+        print(f"    missing: {text}{', and the list says that it does not know all' if is_known else ''}")
+        yield not is_known
     for text in result.invented:
         print(f"    invented: {text}")
         yield True
@@ -203,8 +203,8 @@ def _printed(subject: Subject, result: Result) -> Iterator[bool]:
         packages.setdefault(each["imported"], []).append(each)
     for package, places in packages.items():
         first = f"{places[0]['module']}:{places[0]['line']}"
-        said = judged.get(package, "NOT JUDGED")
-        print(f"    {package}: {places[0]['status']}, in {len(places)} places, first {first}: {said}")
+        reason = judged.get(package, "NOT JUDGED")
+        print(f"    {package}: {places[0]['status']}, in {len(places)} places, first {first}: {reason}")
         yield package not in judged
     if result.perhaps:
         print(f"    perhaps undeclared, which the list does not decide: {', '.join(result.perhaps)}")
@@ -237,7 +237,7 @@ def result_of(root: Path, subject: Subject) -> Result:
     """Return what is said of a project, compared with its metadata."""
     outcome = Service(root).run(request("deps_list", {}))
     data = [each.as_data() for each in outcome.found]
-    said = {
+    found = {
         (each["name"], group)
         for each in data
         if each["kind"] == "dependency" and each["part"] in ("always", "extra") and each["requirement_kind"] != "own"
@@ -247,8 +247,8 @@ def result_of(root: Path, subject: Subject) -> Result:
     wanted = {pair for pair in _metadata(root, own) if pair[0] != own}
     return Result(
         declared=len(wanted),
-        missing=tuple(sorted(_named(*pair) for pair in wanted - said)),
-        invented=tuple(sorted(_named(*pair) for pair in said - wanted)),
+        missing=tuple(sorted(_named(*pair) for pair in wanted - found)),
+        invented=tuple(sorted(_named(*pair) for pair in found - wanted)),
         imports=tuple(each for each in data if each["kind"] == "import" and each["status"] in _JUDGED_STATUS),
         perhaps=tuple(sorted({each["imported"] for each in data if each.get("status") == "open"})),
         warnings=tuple(each.message for each in outcome.warnings),

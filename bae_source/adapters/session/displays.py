@@ -160,14 +160,14 @@ def _state(spot: Spot, desk: Desk) -> str:
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
     if spot.place.state:
-        return f"{_said(spot.place.state, desk)} {last[:1].upper()}{last[1:]}"
+        return f"{_standing(spot.place.state, desk)} {last[:1].upper()}{last[1:]}"
     if not spot.place.with_modules:
         return last
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
 
 
-def _said(verb: str, desk: Desk) -> str:
+def _standing(verb: str, desk: Desk) -> str:
     """Return the first line of what a verb says in brief; why not, where it cannot."""
     try:
         return speakable(desk.run(request(verb, {"brief": True}), Context()).text).partition("\n")[0]

@@ -1,1 +1,1 @@
-"""What a project declares to need, what is installed of it, and who imports it."""
+"""The dependencies of a project: declared, locked, installed and imported."""

@@ -31,7 +31,7 @@ SETUP_CFG = "setup.cfg"
 REQUIREMENTS = "requirements.txt"
 
 Kind = Literal["index", "place", "poetry", "own"]
-"""What a requirement is: a name that an index knows, a URL or path, one in Poetry's notation, or the project itself."""
+"""Kinds of requirements: a name that an index knows, a URL or path, one in Poetry's notation, or the project itself."""
 Part = Literal["always", "extra", "group", "build"]
 
 _LONGEST = 2_000
@@ -87,7 +87,7 @@ class Declared(Struct, frozen=True, kw_only=True):
 
 
 class Unread(Struct, frozen=True, kw_only=True):
-    """What stands among dependencies and cannot be understood, and why."""
+    """A text among dependencies that cannot be understood, and why."""
 
     text: str
     reason: str
@@ -99,7 +99,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Declarations(Struct, frozen=True, kw_only=True):
-    """What a project declares.
+    """All that a project declares.
 
     Parameters:
         project: its own name, normalised; "" where it has none.
@@ -195,9 +195,9 @@ class _Reader:
         self._list(project.get("dependencies"), _Place(part="always", table=_TABLE, key="dependencies"))
         self._extras(project)
         self._poetry(poetry)
-        is_said = bool(project or poetry)
-        if not is_said or self._dynamic:
-            self._elsewhere(is_said)
+        has_project = bool(project or poetry)
+        if not has_project or self._dynamic:
+            self._elsewhere(has_project)
         self._groups()
         self._tools()
         self._files_of_requirements()
@@ -280,11 +280,11 @@ class _Reader:
             extras=[str(each) for each in asked] if isinstance(asked, list) else [],
         )
 
-    def _elsewhere(self, is_said: bool) -> None:
+    def _elsewhere(self, has_project: bool) -> None:
         """Read setup.cfg and the files that `dynamic` names, or that are all there is.
 
         Parameters:
-            is_said: whether pyproject.toml says what the project is, so that `dynamic` tells what is elsewhere.
+            has_project: whether pyproject.toml describes the project, so that `dynamic` names what is elsewhere.
         """
         before = len(self._found)
         dynamic = table(self._settings, "tool", "setuptools", "dynamic")
@@ -302,7 +302,7 @@ class _Reader:
         elif self._dynamic and not is_read:
             named = " and ".join(self._dynamic)
             self._unknown.append(f"[project] says that {named} are dynamic: the build finds them, and it is not run.")
-        if not is_said and not is_read and self._files.kind(REQUIREMENTS) is FileKind.FILE:
+        if not has_project and not is_read and self._files.kind(REQUIREMENTS) is FileKind.FILE:
             self._requirements(REQUIREMENTS, "always", ())
 
     def _files_of_requirements(self) -> None:

@@ -77,7 +77,7 @@ class OuterImport(Struct, frozen=True, kw_only=True):
 
 
 class Imports(Struct, frozen=True, kw_only=True):
-    """What a project imports from outside.
+    """The imports of a project from outside.
 
     Parameters:
         found: by file and line.

@@ -140,16 +140,16 @@ def _verdict(
     names = _others(wanted)
     missing = {each.declared.name for each in wanted if each.is_missing}
     is_known = facts.is_environment_known
-    said = [_declared(len(names), missing) if is_known else f"{_counted(len(names))}; {_NOT_KNOWN}"]
+    parts = [_declared(len(names), missing) if is_known else f"{_counted(len(names))}; {_NOT_KNOWN}"]
     for status, how in (("undeclared", "not declared"), ("open", "perhaps not declared")):
         if packages := {each.imported for each in imports if each.status == status}:
-            said.append(f"Imported, and {how}: {listed(sorted(packages))}.")
+            parts.append(f"Imported, and {how}: {listed(sorted(packages))}.")
     if unfound and is_known:
         without = [each.name for each in unfound if not each.why]
         others = counted(len(unfound) - len(without), "other")
         also = f"; {others} with a reason" if len(without) < len(unfound) else ""
-        said.append(f"Declared, and no import found: {listed(without) or 'none'}{also}.")
-    return " ".join(said)
+        parts.append(f"Declared, and no import found: {listed(without) or 'none'}{also}.")
+    return " ".join(parts)
 
 
 def _others(found: Iterable[Dependency]) -> set[str]:
@@ -201,7 +201,7 @@ def _not_declared(facts: Compared, name: str, group: str | None) -> LookupFailed
 
 
 def _named(facts: Compared, names: Collection[str]) -> tuple[Unfitting, ...]:
-    """Return the imports that are told of with some names: of a distribution, or of what is imported."""
+    """Return the imports that are listed with some names: of a distribution, or of what is imported."""
     wanted = {normalised(name) for name in names}
     return tuple(
         each for each in facts.imports if wanted & {*each.distributions, normalised(each.imported.partition(".")[0])}

@@ -1,4 +1,4 @@
-"""What projects declare to need, in every notation, each with its place."""
+"""Declarations of dependencies, in every notation, each with its place."""
 
 from __future__ import annotations
 

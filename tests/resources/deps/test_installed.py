@@ -1,4 +1,4 @@
-"""What lies in an environment, told from files that pip and its like leave there, whole and broken."""
+"""Distributions in an environment, read from files that pip and its like leave there, whole and broken."""
 
 from __future__ import annotations
 

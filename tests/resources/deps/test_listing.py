@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from bae_source import Session, Source
 from bae_source.model.outcome import Outcome, to_json
+from tests.adapters.mcp.test_clients import over_pipes, text_of, with_client
 from tests.adapters.support import run
 from tests.resources.deps.support import PACKAGES, distribution, environment, has_run, written
 
@@ -332,4 +334,13 @@ def test_a_session_has_a_place_for_dependencies_that_says_how_it_stands(root: Pa
         assert "State: pyproject.toml does not parse" in session.run("str(source.deps())").outcome.text.replace(
             "\\n", "\n"
         )
+    assert not has_run(root)
+
+
+def test_a_client_of_the_usual_server_asks_for_it(root: Path) -> None:
+    async def walk(client: Client) -> None:
+        asked = {"verb": "deps_list", "arguments": {"undeclared": True}}
+        assert UNDECLARED in text_of(await client.call_tool("call", asked))
+
+    with_client(over_pipes(root, ""), walk)
     assert not has_run(root)
