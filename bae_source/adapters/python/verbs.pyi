@@ -62,7 +62,7 @@ class Config:
 class Deps:
     def list(
         self,
-        *distributions: str,
+        *dependencies: str,
         unused: bool = False,
         undeclared: bool = False,
         group: str | None = None,
@@ -70,7 +70,7 @@ class Deps:
     ) -> Text:
         """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
 
-    def get(self, name: str) -> ModuleType:
+    def get(self, dependency: str) -> ModuleType:
         """Return a dependency's module, by the name of its distribution or of the import."""
 
     def add(
@@ -86,7 +86,7 @@ class Deps:
 
     def remove(
         self,
-        *distributions: str,
+        *dependencies: str,
         group: str | None = None,
         extra: str | None = None,
         files_only: bool = False,
@@ -578,7 +578,7 @@ class CodeVerbs:
 
     def deps_list(
         self,
-        *distributions: str,
+        *dependencies: str,
         unused: bool = False,
         undeclared: bool = False,
         group: str | None = None,
@@ -586,7 +586,7 @@ class CodeVerbs:
     ) -> Text:
         """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
 
-    def deps_get(self, name: str) -> ModuleType:
+    def deps_get(self, dependency: str) -> ModuleType:
         """Return a dependency's module, by the name of its distribution or of the import."""
 
     def deps_add(
@@ -602,7 +602,7 @@ class CodeVerbs:
 
     def deps_remove(
         self,
-        *distributions: str,
+        *dependencies: str,
         group: str | None = None,
         extra: str | None = None,
         files_only: bool = False,

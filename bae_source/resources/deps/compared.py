@@ -1,4 +1,4 @@
-"""What is declared, locked, installed and imported of each dependency, and what of it does not fit together.
+"""Comparison of what is declared, locked, installed and imported of each dependency.
 
 Invariants:
 - an import belongs to the distribution whose files give it; without an environment only to one of the same name, which
@@ -28,12 +28,11 @@ from bae_source.resources.deps.installed import (
 from bae_source.resources.deps.locked import Locked, locked
 
 Status = Literal["undeclared", "open", "misplaced", "optional", "types", "beside"]
+_ORDER = ("always", "extra", "group", "build")
 _KINDS = ("code", "optional", "types", "tests", "beside")
 _SCRIPTS = frozenset({"console_scripts", "gui_scripts"})
 _PYTEST = "pytest11"
 _STUBS = "types-"
-_IMPLICIT = frozenset({"setuptools", "pip", "wheel"})
-"""What builds a project that names nothing for it."""
 _NO_ENVIRONMENT = (
     "The project has no environment that could be read (.venv, VIRTUAL_ENV, [tool.bae-source] python), so what is "
     "installed is not known, and what a dependency gives is guessed by its name."
@@ -49,7 +48,7 @@ class Dependency(Struct, frozen=True, kw_only=True):
         installed: its release; "" where that is not known, None where it is not installed.
         importers: the modules that import it: of the code, optionally, for types alone, of tests, beside.
         is_missing: whether it should be installed, and is not.
-        is_guessed: whether its importers are told by its name alone.
+        is_guessed: whether its importers are found by its name alone.
         problem: what is wrong with its metadata.
     """
 
@@ -114,7 +113,7 @@ class Unfound(Struct, frozen=True, kw_only=True):
 
 
 class NotRead(Unread, frozen=True, kw_only=True):
-    """What stands among dependencies and could not be understood."""
+    """A text among dependencies that could not be understood."""
 
     def as_data(self) -> dict[str, Any]:
         """Return it as the JSON of an outcome has it."""
@@ -126,14 +125,14 @@ def overview(workspace: Workspace) -> tuple[int, frozenset[str] | None, tuple[st
 
     The second is None where no environment could be read. Only names of records are read there, and no code at all.
     """
-    said = declared(workspace.files)
-    folders = environment_folders(workspace, said.project)
-    names = {each.name for each in said.found if each.kind != "own"}
+    declarations = declared(workspace.files)
+    folders = environment_folders(workspace, declarations.project)
+    names = {each.name for each in declarations.found if each.kind != "own"}
     if not folders:
-        return len(names), None, (*said.unknown, _NO_ENVIRONMENT)
+        return len(names), None, (*declarations.unknown, _NO_ENVIRONMENT)
     there, empty = releases(folders), Environment(folders=folders)
-    needed = {each.name for each in said.found if _must_be_there(each) and empty.applies(_marker(each))}
-    return len(names), frozenset(needed - there.keys()), said.unknown
+    needed = {each.name for each in declarations.found if _must_be_there(each) and empty.applies(_marker(each))}
+    return len(names), frozenset(needed - there.keys()), declarations.unknown
 
 
 def compared(workspace: Workspace) -> Compared:
@@ -142,15 +141,15 @@ def compared(workspace: Workspace) -> Compared:
     Raises:
         ResourceError: as `declared`.
     """
-    said = declared(workspace.files)
-    environment = environment_of(workspace, said.project)
-    words = {name.partition(".")[0] for each in _of(environment, said) for name in each.gives}
+    declarations = declared(workspace.files)
+    environment = environment_of(workspace, declarations.project)
+    words = {name.partition(".")[0] for each in _of(environment, declarations) for name in each.gives}
     found = imports_outside(workspace, words)
-    return Compared(workspace, said, locked(workspace.files), environment, found)
+    return Compared(workspace, declarations, locked(workspace.files), environment, found)
 
 
-def _of(environment: Environment | None, said: Declarations) -> Iterator[Installed]:
-    for name in {each.name for each in said.found}:
+def _of(environment: Environment | None, declarations: Declarations) -> Iterator[Installed]:
+    for name in {each.name for each in declarations.found}:
         if environment is not None and (one := environment.distributions.get(name)):
             yield one
 
@@ -165,7 +164,7 @@ def _must_be_there(one: Declared) -> bool:
 
 
 class Compared:
-    """What a project declares, has locked and installed, and imports.
+    """All that a project declares, has locked and installed, and imports.
 
     Parameters:
         workspace: the project.
@@ -198,17 +197,17 @@ class Compared:
 
     @property
     def is_environment_known(self) -> bool:
-        """Whether it is known what is installed."""
+        """True where it is known what is installed."""
         return self.environment is not None
 
     @property
     def is_open(self) -> bool:
-        """Whether the project may declare more than could be read."""
+        """True where the project may declare more than could be read."""
         return bool(self.declarations.unknown) or any(each.text.startswith("-") for each in self.declarations.unread)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was asked about could be read."""
+        """True where all that the answer rests on could be read."""
         return not (self.notices or self.declarations.unread)
 
     @property
@@ -218,7 +217,7 @@ class Compared:
 
     @cached_property
     def notices(self) -> tuple[str, ...]:
-        """What is not known, and why, in sentences."""
+        """Facts that are not known, and why, in sentences."""
         found = [*self.declarations.unknown, *self.fixed.problems]
         if self.environment is None:
             found.append(_NO_ENVIRONMENT)
@@ -234,7 +233,7 @@ class Compared:
 
     @cached_property
     def unread(self) -> tuple[NotRead, ...]:
-        """What stands among dependencies and could not be understood."""
+        """The texts among dependencies that could not be understood."""
         return tuple(
             NotRead(**{name: getattr(each, name) for name in each.__struct_fields__})
             for each in self.declarations.unread
@@ -242,14 +241,16 @@ class Compared:
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """What is declared, in its order: always, extras, groups, for building."""
-        order = ("always", "extra", "group", "build")
-        found = sorted(self.declarations.found, key=lambda each: order.index(each.part))
+        """The declared ones: always, for extras, for groups, for building; of each in the order of the files."""
+        groups = list({(each.groups, each.path): None for each in self.declarations.found})
+        found = sorted(
+            self.declarations.found, key=lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))
+        )
         return tuple(map(self._dependency, found))
 
     @cached_property
     def unfound(self) -> tuple[Unfound, ...]:
-        """What is declared and imported nowhere, in the same order."""
+        """The declared ones that are imported nowhere, in the same order."""
         groups: dict[str, dict[str, None]] = {}
         for each in self.dependencies:
             one = each.declared
@@ -290,19 +291,25 @@ class Compared:
 
     def _dependency(self, one: Declared) -> Dependency:
         there = self._installed(one.name)
-        applies = self.environment is None or self.environment.applies(_marker(one))
-        is_missing = self.environment is not None and there is None and applies and _must_be_there(one)
         users = self._users.get(one.name, {})
         return Dependency(
             declared=one,
-            applies=applies,
+            applies=self._applies(one),
             locked=self.fixed.versions.get(one.name, ()),
             installed=there.version if there else None,
             importers={kind: tuple(users[kind]) for kind in _KINDS if kind in users},
-            is_missing=is_missing,
+            is_missing=self._is_missing(one),
             is_guessed=one.name in self._guessed,
             problem=self._problem(one.name),
         )
+
+    def _applies(self, one: Declared) -> bool:
+        return self.environment is None or self.environment.applies(_marker(one))
+
+    def _is_missing(self, one: Declared) -> bool:
+        if self.environment is None or self._installed(one.name):
+            return False
+        return _must_be_there(one) and self._applies(one)
 
     def _installed(self, name: str) -> Installed | None:
         return self.environment.distributions.get(name) if self.environment else None
@@ -328,10 +335,15 @@ class Compared:
         elif own in giving or self._perhaps & {*giving, normalised(one.module.partition(".")[0])}:
             return
         elif giving or not one.may_be_own:
-            status: Status = one.purpose or (
-                "beside" if one.where == "beside" else "open" if self.is_open else "undeclared"
-            )
+            status: Status = one.purpose or ("beside" if one.where == "beside" else "undeclared")
+            if status == "undeclared" and (self.is_open or not (giving or self._all_are_known)):
+                status = "open"
             self._unfit(one, module, status, giving)
+
+    @cached_property
+    def _all_are_known(self) -> bool:
+        """True where all that is declared is installed, so that it is known what it gives."""
+        return not any(map(self._is_missing, self.declarations.found))
 
     def _giving(self, one: OuterImport) -> tuple[str, ...]:
         if self.environment is None:

@@ -6,6 +6,7 @@
     [tool.poetry] dependencies, group.*, extras             in Poetry's own notation, as it stands
     [tool.pdm] dev-dependencies     [tool.hatch] envs.*     [tool.uv] dev-dependencies
     setup.cfg, requirements.txt                             where they are what `dynamic` or the project itself uses
+    requirements-dev.txt, requirements/*.txt                a group of development each
 
 Invariants:
 - files are read, and nothing is run: a `setup.py` is named and left alone;
@@ -30,13 +31,17 @@ SETUP_CFG = "setup.cfg"
 REQUIREMENTS = "requirements.txt"
 
 Kind = Literal["index", "place", "poetry", "own"]
-"""What a requirement is: a name that an index knows, a URL or path, one in Poetry's notation, or the project itself."""
+"""Kinds of requirements: a name that an index knows, a URL or path, one in Poetry's notation, or the project itself."""
 Part = Literal["always", "extra", "group", "build"]
 
 _LONGEST = 2_000
+_MOST_FILES = 20
+_REQUIREMENTS = re.compile(r"(?:requirements|reqs)/[\w.-]+\.txt|(?:[\w.-]*[._-])?requirements(?:[._-][\w.-]*)?\.txt")
+"""Names of files as pip's `-r` takes them."""
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".egg")
 _PLACES = ("git", "url", "path", "file", "hg", "svn")
 _TABLE: tuple[str, ...] = ("project",)
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 """The name of a distribution (PEP 508)."""
 
@@ -82,7 +87,7 @@ class Declared(Struct, frozen=True, kw_only=True):
 
 
 class Unread(Struct, frozen=True, kw_only=True):
-    """What stands among dependencies and cannot be understood, and why."""
+    """A text among dependencies that cannot be understood, and why."""
 
     text: str
     reason: str
@@ -94,7 +99,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class Declarations(Struct, frozen=True, kw_only=True):
-    """What a project declares.
+    """All that a project declares.
 
     Parameters:
         project: its own name, normalised; "" where it has none.
@@ -190,11 +195,12 @@ class _Reader:
         self._list(project.get("dependencies"), _Place(part="always", table=_TABLE, key="dependencies"))
         self._extras(project)
         self._poetry(poetry)
-        is_said = bool(project or poetry)
-        if not is_said or self._dynamic:
-            self._elsewhere(is_said)
+        has_project = bool(project or poetry)
+        if not has_project or self._dynamic:
+            self._elsewhere(has_project)
         self._groups()
         self._tools()
+        self._files_of_requirements()
         requires = table(self._settings, "build-system").get("requires")
         self._list(requires, _Place(part="build", table=("build-system",), key="requires"))
 
@@ -274,11 +280,11 @@ class _Reader:
             extras=[str(each) for each in asked] if isinstance(asked, list) else [],
         )
 
-    def _elsewhere(self, is_said: bool) -> None:
+    def _elsewhere(self, has_project: bool) -> None:
         """Read setup.cfg and the files that `dynamic` names, or that are all there is.
 
         Parameters:
-            is_said: whether pyproject.toml says what the project is, so that `dynamic` tells what is elsewhere.
+            has_project: whether pyproject.toml describes the project, so that `dynamic` names what is elsewhere.
         """
         before = len(self._found)
         dynamic = table(self._settings, "tool", "setuptools", "dynamic")
@@ -296,8 +302,19 @@ class _Reader:
         elif self._dynamic and not is_read:
             named = " and ".join(self._dynamic)
             self._unknown.append(f"[project] says that {named} are dynamic: the build finds them, and it is not run.")
-        if not is_said and not is_read and self._files.kind(REQUIREMENTS) is FileKind.FILE:
+        if not has_project and not is_read and self._files.kind(REQUIREMENTS) is FileKind.FILE:
             self._requirements(REQUIREMENTS, "always", ())
+
+    def _files_of_requirements(self) -> None:
+        """Read the files of requirements that lie about and were not read yet: a group of development each."""
+        read = {*(each.path for each in self._found), *(each.path for each in self._unread)}
+        folders = [name for name in ("requirements", "reqs") if self._files.kind(name) is FileKind.FOLDER]
+        names = [
+            *self._files.names(""),
+            *(f"{folder}/{name}" for folder in folders for name in self._files.names(folder)),
+        ]
+        for path in [each for each in names if _REQUIREMENTS.fullmatch(each) and each not in read][:_MOST_FILES]:
+            self._requirements(path, "group", (path.rpartition("/")[2].removesuffix(".txt"),))
 
     def _from_files(self, given: Any, part: Part, groups: tuple[str, ...]) -> None:
         named = given.get("file") if isinstance(given, dict) else None
@@ -313,6 +330,8 @@ class _Reader:
             self._refuse(path, "there is no such file in the project", place, None)
             return
         for line, text in _logical_lines(content.decode("utf-8-sig", "replace")):
+            if part == "group" and text.startswith("-"):
+                continue  # the project itself, or another such file
             self._one(re.sub(r"\s+--(?:hash|config-settings?|global-option)\b.*", "", text), place, None, line)
 
     def _setup_cfg(self) -> None:
@@ -327,7 +346,7 @@ class _Reader:
 
     def _listed(self, lines: Iterable[tuple[int, str]], place: _Place) -> None:
         for index, (line, text) in enumerate(lines):
-            self._one(text, place, index, line)
+            self._one(_COMMENT.sub("", text), place, index, line)
 
     def _items(self, given: Any, place: _Place) -> list[Any]:
         if given is None or isinstance(given, list):
@@ -435,7 +454,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file of requirements without comments, joined where one ends in a backslash."""
     begun, pieces = 0, list[str]()
     for number, line in enumerate(text.split("\n"), 1):
-        bare = re.sub(r"(?:^|\s)#.*", "", line).strip()
+        bare = _COMMENT.sub("", line).strip()
         begun = begun if pieces else number
         pieces.append(bare.removesuffix("\\").strip())
         if bare.endswith("\\"):

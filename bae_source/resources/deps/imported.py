@@ -39,12 +39,18 @@ _BESIDE = re.compile(
     r"|scripts?|tools?|bin|ci|devtools|build_scripts|notebooks?)/"
     r"|(?:setup|noxfile|tasks|fabfile|dodo|hatch_build|hubconf|manage|conf|release|update\w*|bench\w*)\.pyi?$"
 )
+_CASES = re.compile(r"(?:^|/)tests?/(?:.*/)?(?:test_?)?(?:data|fixtures?|cases|samples?|snippets|resources|examples?)/")
+"""Below tests, folders of code that tests read and nobody runs."""
 _FORMER = frozenset(
     {"asynchat", "asyncore", "imp", "distutils", "smtpd", "cgi", "cgitb", "crypt", "imghdr", "nntplib", "pipes",
      "telnetlib", "xdrlib", "uu", "lib2to3", "binhex", "formatter", "parser", "symbol", "macpath", "tomllib",
-     "annotationlib", "compression", "string", "zoneinfo", "graphlib", "_typeshed"}
+     "annotationlib", "compression", "zoneinfo", "graphlib", "_typeshed",
+     "__builtin__", "BaseHTTPServer", "ConfigParser", "cPickle", "cStringIO", "Cookie", "HTMLParser", "Queue",
+     "SimpleHTTPServer", "SocketServer", "StringIO", "Tkinter", "UserDict", "UserList", "anydbm", "commands",
+     "cookielib", "exceptions", "htmlentitydefs", "httplib", "md5", "robotparser", "sets", "sha", "thread", "urllib2",
+     "urlparse", "xmlrpclib"}
 )  # fmt: skip
-"""Modules that the standard library of some Python has, or that type checkers bring."""
+"""Modules that the standard library of some Python has, or had, or that type checkers bring."""
 _IMPORTS = re.compile(rb"(?m)^[ \t]*(?:import|from)[ \t]+\w")
 
 
@@ -71,7 +77,7 @@ class OuterImport(Struct, frozen=True, kw_only=True):
 
 
 class Imports(Struct, frozen=True, kw_only=True):
-    """What a project imports from outside.
+    """The imports of a project from outside.
 
     Parameters:
         found: by file and line.
@@ -184,6 +190,8 @@ class _Reader:
         return found
 
     def _where(self, path: str) -> Where:
+        if _CASES.search(path):
+            return "beside"
         if _TESTS.search(path) or self._settings.holds_tests(path):
             return "tests"
         return "beside" if _BESIDE.match(path) else "code"

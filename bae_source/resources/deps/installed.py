@@ -48,7 +48,7 @@ _GROUP = re.compile(r"^\[([^\]\n]+)\]", re.MULTILINE)
 _MACHINERY = ("__editable__", "_editable_", "_virtualenv", "__pycache__")
 _STUBS = "-stubs"
 _NO_PACKAGES = frozenset({"setup", "conftest", "noxfile", "tests", "test", "docs", "examples", "build", "dist"})
-"""What lies beside packages in the folder of a project, and is not installed."""
+"""Names that lie beside packages in the folder of a project, and are not installed."""
 
 
 class Installed(Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class Installed(Struct, frozen=True, kw_only=True):
 
 
 class Environment(Struct, frozen=True, kw_only=True, dict=True):
-    """What is installed for a project.
+    """The distributions that are installed for a project.
 
     Parameters:
         folders: those of its interpreter that hold packages.
@@ -325,10 +325,10 @@ class _Record:
         if not text:
             return ""
         try:
-            said = decode(text)
-            url, how = said["url"], said.get("dir_info", {})
+            content = decode(text)
+            url, how = content["url"], content.get("dir_info", {})
             return unquote(urlsplit(url).path) if how.get("editable") is True else ""
-        except (ValueError, TypeError, KeyError, AttributeError):  # it is no JSON, or other JSON
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):  # it is no JSON, or other JSON
             self._problem = "its direct_url.json cannot be understood"
             return ""
 

@@ -8,10 +8,11 @@ Invariants:
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
+from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted, listed, on_a_line
@@ -26,7 +27,7 @@ _HEADS = {"always": "Always", "extra": "Extra", "group": "Group", "build": "For 
 _WORDS = {"code": "", "optional": "optionally", "types": "for types alone", "tests": "of tests", "beside": "beside"}
 _STATUS = {
     "undeclared": "undeclared",
-    "open": "not among those that are known",
+    "open": "not among what is known to be declared",
     "misplaced": "declared",
     "optional": "optional, and undeclared",
     "types": "for types alone, and undeclared",
@@ -52,7 +53,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         "deps list --group test",
     )
 
-    distributions: Annotated[
+    dependencies: Annotated[
         tuple[str, ...],
         described(
             "Distributions to tell of, with the modules that import them; all if left out.", placed=True, starred=True
@@ -79,8 +80,8 @@ class DepsList(Request, frozen=True, kw_only=True):
             return _brief(workspace)
         facts = compared(workspace)
         wanted = _wanted(facts, self)
-        is_narrow, is_part = bool(self.distributions or self.group), self.unused or self.undeclared
-        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.distributions)
+        is_narrow, is_part = bool(self.dependencies or self.group), self.unused or self.undeclared
+        imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.dependencies)
         imports = imports if self.undeclared or not self.unused else ()
         names = {one.declared.name for one in wanted} if self.unused or not self.undeclared else set()
         unfound = tuple(each for each in facts.unfound if each.name in names)
@@ -89,7 +90,7 @@ class DepsList(Request, frozen=True, kw_only=True):
         is_known = facts.is_environment_known
         lines = [
             _verdict(facts, wanted, imports, unfound),
-            *_dependencies(shown, with_places=bool(self.distributions), is_known=is_known),
+            *_dependencies(shown, with_places=bool(self.dependencies), is_known=is_known),
             *_imports(imports),
             *_unfound(unfound, is_known=is_known),
             *_unread(unread),
@@ -101,7 +102,7 @@ class DepsList(Request, frozen=True, kw_only=True):
             complete=facts.is_complete,
             found=(*shown, *imports, *unfound, *unread),
             counts={
-                "declared": len({each.declared.name for each in wanted}),
+                "declared": len(_others(wanted)),
                 "not_installed": len({each.declared.name for each in wanted if each.is_missing}),
                 "undeclared": len({each.imported for each in imports if each.status == "undeclared"}),
                 "unfound": len(unfound),
@@ -136,19 +137,24 @@ def _verdict(
     facts: Compared, wanted: Sequence[Dependency], imports: Sequence[Unfitting], unfound: Sequence[Unfound]
 ) -> str:
     """Return what it comes to, in a line."""
-    names = {each.declared.name for each in wanted}
+    names = _others(wanted)
     missing = {each.declared.name for each in wanted if each.is_missing}
     is_known = facts.is_environment_known
-    said = [_declared(len(names), missing) if is_known else f"{_counted(len(names))}; {_NOT_KNOWN}"]
-    not_declared = "perhaps not declared" if facts.is_open else "not declared"
-    if packages := {each.imported for each in imports if each.status in ("open", "undeclared")}:
-        said.append(f"Imported, and {not_declared}: {listed(sorted(packages))}.")
+    parts = [_declared(len(names), missing) if is_known else f"{_counted(len(names))}; {_NOT_KNOWN}"]
+    for status, how in (("undeclared", "not declared"), ("open", "perhaps not declared")):
+        if packages := {each.imported for each in imports if each.status == status}:
+            parts.append(f"Imported, and {how}: {listed(sorted(packages))}.")
     if unfound and is_known:
         without = [each.name for each in unfound if not each.why]
         others = counted(len(unfound) - len(without), "other")
         also = f"; {others} with a reason" if len(without) < len(unfound) else ""
-        said.append(f"Declared, and no import found: {listed(without) or 'none'}{also}.")
-    return " ".join(said)
+        parts.append(f"Declared, and no import found: {listed(without) or 'none'}{also}.")
+    return " ".join(parts)
+
+
+def _others(found: Iterable[Dependency]) -> set[str]:
+    """Return the names of dependencies, without the project's own."""
+    return {each.declared.name for each in found if each.declared.kind != "own"}
 
 
 def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
@@ -163,7 +169,7 @@ def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
                 f"The project declares nothing in a group or extra {asked.group!r}.",
                 hints=[f"There are {listed(known, 20)}."],
             )
-    names = {normalised(name) for name in asked.distributions}
+    names = {normalised(name) for name in asked.dependencies}
     for name in sorted(names):
         if not any(each.declared.name == name for each in found) and not _named(facts, [name]):
             raise _not_declared(facts, name, asked.group)
@@ -181,19 +187,21 @@ def _not_declared(facts: Compared, name: str, group: str | None) -> LookupFailed
 
     where = f" in {group}" if group else ""
     installed = facts.environment.distributions.get(name) if facts.environment else None
-    also = (
-        f" It is installed, with release {installed.version}{_comes_with(facts.bringing(name))}." if installed else ""
-    )
+    also = ""
+    if elsewhere := [_title(each.declared).lower() for each in facts.dependencies if each.declared.name == name]:
+        also = f" It is declared elsewhere: {listed(elsewhere)}."
+    elif installed is not None:
+        also = f" It is installed, with release {installed.version}{_comes_with(facts.bringing(name))}."
     close = get_close_matches(name, sorted({each.declared.name for each in facts.dependencies}))
     return LookupFailed(
         "symbol_not_found",
         f"The project declares no dependency {name}{where}.{also}",
-        hints=[*(f"Did you mean {each}?" for each in close), "deps list shows all that it declares."],
+        hints=[*(f"Did you mean {each}?" for each in close), Call("deps list", then="shows all that it declares.")],
     )
 
 
 def _named(facts: Compared, names: Collection[str]) -> tuple[Unfitting, ...]:
-    """Return the imports that are told of with some names: of a distribution, or of what is imported."""
+    """Return the imports that are listed with some names: of a distribution, or of what is imported."""
     wanted = {normalised(name) for name in names}
     return tuple(
         each for each in facts.imports if wanted & {*each.distributions, normalised(each.imported.partition(".")[0])}
@@ -251,7 +259,7 @@ def _line(one: Dependency, *, is_known: bool) -> str:
 def _imports(found: Sequence[Unfitting]) -> Iterator[str]:
     for title, statuses in (
         ("Imports without a declared dependency", ("undeclared",)),
-        ("Imports that nothing gives which is known to be declared", ("open",)),
+        ("Imports that may be of what is declared: not all of that is known or installed", ("open",)),
         ("Imports by the code of what is declared for a group of development alone", ("misplaced",)),
         ("Imports without a declared dependency that may do without", ("optional", "types", "beside")),
     ):

@@ -30,7 +30,7 @@ _LONGEST = 100
 
 
 class Locked(Struct, frozen=True, kw_only=True):
-    """What lock files say.
+    """The releases that lock files fix.
 
     Parameters:
         paths: of those that were read.
@@ -86,11 +86,11 @@ def _of_pipfile(files: Files) -> Iterator[tuple[str, str]]:
 
     content = content_of(files, _PIPFILE, largest=LARGEST_LOCK) or b"{}"
     try:
-        said = json.loads(content)
+        parsed = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise SourceError("syntax_invalid", f"{_PIPFILE} does not parse: {str(error)[:300]}.") from None
     for section in ("default", "develop"):
-        listed = said.get(section) if isinstance(said, dict) else None
+        listed = parsed.get(section) if isinstance(parsed, dict) else None
         for name, facts in listed.items() if isinstance(listed, dict) else ():
             version = facts.get("version") if isinstance(facts, dict) else None
             if isinstance(version, str):
