@@ -327,9 +327,9 @@ def test_the_brief_answer_counts_and_looks_at_no_code(root: Path) -> None:
 def test_a_session_has_a_place_for_dependencies_that_says_how_it_stands(root: Path) -> None:
     with Session(root) as session:
         shown = session.run("str(source.deps())").outcome.text.replace("\\n", "\n")
-        assert "home > source > deps\nState: 10 dependencies are declared; all are installed. No changes yet" in shown
-        assert "deps_list(" in shown
-        assert "idna" in session.run("deps_list(undeclared=True)").outcome.text
+        assert "home > source > deps\nState: 10 dependencies are declared; all are installed; no changes yet" in shown
+        assert "\n  list(" in shown
+        assert "idna" in session.run("source.deps.list(undeclared=True)").outcome.text
         written(root, {"pyproject.toml": "[project"})
         assert "State: pyproject.toml does not parse" in session.run("str(source.deps())").outcome.text.replace(
             "\\n", "\n"

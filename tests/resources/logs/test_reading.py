@@ -308,11 +308,11 @@ def test_a_session_has_a_place_for_logs_with_its_state(root: Path) -> None:
         ran = session.run('read("app.log", lines=2)')
         assert [event.line for event in ran.events] == ["[logs] ◆ read(app.log, lines=2) -> str (3 lines)"]
         assert body(ran.outcome.text) == ["line 1233", "line 1234"]
-        refused = session.run('logs_read("../x")').outcome
+        refused = session.run('read("../x")').outcome
         assert refused.errors[0].code == "outside_project"
     (root / "pyproject.toml").write_text("")
     with Session(root) as session:
-        assert "\nState: No folder of logs is set.\n" in session.run("print(source.logs())").text
+        assert "\nState: No folder of logs is set\n" in session.run("print(source.logs())").text
 
 
 def test_a_client_of_mcp_reads_a_log_within_its_budget(root: Path) -> None:
