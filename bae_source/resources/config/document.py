@@ -111,6 +111,15 @@ class Document:
         line = self.text.count("\n", 0, spans[0].start) + 1
         return Found(path=path, text="".join(each.cut(self.text) for each in spans), value=self.value(path), line=line)
 
+    def line(self, key: str | Path) -> int:
+        """Return the line on which a key begins, counted from 1; of an item that has no line of its own, its array's.
+
+        Raises:
+            LookupFailed: `symbol_not_found` if there is none.
+        """
+        path = self._present(key)
+        return self.text.count("\n", 0, scope_of(self.text, self._scope, path).below(path)[0].span.start) + 1
+
     def set(self, key: str | Path, value: Any) -> str:
         """Return the text with another value of a key, or with a new key; its table is made where it is missing.
 

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, settings_of, table
-from bae_source.project.files.toml_lines import Path, lines_of
+
+if TYPE_CHECKING:
+    from bae_source.resources.config.document import Document
 
 PYPROJECT = "pyproject.toml"
 SETUP_CFG = "setup.cfg"
@@ -169,7 +171,7 @@ class _Reader:
     def __init__(self, files: Files, settings: Mapping[str, Any]) -> None:
         self._files = files
         self._settings = settings
-        self._lines: dict[Path, int] | None = None
+        self._document: Document | None = None
         name = table(settings, "project").get("name") or table(settings, "tool", "poetry").get("name")
         self._own = normalised(name) if isinstance(name, str) else ""
         self._found: list[Declared] = []
@@ -444,10 +446,12 @@ class _Reader:
     def _line(self, place: _Place, index: int | None) -> int:
         if place.path != PYPROJECT:
             return 0
-        if self._lines is None:
-            self._lines = lines_of((content_of(self._files, PYPROJECT) or b"").decode("utf-8", "replace"))
-        path: Path = (*place.table, place.key)
-        return self._lines.get(path if index is None else (*path, index), self._lines.get(path, 0))
+        if self._document is None:
+            from bae_source.resources.config.document import Document  # only where something is declared
+
+            self._document = Document((content_of(self._files, PYPROJECT) or b"").decode("utf-8"), PYPROJECT)
+        path = (*place.table, place.key)
+        return self._document.line(path if index is None else (*path, index))
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
