@@ -191,8 +191,9 @@ def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
 
 
 def _parses(text: str) -> bool:
+    """Say whether a requirement is one by name, and on one line, as installers read them from files."""
     try:
-        return Requirement(text).url is None
+        return Requirement(text).url is None and text.isprintable()
     except InvalidRequirement:
         return False
 
