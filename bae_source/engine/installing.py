@@ -46,6 +46,7 @@ from bae_source.verification.choosing import contents_of, setting_of
 from bae_source.verification.judge import Copied
 
 _SHOWN = 8
+_NO_LOCK = "No file holds what would be upgraded: without a lock only the environment does."
 _FILES_ONLY = "Change the files alone with files_only."
 
 
@@ -103,7 +104,7 @@ class Installing:
         wanted = plan.requirements
         assert wanted is not None, "only what has requirements is resolved"
         if not wanted.install and not is_locked(self._surroundings.root):
-            return plan
+            return plan if plan.changes or not wanted.upgrade else replace(plan, summary=_NO_LOCK)
         if wanted.install:
             self._check_own()
         after = self._workspace.after(plan.changes)

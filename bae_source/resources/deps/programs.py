@@ -126,34 +126,28 @@ class _Pip:
         gone = _dropped(self._site, wanted, declared, earlier)
         if not (wanted.add or wanted.upgrade):
             return Resolution(releases=gone)
-        words = ["install", "--dry-run", "--report", "-", *_QUIETLY, *_built(wanted, _NO_BUILD)]
-        if not wanted.upgrade:
-            report = self._ask([*words, "--", *wanted.add, *declared])
-            return Resolution(releases=(*_reported(report, self._site), *gone))
-        # All that is named becomes newest, so what else is declared limits what comes, and is not named.
-        names = [each for each in declared if distribution_of(each) in wanted.upgrade]
         with Scratch() as folder:
-            limits = Path(folder, "constraints.txt")
-            limits.write_text("".join(f"{each}\n" for each in _limits(declared)))
-            words += ["--upgrade", "--upgrade-strategy=only-if-needed", "--constraint", str(limits)]
-            report = self._ask([*words, "--", *wanted.add, *names])
-        return Resolution(releases=(*_reported(report, self._site), *gone))
+            report, limits = Path(folder, "report.json"), Path(folder, "constraints.txt")
+            words = ["install", "--dry-run", "--report", str(report), *_UNASKED, *_built(wanted, _NO_BUILD)]
+            if wanted.upgrade:
+                # All that is named becomes newest, so what else is declared limits what comes, and is not named.
+                limits.write_text("".join(f"{each}\n" for each in _limits(declared)))
+                words += ["--upgrade", "--upgrade-strategy=only-if-needed", "--constraint", str(limits)]
+                declared = [each for each in declared if distribution_of(each) in wanted.upgrade]
+            self._say(_UNMET, [*words, "--", *wanted.add, *declared])
+            found = json.loads(report.read_bytes())
+        return Resolution(releases=(*_reported(found, self._site), *gone))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
-            words = ["install", "--no-deps", *_QUIETLY, *([] if build else [_NO_BUILD])]
+            words = ["install", "--no-deps", "--quiet", *_UNASKED, *([] if build else [_NO_BUILD])]
             self._say(_CANNOT_INSTALL, [*words, "--", *pins])
         if gone := [each.name for each in releases if each.after is None]:
             self._say(_CANNOT_INSTALL, ["uninstall", "--yes", "--quiet", "--", *gone])
 
-    def _ask(self, words: Sequence[str]) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads(self._say(_UNMET, words))
-        return found
-
-    def _say(self, trouble: str, words: Sequence[str]) -> bytes:
+    def _say(self, trouble: str, words: Sequence[str]) -> None:
         # Isolated: else what lies in the project, or on PYTHONPATH, is imported in the place of pip's own modules.
-        command = [self._site.python, "-I", "-m", "pip", *words]
-        return _checked(_run(command, self._surroundings), trouble).output
+        _checked(_run([self._site.python, "-I", "-m", "pip", *words], self._surroundings), trouble)
 
 
 class _Uv:
@@ -216,7 +210,9 @@ class _LockedByUv(_Uv):
 
 
 _NO_BUILD = "--only-binary=:all:"
-_QUIETLY = ("--quiet", "--disable-pip-version-check", "--no-input")
+_UNASKED = ("--disable-pip-version-check", "--no-input")
+_CAUSES = "The conflict is caused by:"
+"""The line of pip above the reasons of a conflict, which end at an empty line."""
 _UNMET = "The requirements cannot be met"
 _CANNOT_INSTALL = "What was resolved cannot be installed"
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv"})
@@ -249,6 +245,8 @@ def _checked(finished: Finished, trouble: str) -> Finished:
         raise TransactionError("resolution_failed", f"The installer took more than {_SECONDS:,.0f} s", unchanged=True)
     if finished.status:
         reason = finished.errors.decode("utf-8", "replace").strip() or f"the installer ended with {finished.status}"
+        _, cause, more = finished.output.decode("utf-8", "replace").partition(_CAUSES)
+        reason = "".join((cause, more.partition("\n\n")[0], "\n", reason)) if cause else reason
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
         hint = "Name releases that fit; where one has no wheel, build lets it be built, which runs its code."
         raise TransactionError("resolution_failed", f"{trouble}:\n{shown}", unchanged=True, hints=[hint])

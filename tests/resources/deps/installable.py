@@ -12,6 +12,8 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+_BROUGHT = ("pip", "setuptools", "_distutils", "distutils", "pkg_resources")
+"""What an environment has from the beginning."""
 PYPROJECT = '[project]\nname = "app"\nversion = "1.0"\ndependencies = [\n    "alpha>=1",  # the first\n]\n'
 
 
@@ -95,9 +97,17 @@ def installed(root: Path) -> dict[str, bytes]:
     """Return the content of all that is installed, by path, compiled files and pip aside."""
     folder = packages(root)
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    found = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    return {
-        path: content
-        for path, content in found.items()
-        if not path.startswith(("pip", "setuptools", "_distutils", "distutils", "pkg_resources"))
-    }
+    found = {path.relative_to(folder): path.read_bytes() for path in files}
+    return {str(path): content for path, content in found.items() if not path.parts[0].startswith(_BROUGHT)}
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    """Return the content of the project's own files."""
+    files = (path for path in root.rglob("*") if path.is_file() and not {*path.parts} & {".venv", ".bae-source"})
+    return {str(path): path.read_bytes() for path in files if "__pycache__" not in path.parts}
+
+
+def install(root: Path, *what: str) -> None:
+    """Install by pip itself, as anybody may meanwhile."""
+    words = [root / ".venv/bin/python", "-m", "pip", "install", "--quiet", *what]
+    subprocess.run(words, check=True, capture_output=True)
