@@ -35,7 +35,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import package_folders, python_version
 from bae_source.reloading.in_process.swapping import Swap
 from bae_source.resources.deps.declared import declared
-from bae_source.resources.deps.editing import raised, to_be_met
+from bae_source.resources.deps.editing import parts_there, raised, to_be_met
 from bae_source.resources.deps.environment import Site
 from bae_source.resources.deps.imported import imports_outside
 from bae_source.resources.deps.installed import distributions_in
@@ -109,6 +109,8 @@ class Installing:
             self._check_own()
         after = self._workspace.after(plan.changes)
         there = self.site.versions()
+        extras, groups = parts_there(self._workspace, there)
+        wanted = replace(wanted, extras=(*wanted.extras, *extras), groups=(*wanted.groups, *groups))
         met = to_be_met(after, there)
         found = self._installer(copy).resolved(wanted, met, to_be_met(self._workspace, there))
         self._check_releases(found.releases, met)

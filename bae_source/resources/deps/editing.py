@@ -230,6 +230,24 @@ def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(str(Requirement(each.requirement)) for each in met if _parses(each.requirement)))
 
 
+def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the extras and the groups of which everything is installed.
+
+    Parameters:
+        there: name and version of what is installed.
+    """
+    found = declared(workspace.files).found
+    extras = {each.key: True for each in found if each.table == (*_PROJECT, "optional-dependencies")}
+    groups = {each.key: True for each in found if each.table == ("dependency-groups",)}
+    for each in found:
+        for parts in (extras, groups):
+            if each.key in parts and each.name not in there:
+                parts[each.key] = False
+    return tuple(name for name, whole in extras.items() if whole), tuple(
+        name for name, whole in groups.items() if whole
+    )
+
+
 def _parses(text: str) -> bool:
     """Say whether a requirement is one by name, and on one line, as installers read them from files."""
     try:
