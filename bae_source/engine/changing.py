@@ -187,29 +187,14 @@ class Changing:
             return
         from bae_source.engine.installing import installed  # as above
 
-        first = self.transactions.made
-        with self.transactions.held():
-            self._check_stands(plan)
-            self._installs = True
-            try:
-                with installed(
-                    plan, workspace, self.folders(), is_change=is_change, is_made=lambda: self.made not in (None, first)
-                ) as found:
-                    yield found
-            finally:
-                self._installs = False
-
-    def _check_stands(self, plan: Plan) -> None:
-        """See that the files are still those that a change was planned on, before the environment changes for it.
-
-        Raises:
-            Refused: `stale`.
-        """
-        now = self.workspace(None)
-        for file in plan.changes.files:
-            content = now.content(file.path)
-            if file.before != (None if content is None else digest(content)):
-                raise _changed_meanwhile(plan)
+        self._installs = True
+        try:
+            with installed(
+                plan, workspace, self.folders(), self.transactions, lambda: self.workspace(None), is_change=is_change
+            ) as found:
+                yield found
+        finally:
+            self._installs = False
 
     def _without_same_modes(self, plan: Plan) -> Plan:
         """Return a plan without files of which nothing changes but that they are programs, if they are so already."""

@@ -42,6 +42,7 @@ from bae_source.resources.deps.installed import distributions_in
 from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
 from bae_source.resources.deps.saved import Saved
 from bae_source.state.folders import StateFolders
+from bae_source.transaction.commit.transaction import Transactions
 from bae_source.verification.choosing import contents_of, setting_of
 from bae_source.verification.judge import Copied
 
@@ -176,15 +177,17 @@ class Installing:
         self._forget(before)
 
     def _check_own(self) -> None:
-        """See that the project has an environment of its own.
+        """See that the project has an environment of its own, which can be put back.
 
         Raises:
             Refused: `forbidden`.
         """
-        if not self._surroundings.is_named and self._own not in self.site.versions():
+        is_others = not self._surroundings.is_named and self._own not in self.site.versions()
+        if is_others or not self.site.folders:
+            reason = "The project has no environment of its own to install into"
             raise Refused(
                 "forbidden",
-                "The project has no environment of its own to install into",
+                reason if is_others else f"Where {self.site.python} has its packages cannot be told from its folder",
                 unchanged=True,
                 hints=[
                     "Make one (python -m venv .venv), activate one, or name its Python in [tool.bae-source] python.",
@@ -385,8 +388,30 @@ def resolved(
 
 @contextmanager
 def installed(
-    plan: Plan, workspace: Workspace, folders: StateFolders, *, is_change: bool, is_made: Callable[[], bool]
+    plan: Plan,
+    workspace: Workspace,
+    folders: StateFolders,
+    transactions: Transactions,
+    look: Callable[[], Workspace],
+    *,
+    is_change: bool,
 ) -> Iterator[InEnvironment]:
-    """Have the environment hold what a plan installs, as `Installing.installed` does."""
-    with Installing(workspace, folders).installed(plan, is_change=is_change, is_made=is_made) as found:
-        yield found
+    """Have the environment hold what a plan installs, as `Installing.installed` does, with the project's lock held.
+
+    Parameters:
+        look: takes another look at the project.
+
+    Raises:
+        Refused: also `stale`, if the files are no longer those that it was planned on.
+    """
+    first = transactions.made
+    with transactions.held():
+        now = look()
+        for file in plan.changes.files:
+            if file.before != _digest(now.content(file.path)):
+                reason = "Others changed the files while the change was planned; nothing was changed."
+                raise Refused("stale", reason, hints=["Make the change again."])
+        with Installing(workspace, folders).installed(
+            plan, is_change=is_change, is_made=lambda: transactions.made not in (None, first)
+        ) as found:
+            yield found

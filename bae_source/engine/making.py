@@ -5,7 +5,8 @@
 
 Invariants:
 - the project's lock is not held while judges judge, but for the last attempt of a request that others keep from being
-  made; it is only taken for a moment before them, to see whether the change may be written at all;
+  made, and where the environment changes; it is only taken for a moment before them, to see whether the change may be
+  written at all;
 - nothing is written before the verdict, unless a judge can judge in the project alone; then the outcome says so;
 - a dry run is judged by what `verify` names, and runs nothing otherwise.
 """

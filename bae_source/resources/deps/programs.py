@@ -134,20 +134,21 @@ class _Pip:
                 limits.write_text("".join(f"{each}\n" for each in _limits(declared)))
                 words += ["--upgrade", "--upgrade-strategy=only-if-needed", "--constraint", str(limits)]
                 declared = [each for each in declared if distribution_of(each) in wanted.upgrade]
-            self._say(_UNMET, [*words, "--", *wanted.add, *declared])
+            self._say(_UNMET, [*words, "--", *wanted.add, *declared], build=wanted.build)
             found = json.loads(report.read_bytes())
         return Resolution(releases=(*_reported(found, self._site), *gone))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
             words = ["install", "--no-deps", "--quiet", *_UNASKED, *([] if build else [_NO_BUILD])]
-            self._say(_CANNOT_INSTALL, [*words, "--", *pins])
+            self._say(_CANNOT_INSTALL, [*words, "--", *pins], build=build)
         if gone := [each.name for each in releases if each.after is None]:
-            self._say(_CANNOT_INSTALL, ["uninstall", "--yes", "--quiet", "--", *gone])
+            self._say(_CANNOT_INSTALL, ["uninstall", "--yes", "--quiet", "--", *gone], build=False)
 
-    def _say(self, trouble: str, words: Sequence[str]) -> None:
+    def _say(self, trouble: str, words: Sequence[str], *, build: bool) -> None:
         # Isolated: else what lies in the project, or on PYTHONPATH, is imported in the place of pip's own modules.
-        _checked(_run([self._site.python, "-I", "-m", "pip", *words], self._surroundings), trouble)
+        pip = ["-m", "pip"] if build else ["-c", _WITHOUT_BUILDS.read_text("utf-8")]
+        _checked(_run([self._site.python, "-I", *pip, *words], self._surroundings), trouble)
 
 
 class _Uv:
@@ -211,6 +212,7 @@ class _LockedByUv(_Uv):
 
 _NO_BUILD = "--only-binary=:all:"
 _UNASKED = ("--disable-pip-version-check", "--no-input")
+_WITHOUT_BUILDS = Path(__file__).with_name("without_builds.py")
 _CAUSES = "The conflict is caused by:"
 """The line of pip above the reasons of a conflict, which end at an empty line."""
 _UNMET = "The requirements cannot be met"

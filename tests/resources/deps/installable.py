@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,16 +56,21 @@ def _digest(text: str) -> str:
 
 
 def source_archive(folder: Path, name: str, version: str, *, marks: Path) -> Path:
-    """Write a source distribution, whose build writes a file that tells of it."""
-    import tarfile
-
+    """Write a source distribution that builds itself, and in doing so writes a file that tells of it."""
     place = folder / f"{name}-{version}"
     place.mkdir()
-    (place / "PKG-INFO").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-    (place / "setup.py").write_text(
-        f"import pathlib\npathlib.Path({str(marks)!r}).write_text('built')\n"
-        f"from setuptools import setup\nsetup(name={name!r}, version={version!r}, py_modules=[])\n"
-    )
+    settings = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
+    texts = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        "pyproject.toml": f'{settings}[project]\nname = "{name}"\nversion = "{version}"\n',
+        "own.py": f"import pathlib, shutil\npathlib.Path({str(marks)!r}).write_text('built')\n"
+        "def build_wheel(folder, *given, **named):\n"
+        "    [wheel] = pathlib.Path('dist').glob('*.whl')\n    shutil.copy(wheel, folder)\n    return wheel.name\n",
+    }
+    for path, text in texts.items():
+        (place / path).write_text(text)
+    (place / "dist").mkdir()
+    wheel(place / "dist", name, version)
     with tarfile.open(folder / f"{name}-{version}.tar.gz", "w:gz") as archive:
         archive.add(place, place.name)
     shutil.rmtree(place)

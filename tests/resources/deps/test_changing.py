@@ -311,19 +311,28 @@ def test_wheels_that_cannot_be_installed_and_those_that_would_be_built_leave_eve
     wheel(folder, "other", "1.0", requires=["built"])
     built = tmp_path / "built"
     source_archive(folder, "built", "1.0", marks=built)
-    address = wheel(folder, "led", "1.0", requires=[f"built @ file://{folder}/built-1.0.tar.gz"])
+    wheel(folder, "led", "1.0", requires=[f"built @ file://{folder}/built-1.0.tar.gz"])
     monkeypatch.setenv("PIP_FIND_LINKS", f"{os.environ['PIP_FIND_LINKS']} {folder}")
     Source(root).deps.add("alpha<2")
     error = refused(root, "add", "evil")
     assert error.code == "resolution_failed"
     assert error.message.startswith("What was resolved cannot be installed:\n")
     assert error.message.endswith("; nothing was changed.")
+    assert not (tmp_path / "evil.txt").exists()
     for name in ("built", "other"):
         error = refused(root, "add", name)
         assert "No matching distribution found for built" in error.message
         assert "build lets it be built" in error.hints[0]
-    assert address.exists()
-    assert not built.exists(), "nothing was built"
+    for options in ({}, {"dry_run": True}):
+        assert "this needs a program to build or fetch it" in refused(root, "add", "led", **options).message
+    assert not built.exists(), "nothing was built, nor on trial what a wheel names by its address"
+    assert "an address" in refused(root, "add", "led", build=True).message
+    built.unlink()
+    Source(root).deps.add("other", build=True)
+    assert (built.read_text(), versions(root)["built"]) == ("built", "1.0")
+    assert Source(root).undo().status == "applied"
+    assert Source(root).redo().status == "applied"
+    assert versions(root)["built"] == "1.0", "what was allowed to be built may be built again"
 
 
 def test_what_came_from_a_folder_is_not_replaced_since_no_index_could_bring_it_back(root: Path, links: Path) -> None:
@@ -422,6 +431,15 @@ def test_without_an_environment_of_its_own_only_the_files_can_change(root: Path)
     outcome = Source(root).deps.add("gamma", files_only=True)
     assert outcome.text == "Added gamma to project.dependencies."
     assert Source(root).deps.upgrade("gamma", files_only=True).text.startswith("No file holds what would be upgraded")
+
+
+def test_an_interpreter_whose_packages_are_not_beside_it_is_not_installed_into(root: Path) -> None:
+    declared(root, PYPROJECT + '[tool.bae-source]\npython = "python3"\n')
+    error = refused(root, "add", "gamma")
+    assert (error.code, error.message) == (
+        "forbidden",
+        "Where python3 has its packages cannot be told from its folder; nothing was changed.",
+    )
 
 
 def test_an_environment_without_pip_is_refused_where_there_is_no_uv(
