@@ -11,8 +11,8 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +41,7 @@ from bae_source.syntax.text.source import Source
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
+    from bae_source.engine.installing import InEnvironment
     from bae_source.engine.making import Making
     from bae_source.history.record.history import History as Store
     from bae_source.history.record.history import Limits
@@ -98,6 +99,7 @@ class Changing:
         self.folders = folders
         self._undo = undo
         self._progress = progress
+        self._installs = False
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -145,7 +147,7 @@ class Changing:
             made = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
             made = self._formatted(made, workspace) if context.format else made
             made = self._resolved(made, workspace) if made.requirements is not None else made
-            if context.dry_run or not made.changes:
+            if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
             return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
@@ -171,15 +173,28 @@ class Changing:
         """Return a plan with what it installs, which is worked out and not installed."""
         from bae_source.engine.installing import resolved  # few changes are about dependencies
 
-        return resolved(plan, workspace, self.folders(), self.environment)
+        return resolved(plan, workspace, self.folders(), self.environment, self.transactions.held)
 
-    def _installed(self, plan: Plan, workspace: Workspace) -> AbstractContextManager[tuple[Check | Notice, ...]]:
-        """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails."""
-        if not plan.releases:
-            return nullcontext(())
+    @contextmanager
+    def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
+        """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails.
+
+        Yields:
+            None where the plan installs nothing, or is made while another one of this request has it installed.
+        """
+        if not plan.releases or self._installs:
+            yield None
+            return
         from bae_source.engine.installing import installed  # as above
 
-        return installed(plan, workspace)
+        self._installs = True
+        try:
+            with installed(
+                plan, workspace, self.folders(), self.transactions, lambda: self.workspace(None), is_change=is_change
+            ) as found:
+                yield found
+        finally:
+            self._installs = False
 
     def _without_same_modes(self, plan: Plan) -> Plan:
         """Return a plan without files of which nothing changes but that they are programs, if they are so already."""
@@ -281,9 +296,17 @@ class Changing:
             kind=kind,
             of=of,
         )
-        making = self._making(plan, workspace, context, {} if verdicts is None else verdicts)
-        with self._installed(plan, workspace) as environment:
-            made = making.make(self.transactions, operated)
+        verdicts = {} if verdicts is None else verdicts
+        with self._installed(plan, workspace, is_change=kind == "change") as environment:
+            if environment is not None:
+                plan = replace(plan, users=(*plan.users, *environment.users))
+            making = self._making(plan, workspace, context, verdicts, environment)
+            made = making.make(self.transactions, operated) if plan.changes else making.only_judged()
+        installed = () if environment is None else environment.found
+        if made.committed is None:
+            alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
+            outcome = replace(outcome, warnings=(*outcome.warnings, alone, *notices_in((*made.found, *installed))))
+            return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
         committed = made.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
@@ -291,16 +314,23 @@ class Changing:
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings, *notices_in(environment)),
+            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings, *notices_in(installed)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        found = (*checks, *checks_in(environment), *checks_in(made.found))
+        found = (*checks, *checks_in(installed), *checks_in(made.found))
         return with_checks(outcome, found, silent=not context.verify)
 
-    def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
+    def _making(
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        verdicts: dict[str, Found],
+        environment: InEnvironment | None = None,
+    ) -> Making:
         def undo(operation_id: str) -> object:
             return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
 
@@ -313,6 +343,7 @@ class Changing:
             verdicts=verdicts,
             undo=undo,
             progress=self._progress,
+            turn=_still if environment is None else environment.turn,
         )
 
     def _maker(self) -> type[Making]:
@@ -356,6 +387,11 @@ class Changing:
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
+        if plan.releases and set(context.verify) - {"cycles"}:
+            why = "a dry run installs nothing, so nothing can be judged with it"
+            return with_checks(
+                outcome, (*checks, *(Check(name=e, result="not_run", detail=why) for e in context.verify))
+            )
         if plan.changes and set(context.verify) - {"cycles"}:
             from bae_source.engine.making import checks_in, notices_in  # running code
 
@@ -503,6 +539,10 @@ def _written(value: Any) -> Any:
 def _slow(context: Context) -> set[str]:
     """Return the names of judges that may take long."""
     return {name.strip() for name in context.verify} - {"import", "cycles"}
+
+
+def _still(with_change: bool) -> None:
+    """Leave an environment that has no part in a change."""
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

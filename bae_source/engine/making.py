@@ -5,7 +5,8 @@
 
 Invariants:
 - the project's lock is not held while judges judge, but for the last attempt of a request that others keep from being
-  made; it is only taken for a moment before them, to see whether the change may be written at all;
+  made, and where the environment changes; it is only taken for a moment before them, to see whether the change may be
+  written at all;
 - nothing is written before the verdict, unless a judge can judge in the project alone; then the outcome says so;
 - a dry run is judged by what `verify` names, and runs nothing otherwise.
 """
@@ -44,11 +45,11 @@ class Made(Struct, frozen=True, kw_only=True):
     """A change that was written.
 
     Parameters:
-        committed: the operation.
+        committed: the operation; None where no file changes, and so nothing was written.
         found: what judged it came to.
     """
 
-    committed: Committed
+    committed: Committed | None
     found: Found
 
 
@@ -79,6 +80,7 @@ class Making:
         verdicts: of an earlier attempt of the same request, by the judge's name; takes those of this one.
         undo: undoes an operation.
         progress: called for each file that is copied, and each test that ends.
+        turn: has the environment be as it is with the change, or without it.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class Making:
         verdicts: dict[str, Found],
         undo: Callable[[str], object],
         progress: Progress,
+        turn: Callable[[bool], None],
     ) -> None:
         self._folders = folders
         self._workspace = workspace
@@ -100,7 +103,7 @@ class Making:
         self._verdicts = verdicts
         self._undo = undo
         self._progress = progress
-        self._setting = self._set_up(environment)
+        self._setting = replace(self._set_up(environment), turn=turn)
 
     def judge(self) -> Found:
         """Judge what a dry run comes to.
@@ -116,6 +119,14 @@ class Making:
         with copied:
             found = judging.judge()
         return (*found, *judging.not_judged("it can be judged in the project alone, and a dry run writes nothing"))
+
+    def only_judged(self) -> Made:
+        """Judge a change of the environment alone.
+
+        Raises:
+            TransactionError: it does not hold.
+        """
+        return Made(committed=None, found=self.judge() if self._context.verify else ())
 
     def make(self, transactions: Transactions, operated: Operated) -> Made:
         """Judge the change, and write it.
@@ -133,6 +144,7 @@ class Making:
         with copied:
             found = judging.judge()
             changed = [name_at(self._workspace.census, path) for path in copied.changed()]
+        self._setting.turn(True)
         if judging.left:
             return self._judged_in_project(transactions, operated, reload, judging, found)
         return self._written_as_judged(transactions, operated, reload, judging, found, changed)
@@ -235,12 +247,14 @@ class Making:
         made: list[Committed] = []
 
         def make() -> None:
+            self._setting.turn(True)
             again = reload if not made else reload.anew()
             made.append(self._written(transactions, operated, again))
 
         def undo() -> None:
             self._undo(made[-1].operation_id)
             transactions.forget_made()
+            self._setting.turn(False)
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:

@@ -46,7 +46,7 @@ from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, Obstacle, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.plan import ModuleFile, Plan, Requirements, releases_in
+from bae_source.model.plan import ModuleFile, Plan, Requirements, in_words, releases_in
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import resolve
@@ -248,10 +248,11 @@ def _commit(
     try:
         return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
     except (TransactionError, Refused) as error:
-        if plan.releases and (error.code == "resolution_failed" or isinstance(error, Refused)):
+        if plan.releases and error.code in ("resolution_failed", "forbidden"):
             names = listed(each.name for each in plan.releases)
             notice = Notice("not_installed", f"The environment stays as it is, also {names}: {error.clause}.")
-            plan = replace(plan, releases=(), warnings=(*plan.warnings, notice))
+            summary = plan.summary.removesuffix(f" {in_words(plan.releases)}.")
+            plan = replace(plan, releases=(), summary=summary, warnings=(*plan.warnings, notice))
             return _commit(changing, asked, context, workspace, plan, of)
         if error.code != "reload_failed":
             raise
@@ -290,7 +291,10 @@ def _with_environment(changing: Changing, asked: Undo | Redo, found: Travel, pla
     made = releases_in(requests if is_redo else requests[::-1])
     releases = made if is_redo else tuple(replace(each, before=each.after, after=each.before) for each in made)
     build = any(request.get("build") for request in requests)
-    return replace(plan, releases=releases, requirements=Requirements(build=build)) if releases else plan
+    if not releases:
+        return plan
+    summary = f"{plan.summary} {in_words(releases)}."
+    return replace(plan, releases=releases, requirements=Requirements(build=build), summary=summary)
 
 
 def _users(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
 """How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
+
+
+_SHOWN = 8
+"""Releases that a sentence names."""
 
 
 class ModuleFile(Struct, frozen=True, kw_only=True):
@@ -123,6 +128,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     requirements: Requirements | None = None
     releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}
+
+
+def in_words(releases: Sequence[Release]) -> str:
+    """Return a clause about releases: `Installs rich 14.0 for 13.9 and mdurl 0.1; takes out pygments 2.19`."""
+    new = [
+        f"{each.name} {each.after}" + (f" for {each.before}" if each.before else "") for each in releases if each.after
+    ]
+    gone = [f"{each.name} {each.before}" for each in releases if each.after is None]
+    parts = [f"installs {listed(new, _SHOWN)}"] * bool(new) + [f"takes out {listed(gone, _SHOWN)}"] * bool(gone)
+    text = "; ".join(parts) or "nothing to install"
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def recorded(plan: Plan) -> dict[str, Any]:

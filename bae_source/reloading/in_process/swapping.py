@@ -27,7 +27,7 @@ class Swap:
 
     Parameters:
         tops: names that what changed gives, such as `rich` or `google.cloud.storage`.
-        folders: of packages, absolute.
+        folders: of packages, absolute and without links.
 
     Attributes:
         anew: the modules that were imported again.
@@ -104,4 +104,5 @@ def _lies_in(module: ModuleType, folders: Sequence[str]) -> bool:
     files = [names.get("__file__")]
     with suppress(TypeError):
         files += list(names.get("__path__") or ())
-    return any(isinstance(file, str) and file.startswith(folder + os.sep) for file in files for folder in folders)
+    places = [place for file in files if isinstance(file, str) for place in (file, os.path.realpath(file))]
+    return any(place.startswith(folder + os.sep) for place in places for folder in folders)

@@ -9,9 +9,8 @@ from bae_source.errors import RequestError
 from bae_source.model.changeset import between
 from bae_source.model.plan import Plan, Requirements
 from bae_source.model.request import Effect, Request, described
+from bae_source.project.files.settings import settings_of
 from bae_source.project.workspace import Workspace
-
-_NAMES = "[A-Za-z0-9]"
 
 Group = Annotated[str | None, described("The group (PEP 735) that it is for, such as dev.")]
 Extra = Annotated[str | None, described("The extra that it is for.")]
@@ -70,7 +69,7 @@ class DepsAdd(Request, frozen=True, kw_only=True):
         from bae_source.resources.deps.editing import Place, added, requirement_of  # 60 ms, which declarations need not
 
         wanted = [requirement_of(each) for each in self.requirements]
-        edited = added(workspace, wanted, Place(self.group, self.extra))
+        edited = added(workspace, wanted, Place(self.group, self.extra, settings_of(workspace.files)))
         need = Requirements(
             add=tuple(map(str, wanted)),
             build=self.build,
@@ -84,8 +83,9 @@ class DepsAdd(Request, frozen=True, kw_only=True):
 class DepsRemove(Request, frozen=True, kw_only=True):
     """Take dependencies out of pyproject.toml, the lock and the environment.
 
-    Without a group or an extra they go wherever they are declared. What something else that is installed needs stays in
-    the environment, and so does what came along with them, which is named.
+    Without a group or an extra they go wherever they are declared. What only they needed goes with them; what is
+    declared, or something else that is installed needs, stays. A module that imports them and does not import without
+    them keeps them from going.
     """
 
     verb: ClassVar[str] = "deps_remove"
@@ -113,14 +113,15 @@ class DepsRemove(Request, frozen=True, kw_only=True):
         """
         from bae_source.resources.deps.editing import Place, removed
 
-        place = None if self.group is None and self.extra is None else Place(self.group, self.extra)
+        settings = settings_of(workspace.files)
+        place = None if self.group is None and self.extra is None else Place(self.group, self.extra, settings)
         edited = removed(workspace, _names_of(self.dependencies), place)
         need = Requirements(drop=edited.gone, install=not self.files_only)
         return _planned(workspace, edited.text, edited.done, need)
 
 
 class DepsUpgrade(Request, frozen=True, kw_only=True):
-    """Install the newest releases that the project's requirements allow.
+    """Install the newest releases that the requirements allow; everything else stays, unless they need it newer.
 
     The lock keeps them; where there is none, the lowest version in pyproject.toml becomes the new one. A requirement
     in the place of a name changes what is allowed as well: `deps upgrade "rich>=14"`.

@@ -11,7 +11,9 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 from packaging.requirements import InvalidRequirement, Requirement
@@ -30,6 +32,7 @@ from bae_source.resources.deps.declared import PYPROJECT, Declarations, Declared
 
 _PROJECT = ("project",)
 _OTHERS = ("poetry", "pdm", "pipenv", "flit")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _ARCHIVES = (".whl", ".zip", ".gz", ".bz2", ".xz", ".tgz", ".egg")
 _BOUNDS = (">=", "~=", "==", ">")
 """Operators that say from which version on."""
@@ -41,21 +44,23 @@ class Place:
     Parameters:
         group: of PEP 735; None for none.
         extra: of the project; None for none.
+        settings: of pyproject.toml, where a list may have another spelling of the name.
 
     Raises:
-        RequestError: `invalid_arguments`, if both are given.
+        RequestError: `invalid_arguments`, if both are given, or one is no name.
     """
 
-    def __init__(self, group: str | None, extra: str | None) -> None:
+    def __init__(self, group: str | None, extra: str | None, settings: Mapping[str, Any]) -> None:
         if group is not None and extra is not None:
             raise RequestError(
                 "invalid_arguments", "A requirement is of a group or of an extra.", hints=["Leave one of them out."]
             )
         self.path: tuple[str, ...] = (*_PROJECT, "dependencies")
         if group is not None:
-            self.path = ("dependency-groups", group)
+            self.path = ("dependency-groups", _spelled(group, table(settings, "dependency-groups")))
         if extra is not None:
-            self.path = (*_PROJECT, "optional-dependencies", extra)
+            others = table(settings, *_PROJECT, "optional-dependencies")
+            self.path = (*_PROJECT, "optional-dependencies", _spelled(extra, others))
 
     def __str__(self) -> str:
         return ".".join(self.path)
@@ -63,6 +68,21 @@ class Place:
     def holds(self, each: Declared) -> bool:
         """Say whether a declared requirement stands here."""
         return each.path == PYPROJECT and (*each.table, each.key) == self.path
+
+
+def _spelled(name: str, others: Mapping[str, Any]) -> str:
+    """Return the name of a group or an extra as it stands among others, or as it is given.
+
+    Raises:
+        RequestError: `invalid_arguments` for what is no name.
+    """
+    if not _NAME.fullmatch(name):
+        raise RequestError(
+            "invalid_arguments",
+            f"{name!r} is no name of a group or an extra.",
+            hints=["It is to have letters, digits, and . _ - between them, such as dev or typing-tests."],
+        )
+    return next((each for each in others if normalised(each) == normalised(name)), name)
 
 
 def requirement_of(text: str) -> Requirement:
@@ -97,7 +117,7 @@ class Edited(Struct, frozen=True, kw_only=True):
     Parameters:
         text: of the file.
         done: what was done, as clauses; nothing where all was so already.
-        names: of the distributions that were put in, or changed.
+        names: of the distributions that are upgraded.
         gone: of those that nothing in the file declares any more.
     """
 
@@ -113,18 +133,36 @@ def added(workspace: Workspace, wanted: Sequence[Requirement], place: Place) -> 
     Raises:
         Refused: `unsafe_change`, if the place is not edited here.
     """
-    text, done, names = checked_text(workspace), [], []
+    text, done = checked_text(workspace), []
     _check_editable(workspace, place)
     for each in wanted:
         known = [(n, str(one)) for n, one in enumerate(_items(text, place.path)) if _named(one, each.name)]
+        same = [one for one in known if Requirement(one[1]).marker == each.marker]
         if not known:
             text = Document(text).add(place.path, str(each))
             done.append(f"added {each} to {place}")
-        elif known[0][1] != str(each) and Requirement(known[0][1]) != each:
-            text = Document(text).set((*place.path, known[0][0]), str(each))
-            done.append(f"changed {known[0][1]} to {each} in {place}")
-        names.append(normalised(each.name))
-    return Edited(text=text, done=tuple(done), names=tuple(names))
+            continue
+        if len(known) > 1 and len(same) != 1:
+            raise _several(each, place, [one for _, one in known])
+        number, before = (same or known)[0]
+        if (other := _with(Requirement(before), each)) != Requirement(before):
+            text = Document(text).set((*place.path, number), str(other))
+            done.append(f"changed {before} to {other} in {place}")
+    return Edited(text=text, done=tuple(done))
+
+
+def _with(known: Requirement, given: Requirement) -> Requirement:
+    """Return a declared requirement with the versions, extras and marker that are given for it, as far as they are.
+
+    alpha[x]>=1; python_version < "3.12"   with alpha          as it was
+                                           with alpha[y]>=2    alpha[x,y]>=2; python_version < "3.12"
+    """
+    other = Requirement(str(known))
+    other.extras |= given.extras
+    if given.specifier:
+        other.specifier, other.url = given.specifier, None
+    other.marker = given.marker or known.marker
+    return other
 
 
 def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> Edited:
@@ -136,7 +174,8 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
     """
     text, done = checked_text(workspace), []
     known = declared(workspace.files)
-    for name in map(normalised, names):
+    names = list(dict.fromkeys(map(normalised, names)))
+    for name in names:
         there = [each for each in known.found if each.name == name and (place is None or place.holds(each))]
         if not there:
             raise _not_declared(name, place, known)
@@ -144,7 +183,7 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
             text = _without(text, each)
             done.append(f"took {each.written} out of {'.'.join((*each.table, each.key))}")
     left = {each.name for each in known.found if place is not None and not place.holds(each)}
-    gone = [name for name in map(normalised, names) if name not in left]
+    gone = [name for name in names if name not in left]
     return Edited(text=text, done=tuple(done), gone=tuple(gone))
 
 
@@ -162,18 +201,19 @@ def upgraded(workspace: Workspace, wanted: Sequence[Requirement]) -> Edited:
         there = [one for one in known.found if one.name == name]
         if not there:
             raise _not_declared(name, None, known)
-        for one in there if each.specifier else ():
-            text = _changed(text, one, each)
-        wanted_before = listed(dict.fromkeys(one.written for one in there))
-        done.append(f"upgraded {name}, which was to be {wanted_before}")
+        for one in there:
+            if not _is_edited(one) or one.index is None:
+                raise _not_edited(one)
+            if each.specifier and Requirement(one.requirement).specifier != each.specifier:
+                text = _changed(text, one, each)
+                done.append(f"changed {one.written} to {name}{each.specifier}")
         names.append(name)
-    return Edited(text=text, done=tuple(done), names=tuple(names))
+    return Edited(text=text, done=tuple(done) or (f"upgrades {listed(names)}",), names=tuple(names))
 
 
 def _changed(text: str, each: Declared, wanted: Requirement) -> str:
     """Return the text with other versions of a declared requirement, whose extras and marker stay."""
-    if not _is_edited(each) or each.index is None:
-        raise _not_edited(each)
+    assert each.index is not None, "it stands in a list"
     other = Requirement(each.requirement)
     other.specifier = wanted.specifier
     return Document(text).set((*each.table, each.key, each.index), str(other))
@@ -190,9 +230,28 @@ def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(str(Requirement(each.requirement)) for each in met if _parses(each.requirement)))
 
 
+def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the extras and the groups of which everything is installed.
+
+    Parameters:
+        there: name and version of what is installed.
+    """
+    found = declared(workspace.files).found
+    extras = {each.key: True for each in found if each.table == (*_PROJECT, "optional-dependencies")}
+    groups = {each.key: True for each in found if each.table == ("dependency-groups",)}
+    for each in found:
+        for parts in (extras, groups):
+            if each.key in parts and each.name not in there:
+                parts[each.key] = False
+    return tuple(name for name, whole in extras.items() if whole), tuple(
+        name for name, whole in groups.items() if whole
+    )
+
+
 def _parses(text: str) -> bool:
+    """Say whether a requirement is one by name, and on one line, as installers read them from files."""
     try:
-        return Requirement(text).url is None
+        return Requirement(text).url is None and text.isprintable()
     except InvalidRequirement:
         return False
 
@@ -239,14 +298,28 @@ def _not_declared(name: str, place: Place | None, known: Declarations) -> Lookup
     )
 
 
+def _several(wanted: Requirement, place: Place, known: Sequence[str]) -> Refused:
+    return Refused(
+        "unsafe_change",
+        f"{place} has {wanted.name} several times, and {wanted} is not for one of them alone: {listed(known)}",
+        unchanged=True,
+        hints=["Give it the marker of one of them."],
+    )
+
+
 def _is_edited(each: Declared) -> bool:
-    """Say whether a requirement stands where it is edited: in a list of the project's own tables, or of uv's."""
+    """Say whether a requirement is one by name that stands in a list which is edited."""
+    return _is_in_list(each) and each.kind == "index"
+
+
+def _is_in_list(each: Declared) -> bool:
+    """Say whether a requirement stands in a list of the project's own tables, or of uv's."""
     own = each.table[:1] in (("project",), ("dependency-groups",)) or each.table == ("tool", "uv")
-    return each.path == PYPROJECT and own and each.kind == "index"
+    return each.path == PYPROJECT and own and each.kind != "own"
 
 
 def _without(text: str, each: Declared) -> str:
-    if not _is_edited(each):
+    if not _is_in_list(each):
         raise _not_edited(each)
     path = (*each.table, each.key)
     number = next(n for n, one in enumerate(_items(text, path)) if _named(one, each.name))
@@ -257,7 +330,7 @@ def _not_edited(each: Declared) -> Refused:
     where = ".".join((*each.table, each.key)) or f"line {each.line}"
     return Refused(
         "unsafe_change",
-        f"{each.written} stands in {each.path}, {where}, which is not edited here",
+        f"{each.written} stands in {each.path}, {where}, and is not changed here",
         unchanged=True,
         hints=["Use the tool that keeps it, or edit its text."],
     )

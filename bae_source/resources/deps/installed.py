@@ -87,7 +87,8 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
     Parameters:
         folders: those of its interpreter that hold packages.
         distributions: by normalised name.
-        python: the version of the interpreter as far as its folders tell, such as `3.12`; "" where they do not.
+        python: the version of the interpreter as far as its folders tell, such as `3.12` or `3.12.1`; "" where they do
+            not.
         sees_more: whether its interpreter sees what is installed for the system as well.
     """
 
@@ -131,7 +132,10 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _facts(self) -> dict[str, str]:
-        return {"python_version": self.python, "python_full_version": f"{self.python}.0"} if self.python else {}
+        if not self.python:
+            return {}
+        minor = ".".join(self.python.split(".")[:2])
+        return {"python_version": minor, "python_full_version": self.python if self.python != minor else f"{minor}.0"}
 
     @cached_property
     def _by_name(self) -> dict[str, list[Installed]]:
@@ -197,6 +201,20 @@ def releases(folders: Iterable[str]) -> dict[str, str]:
             if name:
                 found.setdefault(name, version)
     return found
+
+
+def records_in(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the records in a folder of packages, each with the name of its distribution."""
+    for record in _records(folder):
+        if name := _titled(record)[0]:
+            yield record, name
+
+
+def paths_of_record(record: Path) -> Iterator[str]:
+    """Yield the paths that the RECORD of a distribution lists, with those that leave the folder of packages."""
+    for line in (_beginning(record / "RECORD", _LARGEST_RECORD) or "").splitlines():
+        if path := next(csv.reader([line]), [""])[0]:
+            yield path
 
 
 def _deepest(found: Iterable[Installed], parts: list[str]) -> list[Installed]:

@@ -16,25 +16,27 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from packaging.requirements import Requirement
 
 from bae_source.errors import Refused, TransactionError
-from bae_source.model.plan import Release, Requirements
+from bae_source.model.plan import Release, Requirements, distribution_of
 from bae_source.resources.deps.declared import normalised
-from bae_source.resources.deps.environment import Site
+from bae_source.resources.deps.environment import Site, plain_version
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.programs import Surroundings, find_program
+from bae_source.system.scratch import Scratch
 
 LOCK = "uv.lock"
 _SECONDS = 600.0
 _MOST_KEPT = 16_000_000
 _LONGEST = 1500
 """Characters of a program's own reason in a message."""
-_LINE = re.compile(r"^ ?([-+~]) (\S+?)==(\S+)", re.MULTILINE)
+_LINE = re.compile(r"^ ?([-+~]) (\S+?)==(\S+)(.*)$", re.MULTILINE)
 """Line of uv that says what changes in an environment."""
 
 
@@ -53,11 +55,12 @@ class Resolution(Struct, frozen=True, kw_only=True):
 class Installer(Protocol):
     """A program that resolves and installs."""
 
-    def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:
+    def resolved(self, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> Resolution:
         """Return what meets requirements.
 
         Parameters:
             declared: what the project declares and shall be met beside them.
+            earlier: what it declared before.
 
         Raises:
             TransactionError: `resolution_failed`, with the program's own reason.
@@ -119,26 +122,33 @@ class _Pip:
         self._surroundings = surroundings
         self._site = site
 
-    def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:
-        words = ["install", "--dry-run", "--report", "-", *_QUIETLY, *_built(wanted, "--only-binary=:all:")]
-        words += ["--upgrade", "--upgrade-strategy=only-if-needed"] if wanted.upgrade else []
+    def resolved(self, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> Resolution:
+        gone = _dropped(self._site, wanted, declared, earlier)
         if not (wanted.add or wanted.upgrade):
-            return Resolution(releases=(*_dropped(self._site, wanted, declared),))
-        names = tuple(each for each in declared if normalised(_name(each)) in wanted.upgrade)
-        # With --upgrade all that is named becomes newest, so what is to stay as it is stands there with its version.
-        kept = _kept(self._site, declared, wanted) if wanted.upgrade else list(declared)
-        report = json.loads(self._say([*words, "--", *wanted.add, *names, *kept]))
-        return Resolution(releases=(*_reported(report, self._site), *_dropped(self._site, wanted, declared)))
+            return Resolution(releases=gone)
+        with Scratch() as folder:
+            report, limits = Path(folder, "report.json"), Path(folder, "constraints.txt")
+            words = ["install", "--dry-run", "--report", str(report), *_UNASKED, *_built(wanted, _NO_BUILD)]
+            if wanted.upgrade:
+                # All that is named becomes newest, so what else is declared limits what comes, and is not named.
+                limits.write_text("".join(f"{each}\n" for each in _limits(declared)))
+                words += ["--upgrade", "--upgrade-strategy=only-if-needed", "--constraint", str(limits)]
+                declared = [each for each in declared if distribution_of(each) in wanted.upgrade]
+            self._say(_UNMET, [*words, "--", *wanted.add, *declared], build=wanted.build)
+            found = json.loads(report.read_bytes())
+        return Resolution(releases=(*_reported(found, self._site), *gone))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
-            words = ["install", "--no-deps", *_QUIETLY, *([] if build else ["--only-binary=:all:"])]
-            self._say([*words, "--", *pins])
+            words = ["install", "--no-deps", "--quiet", *_UNASKED, *([] if build else [_NO_BUILD])]
+            self._say(_CANNOT_INSTALL, [*words, "--", *pins], build=build)
         if gone := [each.name for each in releases if each.after is None]:
-            self._say(["uninstall", "--yes", "--quiet", "--", *gone])
+            self._say(_CANNOT_INSTALL, ["uninstall", "--yes", "--quiet", "--", *gone], build=False)
 
-    def _say(self, words: Sequence[str]) -> bytes:
-        return _output(_run([self._site.python, "-m", "pip", *words], self._surroundings))
+    def _say(self, trouble: str, words: Sequence[str], *, build: bool) -> None:
+        # Isolated: else what lies in the project, or on PYTHONPATH, is imported in the place of pip's own modules.
+        pip = ["-m", "pip"] if build else ["-c", _WITHOUT_BUILDS.read_text("utf-8")]
+        _checked(_run([self._site.python, "-I", *pip, *words], self._surroundings), trouble)
 
 
 class _Uv:
@@ -147,25 +157,30 @@ class _Uv:
         self._surroundings = surroundings
         self._site = site
 
-    def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:
+    def resolved(self, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> Resolution:
+        gone = _dropped(self._site, wanted, declared, earlier)
         if not (wanted.add or wanted.upgrade):
-            return Resolution(releases=(*_dropped(self._site, wanted, declared),))
+            return Resolution(releases=gone)
         words = ["install", "--dry-run", *_built(wanted, "--no-build")]
         words += [f"--upgrade-package={name}" for name in wanted.upgrade]
-        said = self._pip([*words, "--", *wanted.add, *declared])
-        return Resolution(releases=(*_listed(said, self._site), *_dropped(self._site, wanted, declared)))
+        listed = self._pip(_UNMET, [*words, "--", *wanted.add, *declared])
+        return Resolution(releases=(*_listed(listed, self._site), *gone))
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
-            self._pip(["install", "--no-deps", *([] if build else ["--no-build"]), "--", *pins])
+            self._pip(_CANNOT_INSTALL, ["install", "--no-deps", *([] if build else ["--no-build"]), "--", *pins])
         if gone := [each.name for each in releases if each.after is None]:
-            self._pip(["uninstall", "--", *gone])
+            self._pip(_CANNOT_INSTALL, ["uninstall", "--", *gone])
 
-    def _pip(self, words: Sequence[str]) -> str:
+    def _pip(self, trouble: str, words: Sequence[str]) -> str:
         command, *rest = words
-        finished = _run([self._uv, "pip", command, "--python", self._site.python, *rest], self._surroundings)
-        _output(finished)
-        return finished.errors.decode("utf-8", "replace")
+        return self._say(trouble, ["pip", command, "--python", self._site.python, *rest], self._surroundings.root)
+
+    def _say(self, trouble: str, words: Sequence[str], folder: Path) -> str:
+        """Run uv, and return what it wrote for people."""
+        home = {"VIRTUAL_ENV": str(self._site.home)}
+        finished = _run([self._uv, *words], self._surroundings, folder=folder, more=home)
+        return _checked(finished, trouble).errors.decode("utf-8", "replace")
 
 
 class _LockedByUv(_Uv):
@@ -173,33 +188,37 @@ class _LockedByUv(_Uv):
         super().__init__(uv, surroundings, site)
         self._copy = copy
 
-    def resolved(self, wanted: Requirements, declared: Sequence[str]) -> Resolution:  # noqa: ARG002 - pyproject has it
+    def resolved(
+        self,
+        wanted: Requirements,
+        declared: Sequence[str],
+        earlier: Sequence[str],  # noqa: ARG002 - the lock has it
+    ) -> Resolution:
         folder = self._copy()
         build = _built(wanted, "--no-build")
-        upgrade = [f"--upgrade-package={name}" for name in wanted.upgrade]
-        self._in(folder, ["lock", *build, *upgrade])
-        before = set(_locked(self._surroundings.root / LOCK))
-        gone = before - set(_locked(folder / LOCK))
+        self._say(_UNMET, ["lock", *build, *(f"--upgrade-package={name}" for name in wanted.upgrade)], folder)
         lock = (folder / LOCK).read_bytes()
         if not wanted.install:
             return Resolution(releases=(), lock=lock)
+        gone = set(_locked(self._surroundings.root / LOCK)) - set(_locked(folder / LOCK))
         parts = [*(f"--extra={name}" for name in wanted.extras), *(f"--group={name}" for name in wanted.groups)]
-        words = ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-project", *parts, *build]
-        said = self._in(folder, words)
-        releases = {each.name: each for each in _listed(said, self._site)}
+        words = ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-workspace", *parts, *build]
+        releases = {each.name: each for each in _listed(self._say(_UNMET, words, folder), self._site)}
         there = self._site.versions()
-        for name in gone & there.keys():
+        for name in sorted(_spared(self._site, gone & there.keys(), declared)):
             releases.setdefault(name, Release(name=name, before=there[name], after=None))
         return Resolution(releases=tuple(releases.values()), lock=lock)
 
-    def _in(self, folder: Path, words: Sequence[str]) -> str:
-        home = str(Path(self._site.python).parent.parent)
-        finished = _run([self._uv, *words], self._surroundings, folder=folder, more={"VIRTUAL_ENV": home})
-        _output(finished)
-        return finished.errors.decode("utf-8", "replace")
 
-
-_QUIETLY = ("--quiet", "--disable-pip-version-check", "--no-input")
+_NO_BUILD = "--only-binary=:all:"
+_UNASKED = ("--disable-pip-version-check", "--no-input")
+_WITHOUT_BUILDS = Path(__file__).with_name("without_builds.py")
+_CAUSES = "The conflict is caused by:"
+"""The line of pip above the reasons of a conflict, which end at an empty line."""
+_UNMET = "The requirements cannot be met"
+_CANNOT_INSTALL = "What was resolved cannot be installed"
+_TOOLS = frozenset({"pip", "setuptools", "wheel", "uv"})
+"""Distributions that an environment has without being needed."""
 
 
 def _run(
@@ -218,34 +237,33 @@ def _run(
         raise TransactionError("resolution_failed", f"The installer cannot be started: {error}.") from error
 
 
-def _output(finished: Finished) -> bytes:
-    """Return what a program wrote.
+def _checked(finished: Finished, trouble: str) -> Finished:
+    """Return how a program ended, if it ended well.
 
     Raises:
         TransactionError: `resolution_failed`, if it failed or took too long.
     """
     if finished.timed_out:
-        raise TransactionError("resolution_failed", f"The installer took more than {_SECONDS:,.0f} s.")
+        raise TransactionError("resolution_failed", f"The installer took more than {_SECONDS:,.0f} s", unchanged=True)
     if finished.status:
-        reason = finished.errors.decode("utf-8", "replace").strip() or f"it ended with {finished.status}"
+        reason = finished.errors.decode("utf-8", "replace").strip() or f"the installer ended with {finished.status}"
+        _, cause, more = finished.output.decode("utf-8", "replace").partition(_CAUSES)
+        reason = "".join((cause, more.partition("\n\n")[0], "\n", reason)) if cause else reason
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
-        raise TransactionError("resolution_failed", f"The requirements cannot be met:\n{shown}", unchanged=True)
-    return finished.output
+        hint = "Name releases that fit; where one has no wheel, build lets it be built, which runs its code."
+        raise TransactionError("resolution_failed", f"{trouble}:\n{shown}", unchanged=True, hints=[hint])
+    return finished
 
 
 def _built(wanted: Requirements, refusing: str) -> list[str]:
     return [] if wanted.build else [refusing]
 
 
-def _name(requirement: str) -> str:
-    return re.match(r"[\w.-]*", requirement, re.ASCII)[0]  # type: ignore[index]
-
-
-def _kept(site: Site, declared: Sequence[str], wanted: Requirements) -> list[str]:
-    """Return what is installed of the declared, each with its version, but for what is upgraded."""
-    there = site.versions()
-    names = dict.fromkeys(normalised(_name(each)) for each in declared)
-    return [f"{name}=={there[name]}" for name in names if name in there and name not in wanted.upgrade]
+def _limits(declared: Sequence[str]) -> Iterator[str]:
+    """Yield the versions of what is declared, as pip's file of constraints takes them."""
+    for each in map(Requirement, declared):
+        marker = f"; {each.marker}" if each.marker is not None else ""
+        yield f"{normalised(each.name)}{each.specifier}{marker}"
 
 
 def _pins(releases: Sequence[Release]) -> list[str]:
@@ -258,43 +276,62 @@ def _reported(report: Mapping[str, Any], site: Site) -> Iterator[Release]:
     for each in report["install"]:
         name = normalised(each["metadata"]["name"])
         if each.get("is_direct"):
-            raise TransactionError(
-                "resolution_failed", f"{name} would come from a file or an address, and not from an index."
-            )
-        yield Release(name=name, before=there.get(name), after=each["metadata"]["version"])
+            raise _direct(name)
+        yield Release(name=name, before=there.get(name), after=plain_version(each["metadata"]["version"]))
 
 
 def _listed(said: str, site: Site) -> Iterator[Release]:
     """Yield what uv says that it would change."""
     there = site.versions()
     after: dict[str, str | None] = {}
-    for sign, name, version in _LINE.findall(said):
+    for sign, name, version, rest in _LINE.findall(said):
         if sign == "-":
             after.setdefault(normalised(name), None)
+        elif rest.strip():  # (from file:///…)
+            raise _direct(name)
         else:
-            after[normalised(name)] = version
+            after[normalised(name)] = plain_version(version)
     yield from (Release(name=name, before=there.get(name), after=version) for name, version in after.items())
 
 
-def _dropped(site: Site, wanted: Requirements, declared: Sequence[str]) -> Iterator[Release]:
-    """Yield what goes with requirements that are dropped: they, and what only they needed, unless it is declared.
+def _direct(name: str) -> TransactionError:
+    return TransactionError(
+        "resolution_failed",
+        f"{name} would come from a file or an address, and only what comes from an index is installed here",
+        unchanged=True,
+        hints=["Change the files alone (files_only), and install it by pip or uv."],
+    )
+
+
+def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> tuple[Release, ...]:
+    """Return what goes with requirements that are dropped: they, and what only they needed, unless it is declared.
 
     p declares alpha and gamma, alpha needs beta and delta, gamma needs delta        drop alpha: alpha, beta go
+
+    Where something else is installed at the same time, which may need it, what they needed stays.
     """
     if not wanted.drop:
-        return
-    there = site.versions()
-    needs = site.needs()
-    kept = {normalised(_name(each)) for each in declared} - set(wanted.drop)
-    gone: set[str] = set()
-    waiting = list(wanted.drop)
-    while waiting:
-        name = waiting.pop(0)
-        needing = {other for other, needed in needs.items() if name in needed and other != name}
-        if name in there and name not in gone | kept and needing <= gone:
-            gone.add(name)
-            waiting += sorted(needs.get(name, ()))
-    yield from (Release(name=name, before=there[name], after=None) for name in sorted(gone))
+        return ()
+    there, needs = site.versions(), site.needs((*declared, *earlier))
+    kept = {*map(distribution_of, declared)} - set(wanted.drop)
+    gone = set(wanted.drop) - kept
+    if not (wanted.add or wanted.upgrade):
+        waiting = sorted(gone)
+        while waiting:
+            new = needs.get(waiting.pop(), set()) - gone - kept - _TOOLS
+            new -= set(site.direct(new))
+            gone |= new
+            waiting += new
+    names = sorted(_spared(site, gone & there.keys(), declared))
+    return tuple(Release(name=name, before=there[name], after=None) for name in names)
+
+
+def _spared(site: Site, names: Collection[str], declared: Sequence[str]) -> set[str]:
+    """Return of some distributions those that nothing else needs which is installed."""
+    needs, gone = site.needs(declared), set(names)
+    while needed := gone & {one for other, several in needs.items() if other not in gone for one in several}:
+        gone -= needed
+    return gone
 
 
 def _locked(path: Path) -> Iterator[str]:
