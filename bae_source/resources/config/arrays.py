@@ -21,7 +21,7 @@ Splices = list[tuple[Span, str]]
 """Disjoint spans of a text, and what stands there afterwards."""
 
 _REST = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
-_COMMA = re.compile(r"((?:[ \t\r\n]++|#[^\n]*+)*+),")
+_COMMA = re.compile(r"(?>(?:[ \t\r\n]++|#[^\n]*+)*),")
 _SPACES = re.compile(r"[ \t]*+")
 
 

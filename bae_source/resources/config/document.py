@@ -107,9 +107,11 @@ class Document:
         path = self._present(key)
         scope = scope_of(self.text, self._scope, path)
         found = scope.below(path)
-        spans = [each.span for each in found] if scope.kind != "file" else extents(self.text, scope, found)
+        is_apart = scope.kind != "file"  # pairs of an inline table, or an item
+        spans = [each.span for each in found] if is_apart else extents(self.text, scope, found)
         line = self.text.count("\n", 0, spans[0].start) + 1
-        return Found(path=path, text="".join(each.cut(self.text) for each in spans), value=self.value(path), line=line)
+        text = (", " if is_apart else "").join(each.cut(self.text) for each in spans)
+        return Found(path=path, text=text, value=self.value(path), line=line)
 
     def set(self, key: str | Path, value: Any) -> str:
         """Return the text with another value of a key, or with a new key; its table is made where it is missing.
