@@ -95,6 +95,7 @@ def test_what_is_no_file_is_told_of(tmp_path: Path) -> None:
         ("config_set", ("tool.x", "\ud800"), "invalid_arguments"),
         ("config_set", ("tool.x", ""), "invalid_arguments"),
         ("config_set", ("tool.x", {"a": None}), "invalid_arguments"),
+        ("config_set", ("tool.x", "x" * 2_000_000), "unsafe_change"),
         ("config_rename", ("tool.ruff", "a.b"), "invalid_arguments"),
         ("config_rename", ("tool.ruff", "mypy"), "name_collision"),
     ],
