@@ -2,11 +2,13 @@
 
 For every pyproject.toml:
 
-1. every section is read, and its text stands in the file;
-2. in every table, inline ones and those that nothing but others imply among them, a new key is set and removed again,
-   and so is a key of a new table in it;
-3. a dependency is added to each list of requirements, and removed again;
-4. every key is renamed and named back, and every array gets an item and loses it.
+1. every key is read, and its text stands in the file;
+2. in every table, inline ones and those that only others imply among them, a new key is set and removed again, and so
+   is a key of a new table in it;
+3. a dependency is added to every array, those of requirements among them, and removed again;
+4. every key is renamed and named back.
+
+The same is done with other line ends, a byte order mark, and no end of the last line.
 
     python -m benchmarks.config                      the pinned releases of the corpus, which pip fetches
     python -m benchmarks.config sdists/ ~/projects   besides what lies there: folders, and source distributions in them
@@ -28,7 +30,7 @@ from typing import Any
 
 from bae_source.errors import ResourceError, SourceError
 from bae_source.model.text import counted
-from bae_source.resources.config.document import NAME, Document
+from bae_source.resources.config.document import NAME, Document, same
 from bae_source.resources.config.key import Path as Key
 from bae_source.resources.config.key import written_key, written_name
 from benchmarks import corpus
@@ -102,7 +104,7 @@ def _keys(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
 def _is_read(document: Document, key: Key) -> bool:
     """Say whether every line that is read stands in the file; a table may lie there in pieces."""
     found, text = document.read(key).text, document.text
-    return found in text or all(line in text for line in found.splitlines())
+    return found in text or all(piece in text for line in found.splitlines() for piece in line.split(", "))
 
 
 def _set_and_removed(document: Document, new: Key, top: Key) -> bool:
@@ -125,7 +127,7 @@ def _renamed_and_back(document: Document, key: Key) -> bool:
     """Rename a key and name it back; its quotes are those that it needs, which the file may have more of."""
     changed = Document(document.rename(key, _NEW))
     back = changed.rename((*key[:-1], _NEW), written_name(str(key[-1])))
-    return Document(back).data == document.data and len(back.splitlines()) == len(document.text.splitlines())
+    return same(Document(back).data, document.data) and len(back.splitlines()) == len(document.text.splitlines())
 
 
 def texts_in(place: Path) -> Iterator[tuple[str, str]]:

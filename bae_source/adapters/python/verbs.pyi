@@ -95,7 +95,7 @@ class Deps:
         """Take dependencies out of pyproject.toml, the lock and the environment."""
 
     def upgrade(self, *requirements: str, build: bool = False, files_only: bool = False, **how: Unpack[How]) -> Outcome:
-        """Install the newest releases that the project's requirements allow."""
+        """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
 
 class Exports:
     def add(
@@ -617,7 +617,7 @@ class CodeVerbs:
         files_only: bool = False,
         **how: Unpack[How],
     ) -> Outcome:
-        """Install the newest releases that the project's requirements allow."""
+        """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
 
     def config_read(self, section: str = "") -> Text:
         """Read pyproject.toml: which sections there are, or one of them as it stands."""

@@ -20,8 +20,8 @@ from bae_source.resources.config.entries import Entry, Scope, newline_at
 Splices = list[tuple[Span, str]]
 """Disjoint spans of a text, and what stands there afterwards."""
 
-_REST = re.compile(r"[ \t]*,?[ \t]*(?:#[^\n]*)?\r?\n")
-_COMMA = re.compile(r"((?:[ \t\r\n]++|#[^\n]*+)*+),")
+_REST = re.compile(r"[ \t]*+,?[ \t]*+(?:#[^\n]*+)?\r?\n")
+_COMMA = re.compile(r"(?>(?:[ \t\r\n]++|#[^\n]*+)*),")
 _SPACES = re.compile(r"[ \t]*+")
 
 

@@ -21,14 +21,14 @@ from bae_source.resources.config.key import NAME, Path, decoded
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _BLANK = re.compile(r"[ \t]*+")
 _STRING = (
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}'
-    r"|'''(?:[^']|'{1,2}(?!'))*+'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*+"'
+    r'"""(?>(?:[^"\\]|\\.|"{1,2}(?!"))*)"{3,5}'
+    r"|'''(?>(?:[^']|'{1,2}(?!'))*)'{3,5}"
+    r'|"(?>(?:[^"\\\n]|\\.)*)"'
     r"|'[^'\n]*+'"
 )
 _VALUE = re.compile(rf"{_STRING}|[^\s#,\]}}]++(?:[ ][^\s#,\]}}]++)?", re.DOTALL)
 _INSIDE = re.compile(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|[^\[\]{{}}\"'#]++", re.DOTALL)
-_BETWEEN = re.compile(r"(?:[ \t\r\n,]++|#[^\n]*+)*+")
+_BETWEEN = re.compile(r"(?>(?:[ \t\r\n,]++|#[^\n]*+)*)")
 _EQUALS = re.compile(r"[ \t]*+=[ \t]*+")
 _DOT = re.compile(r"[ \t]*+\.[ \t]*+")
 _REST_OF_LINE = re.compile(r"[^\n]*+\n?")

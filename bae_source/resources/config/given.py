@@ -120,11 +120,22 @@ def _read(text: str, *, may_be_word: bool) -> Written:
 def _other_type(path: Path, given: Value, value: Written, kinds: str, *, is_item: bool) -> RequestError:
     shown, verb = written_key(path), f"config {'add' if is_item else 'set'}"
     what = f"the items of {shown} are each {kinds}" if is_item else f"{shown} is {kinds}"
-    hints = [Call(verb, key=shown, value=given, retype=True, then="changes the type.")]
+    hints = [_call(verb, shown, given, "changes the type.", retype=True)]
     if isinstance(given, str) and "string" in kinds:
-        hints.insert(0, Call(verb, key=shown, value=written(given).text, then="writes it as a string."))
+        hints.insert(0, _call(verb, shown, written(given).text, "writes it as a string."))
     return RequestError(
         "invalid_arguments",
         f"{value.text[:_LONGEST]} is {kind_of(value.value)}, and {what}; nothing was changed.",
         hints=hints,
     )
+
+
+def _call(verb: str, key: str, given: Value, then: str, *, retype: bool = False) -> Call:
+    """Return a call with a value, which the command line takes by its place."""
+    import shlex  # 5 ms, which most calls need not
+
+    text = given if isinstance(given, str) else written(given).text
+    flags = ["--retype"] if retype else []
+    words = [*flags, "--", key, text] if text.startswith("-") else [key, text, *flags]
+    more = {"retype": True} if retype else {}
+    return Call(verb, line=f"{verb} {shlex.join(words)}", then=then, key=key, value=given, **more)

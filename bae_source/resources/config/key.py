@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 
 MOST_PARTS = 50
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-NAME = re.compile(r"""[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'""")
+NAME = re.compile(r"""[A-Za-z0-9_-]++|"(?>(?:[^"\\\n]|\\.)*)"|'[^'\n]*+'""")
 """A part of a key as a file writes it."""
 _INDEX = re.compile(r"[ \t]*\[[ \t]*([0-9]{1,9})[ \t]*\]")
 _DOT = re.compile(r"[ \t]*\.[ \t]*")
@@ -74,9 +74,10 @@ def written_name(name: str) -> str:
     """Return a part of a key as a file has it: bare where that can be."""
     if _BARE.fullmatch(name):
         return name
-    from bae_source.resources.config.written import written  # tomlkit, for few keys
+    from tomlkit import item  # 40 ms, for few keys
 
-    return written(name).text
+    text: str = item(name).as_string()
+    return text
 
 
 def written_key(path: Sequence[str | int]) -> str:

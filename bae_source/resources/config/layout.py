@@ -25,8 +25,8 @@ from bae_source.resources.config.arrays import Splices
 from bae_source.resources.config.entries import BOM, Entry, Scope, newline_at
 from bae_source.resources.config.key import Path, header_of, written_name
 
-_COMMENTS = re.compile(r"(?:[ \t]*#[^\n]*(?:\n|\Z))*+")
-_BLANKS = re.compile(r"(?:[ \t]*\r?\n)*+")
+_COMMENTS = re.compile(r"(?>(?:[ \t]*#[^\n]*(?:\n|\Z))*)")
+_BLANKS = re.compile(r"(?>(?:[ \t]*\r?\n)*)")
 _BLANK = re.compile(r"[ \t]*\r?\n")
 _EQUALS = re.compile(r" ?= ?")
 _INDENT = re.compile(r"[ \t]*")

@@ -26,6 +26,7 @@ _SHOWN = 80
 _NAME = re.compile(r"[A-Z0-9]|[A-Z0-9][A-Z0-9._-]*[A-Z0-9]", re.IGNORECASE)
 _BACKEND = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
 _REQUIRED = ("name", "version")
+_NEVER_DYNAMIC = ("name", "dynamic")
 
 
 class Problem(Struct, frozen=True):
@@ -71,7 +72,7 @@ def _project(table: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(f"project.{name[:_SHOWN]} is no key that the standard knows{_close(name)}", refuses=False)
         else:
             yield from check(("project", name), value)
-        if name != "dynamic" and name in dynamic:
+        if name not in _NEVER_DYNAMIC and name in dynamic:
             yield Problem(f"project.{name} is there, and dynamic as well")
 
 
@@ -309,7 +310,7 @@ def _pattern(text: str) -> str | None:
 
 
 def _may_be_dynamic(text: str) -> str | None:
-    return None if text in _KEYS and text not in ("name", "dynamic") else "is no key that may be dynamic"
+    return None if text in _KEYS and text not in _NEVER_DYNAMIC else "is no key that may be dynamic"
 
 
 def _named(path: Path, name: str) -> Iterator[Problem]:

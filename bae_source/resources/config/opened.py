@@ -16,7 +16,7 @@ from bae_source.model.changeset import between, digest
 from bae_source.model.outcome import ETAG, PREVIEW, Notice
 from bae_source.model.plan import Plan
 from bae_source.model.text import counted
-from bae_source.project.files.settings import content_of, parsed_toml, table
+from bae_source.project.files.settings import LARGEST, content_of, parsed_toml, table
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME, Document, same
 from bae_source.resources.config.key import Path, path_of, written_key
@@ -92,12 +92,20 @@ def planned(
     if path[:2] == _OURS:
         raise _not_ours()
     text, summary = change(file.document, path)
+    after = text.encode()
+    if len(after) > LARGEST:
+        raise Refused(
+            "unsafe_change",
+            f"With this change {NAME} would have more than {LARGEST:,} bytes, and could not be read as settings",
+            unchanged=True,
+            hints=["Give a shorter value."],
+        )
     later = Document(text)
     ours = [table(each.data, "tool").get(_OURS[1]) for each in (file.document, later)]
     if not same(*ours):
         raise _not_ours()
     return Plan(
-        changes=between({NAME: file.content}, {NAME: text.encode()}),
+        changes=between({NAME: file.content}, {NAME: after}),
         changed=(_ADDRESS,),
         seen=(file.etag_of(path),),
         modules=(),

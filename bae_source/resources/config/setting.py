@@ -41,7 +41,7 @@ class ConfigSet(Request, frozen=True, kw_only=True):
         "config set tool.ruff.line-length 100",
         "config set project.version '\"1.2.0\"'",
         'config set tool.ruff.lint.select \'["E", "F"]\' --dry-run',
-        "config set tool.pytest.ini_options.testpaths tests --retype",
+        "config set tool.ruff.target-version py312 --retype",
     )
     idempotent: ClassVar[bool] = True
 
@@ -84,7 +84,7 @@ class ConfigAdd(Request, frozen=True, kw_only=True):
     examples: ClassVar[tuple[str, ...]] = (
         "config add tool.ruff.lint.select E",
         "config add project.dependencies 'httpx>=0.27'",
-        "config add tool.mypy.overrides '{ module = \"app.*\", strict = true }'",
+        "config add tool.mypy.overrides '{ module = \"app.*\" }'",
     )
     idempotent: ClassVar[bool] = True
 

@@ -14,6 +14,8 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.errors import RequestError
+from bae_source.model.text import is_text
+from bae_source.resources.config.key import written_name
 
 _WIDEST = 100
 """Characters of an array on one line; a longer one has a line an item."""
@@ -92,17 +94,13 @@ def _text(value: Any) -> str:
     from tomlkit import item  # 40 ms, which reading need not pay
 
     text: str = item(value).as_string()
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise _no_value("Half a pair of surrogates is no character of TOML") from None
+    if not is_text(text):
+        raise _no_value("Half a pair of surrogates is no character of TOML")
     return text
 
 
 def _table(value: Mapping[Any, Any]) -> str:
-    from bae_source.resources.config.key import written_name  # which writes names that have to be quoted by this
-
-    if not all(isinstance(name, str) for name in value):
+    if not all(isinstance(name, str) and is_text(name) for name in value):
         raise _no_value("A key of TOML is a string")
     pairs = [f"{written_name(name)} = {_text(each)}" for name, each in value.items()]
     return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
