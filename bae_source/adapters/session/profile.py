@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bae_source.adapters.offer import CALL, CHANGE, FULL, Offer, Relay, offered
-from bae_source.adapters.session.places import PLACES, TRANSACTION, Place, call_name, close_tools, holders, short_name
+from bae_source.adapters.session.places import (
+    PLACES,
+    TRANSACTION,
+    Place,
+    call_name,
+    close_tools,
+    holders,
+    short_name,
+    verb_of,
+)
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect, Request
@@ -82,9 +91,8 @@ class Profile:
         """Return the places that offer a tool, by its verb or its name there, each with its call from anywhere."""
         found = []
         for place in map(PLACES.__getitem__, holders(name)):
-            short = short_name(place, name)
-            if short in self.names(place):
-                found.append((call_name(place), f"{call_name(place)}.{short}"))
+            if (verb := verb_of(place, name)) in self.tools(place):
+                found.append((call_name(place), f"{call_name(place)}.{short_name(place, verb)}"))
         return tuple(found)
 
     def close(self, name: str) -> list[str]:
