@@ -257,7 +257,7 @@ def test_a_dependency_and_the_code_that_imports_it_are_one_change(root: Path) ->
     with nothing_changed(root), pytest.raises(ResourceError) as caught:
         src.apply(requests=asked)
     assert caught.value.code == "reload_failed"
-    asked = [{"do": "deps add", "requirements": ["gamma"]}, {"do": "deps remove", "names": ["gamma"]}]
+    asked = [{"do": "deps add", "requirements": ["gamma"]}, {"do": "deps remove", "dependencies": ["gamma"]}]
     with nothing_changed(root):
         assert src.apply(requests=asked).status == "unchanged"
 

@@ -114,12 +114,12 @@ def test_a_session_changes_dependencies_and_goes_on_with_them(root: Path) -> Non
     before = files_of(root)
     with Session(root) as session:
         ran = session.run(
-            'source.deps()\ndeps_add("alpha<2")\nfirst = deps_get("alpha").VERSION\ndeps_upgrade("alpha>=2")\n'
-            "import alpha\n(first, deps_get('alpha').VERSION, alpha.VERSION)"
+            'source.deps()\nadd("alpha<2")\nfirst = get("alpha").VERSION\nupgrade("alpha>=2")\n'
+            "import alpha\n(first, get('alpha').VERSION, alpha.VERSION)"
         )
         assert ran.text.rstrip().endswith("('1.1', '2.0', '2.0')"), ran.text
         assert not ran.outcome.errors
-        ran = session.run("source.undo()\nsource.undo()\ndeps_remove('nosuch')")
+        ran = session.run("source.undo()\nsource.undo()\nremove('nosuch')")
         assert "nosuch is not declared by this project." in ran.text, ran.text
     assert (files_of(root), versions(root)) == (before, {})
 
@@ -135,7 +135,7 @@ def test_a_client_of_the_server_changes_dependencies_by_one_tool(root: Path) -> 
             added = (await client.call_tool("change", asked)).structured_content
             assert added["status"] == "applied"
             assert added["text"].endswith("Installs gamma 1.0, alpha 2.0, beta 1.0.")
-            asked = {"verb": "deps_get", "arguments": {"name": "gamma"}}
+            asked = {"verb": "deps_get", "arguments": {"dependency": "gamma"}}
             got = (await client.call_tool("call", asked)).structured_content
             assert got["text"] == "gamma 1.0 gives gamma."
             asked = {"verb": "deps_add", "arguments": {"requirements": ["nosuch"]}}
