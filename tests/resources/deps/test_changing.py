@@ -20,9 +20,7 @@ from tests.resources.deps.installable import (
     install,
     installed,
     packages,
-    source_archive,
     versions,
-    wheel,
 )
 
 
@@ -300,39 +298,6 @@ def test_a_release_with_which_tests_fail_is_not_kept_and_what_failed_before_is_n
     outcome = src.deps.upgrade("alpha", verify=["tests"])
     assert {each.name: each.result for each in outcome.checks} == {"install": "passed", "tests": "failed_before"}
     assert versions(root)["alpha"] == "2.0"
-
-
-def test_wheels_that_cannot_be_installed_and_those_that_would_be_built_leave_everything_alone(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "others"
-    folder.mkdir()
-    wheel(folder, "evil", "1.0", requires=["gamma"], files={"../../../../../../evil.txt": "out"})
-    wheel(folder, "other", "1.0", requires=["built"])
-    built = tmp_path / "built"
-    source_archive(folder, "built", "1.0", marks=built)
-    wheel(folder, "led", "1.0", requires=[f"built @ file://{folder}/built-1.0.tar.gz"])
-    monkeypatch.setenv("PIP_FIND_LINKS", f"{os.environ['PIP_FIND_LINKS']} {folder}")
-    Source(root).deps.add("alpha<2")
-    error = refused(root, "add", "evil")
-    assert error.code == "resolution_failed"
-    assert error.message.startswith("What was resolved cannot be installed:\n")
-    assert error.message.endswith("; nothing was changed.")
-    assert not (tmp_path / "evil.txt").exists()
-    for name in ("built", "other"):
-        error = refused(root, "add", name)
-        assert "No matching distribution found for built" in error.message
-        assert "build lets it be built" in error.hints[0]
-    for options in ({}, {"dry_run": True}):
-        assert "this needs a program to build or fetch it" in refused(root, "add", "led", **options).message
-    assert not built.exists(), "nothing was built, nor on trial what a wheel names by its address"
-    assert "an address" in refused(root, "add", "led", build=True).message
-    built.unlink()
-    Source(root).deps.add("other", build=True)
-    assert (built.read_text(), versions(root)["built"]) == ("built", "1.0")
-    assert Source(root).undo().status == "applied"
-    assert Source(root).redo().status == "applied"
-    assert versions(root)["built"] == "1.0", "what was allowed to be built may be built again"
 
 
 def test_what_came_from_a_folder_is_not_replaced_since_no_index_could_bring_it_back(root: Path, links: Path) -> None:
