@@ -29,7 +29,7 @@ from bae_source.engine.dependencies import let_go
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import between, digest
 from bae_source.model.outcome import Check, Notice
-from bae_source.model.plan import ModuleFile, Plan, Release, in_words
+from bae_source.model.plan import ModuleFile, Plan, Release, distribution_of, in_words
 from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import package_folders, python_version
@@ -38,7 +38,7 @@ from bae_source.resources.deps.declared import declared
 from bae_source.resources.deps.editing import parts_there, raised, to_be_met
 from bae_source.resources.deps.environment import Site
 from bae_source.resources.deps.imported import imports_outside
-from bae_source.resources.deps.installed import distributions_in
+from bae_source.resources.deps.installed import distributions_in, is_linked
 from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
 from bae_source.resources.deps.saved import Saved
 from bae_source.state.folders import StateFolders
@@ -112,7 +112,7 @@ class Installing:
         there = self.site.versions()
         extras, groups = parts_there(self._workspace, there)
         wanted = replace(wanted, extras=(*wanted.extras, *extras), groups=(*wanted.groups, *groups))
-        met = to_be_met(after, there)
+        met = [*to_be_met(after, there), *(self._imported(wanted.drop) if wanted.drop else ())]
         found = self._installer(copy).resolved(wanted, met, to_be_met(self._workspace, there))
         self._check_releases(found.releases, met)
         contents = {LOCK: found.lock} if found.lock is not None else dict(raised(after, wanted.upgrade, found.releases))
@@ -149,6 +149,8 @@ class Installing:
         try:
             installer.install(wanted, build=plan.requirements is not None and plan.requirements.build)
             self._check(wanted, after)
+            wants = {distribution_of(each) for each in to_be_met(after, self.site.versions())}
+            self.site.unrequest([each.name for each in wanted if each.before is None and each.name not in wants])
             swap = Swap({*given, *self._given(names)}, self.site.folders)
             swap.make()
             let_go()
@@ -182,7 +184,8 @@ class Installing:
         Raises:
             Refused: `forbidden`.
         """
-        is_others = not self._surroundings.is_named and self._own not in self.site.versions()
+        around = self._surroundings
+        is_others = not around.is_named and not is_linked(self.site.folders, self._own, around.root)
         if is_others or not self.site.folders:
             reason = "The project has no environment of its own to install into"
             raise Refused(
@@ -244,6 +247,13 @@ class Installing:
         """Return the names that can be imported of distributions, as they are installed now."""
         every = (each for folder in self.site.folders for each in distributions_in(folder))
         return {name for each in every if each.name in names for name in each.gives}
+
+    def _imported(self, gone: Sequence[str]) -> list[str]:
+        """Return the distributions that code of the project imports, but for those that it is to do without."""
+        tops = {each.dotted.partition(".")[0] for each in imports_outside(self._workspace).found}
+        every = (each for folder in self.site.folders for each in distributions_in(folder))
+        given = {each.name for each in every if any(name.partition(".")[0] in tops for name in each.gives)}
+        return sorted(given - set(gone))
 
     def _users(self, releases: Sequence[Release]) -> tuple[ModuleFile, ...]:
         """Return the modules of the project that import what another release takes the place of, or nothing."""

@@ -83,9 +83,9 @@ class DepsAdd(Request, frozen=True, kw_only=True):
 class DepsRemove(Request, frozen=True, kw_only=True):
     """Take dependencies out of pyproject.toml, the lock and the environment.
 
-    Without a group or an extra they go wherever they are declared. What only they needed goes with them; what is
-    declared, or something else that is installed needs, stays. A module that imports them and does not import without
-    them keeps them from going.
+    Without a group or an extra they go wherever they are declared. Out of the environment they go where nothing else
+    that is installed or declared needs them, and with them what only they needed, unless code imports it or it was
+    installed by itself. Modules of the project that import them have to import without them.
     """
 
     verb: ClassVar[str] = "deps_remove"

@@ -48,6 +48,7 @@ class Dependency(Struct, frozen=True, kw_only=True):
         installed: its release; "" where that is not known, None where it is not installed.
         importers: the modules that import it: of the code, optionally, for types alone, of tests, beside.
         is_missing: whether it should be installed, and is not.
+        is_unfit: whether another release is installed than is wanted.
         is_guessed: whether its importers are found by its name alone.
         problem: what is wrong with its metadata.
     """
@@ -58,6 +59,7 @@ class Dependency(Struct, frozen=True, kw_only=True):
     installed: str | None = None
     importers: Mapping[str, tuple[str, ...]] = {}
     is_missing: bool = False
+    is_unfit: bool = False
     is_guessed: bool = False
     problem: str = ""
 
@@ -299,6 +301,7 @@ class Compared:
             installed=there.version if there else None,
             importers={kind: tuple(users[kind]) for kind in _KINDS if kind in users},
             is_missing=self._is_missing(one),
+            is_unfit=self._is_unfit(one),
             is_guessed=one.name in self._guessed,
             problem=self._problem(one.name),
         )
@@ -310,6 +313,14 @@ class Compared:
         if self.environment is None or self._installed(one.name):
             return False
         return _must_be_there(one) and self._applies(one)
+
+    def _is_unfit(self, one: Declared) -> bool:
+        there = self._installed(one.name)
+        if there is None or not there.version or one.kind != "index" or not one.versions or not self._applies(one):
+            return False
+        from packaging.specifiers import SpecifierSet  # 40 ms, which help need not pay
+
+        return not SpecifierSet(one.versions).contains(there.version, prereleases=True)
 
     def _installed(self, name: str) -> Installed | None:
         return self.environment.distributions.get(name) if self.environment else None

@@ -135,6 +135,14 @@ def added(workspace: Workspace, wanted: Sequence[Requirement], place: Place) -> 
     """
     text, done = checked_text(workspace), []
     _check_editable(workspace, place)
+    own = declared(workspace.files).project
+    if itself := next((each for each in wanted if normalised(each.name) == own and not each.extras), None):
+        raise Refused(
+            "unsafe_change",
+            f"{itself.name} is the project itself, which needs no declaration",
+            unchanged=True,
+            hints=[f"With an extra, {itself.name}[extra] declares what that brings."],
+        )
     for each in wanted:
         known = [(n, str(one)) for n, one in enumerate(_items(text, place.path)) if _named(one, each.name)]
         same = [one for one in known if Requirement(one[1]).marker == each.marker]
@@ -350,7 +358,10 @@ def _check_editable(workspace: Workspace, place: Place) -> None:
         Refused: `unsafe_change`.
     """
     settings = settings_of(workspace.files)
-    tool = next((each for each in _OTHERS if each in table(settings, "tool") and not table(settings, "project")), None)
+    tools = table(settings, "tool")
+    tool = next((each for each in _OTHERS if each in tools and not table(settings, "project")), None)
+    if tool is None and place.path[0] == "dependency-groups" and table(settings, "tool", "poetry", "group"):
+        tool = "poetry"
     if tool is not None:
         raise Refused(
             "unsafe_change",

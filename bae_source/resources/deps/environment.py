@@ -30,6 +30,8 @@ from bae_source.resources.deps.installed import (
 
 _ADDRESS = "direct_url.json"
 """The file of a record that says that a distribution came from an address or a folder, and not from an index."""
+_REQUESTED = "REQUESTED"
+"""The file in a record that says so (PEP 376)."""
 
 
 class Unmet(Struct, frozen=True, kw_only=True):
@@ -90,6 +92,16 @@ class Site:
         """Return those of some distributions that came from a folder or an address, and not from an index."""
         found = (each for each in self.records(names) if Path(*each, _ADDRESS).is_file())
         return sorted({normalised(record.partition("-")[0]) for _, record in found})
+
+    def requested(self, names: Collection[str]) -> list[str]:
+        """Return those of some distributions that were installed by themselves, and not for others (PEP 376)."""
+        found = (each for each in self.records(names) if Path(*each, _REQUESTED).is_file())
+        return sorted({normalised(record.partition("-")[0]) for _, record in found})
+
+    def unrequest(self, names: Collection[str]) -> None:
+        """Note of some distributions that they were installed for others, which installers of pins cannot know."""
+        for each in self.records(names):
+            Path(*each, _REQUESTED).unlink(missing_ok=True)
 
     def changes(self, before: Mapping[str, str]) -> tuple[Release, ...]:
         """Return what changed since it had other versions."""

@@ -62,7 +62,10 @@ class DepsGet(Request, frozen=True, kw_only=True):
             raise LookupFailed(
                 "symbol_not_found",
                 f"{self.dependency} is not installed in the project's environment.",
-                hints=[Call("deps add", requirements=[self.dependency], then="declares and installs it.")],
+                hints=[
+                    Call("deps list", dependencies=[self.dependency], then="says whether it is declared."),
+                    Call("deps add", requirements=["NAME"], then="declares and installs a distribution by its name."),
+                ],
             )
         if not found.gives:
             raise LookupFailed(

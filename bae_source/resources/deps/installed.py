@@ -166,7 +166,7 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
 def environment_of(workspace: Workspace, own: str) -> Environment | None:
     """Return what is installed for a project; None where it has no environment that can be read.
 
-    The Python that runs us counts as the project's if that names no other, and the project itself is installed there.
+    The Python that runs us counts as the project's if that names no other, and the project's folder is linked there.
 
     Parameters:
         own: the project's own name, normalised.
@@ -187,9 +187,24 @@ def environment_folders(workspace: Workspace, own: str) -> tuple[str, ...]:
     """Return the folders in which the packages of a project's environment lie; none where it has none."""
     around = workspace.kept.surroundings
     folders = tuple(each for each in workspace.kept.packages if _names(each))
-    if around is not None and not around.is_named and own not in releases(folders):
+    if around is not None and not around.is_named and not is_linked(folders, own, around.root):
         return ()
     return folders
+
+
+def is_linked(folders: Iterable[str], own: str, root: Path) -> bool:
+    """Say whether a project is installed in some folders as what lies in its own folder, and not as a release of it.
+
+    Parameters:
+        own: the project's own name, normalised.
+        root: its folder, without links.
+    """
+    found = (each for folder in folders for each in distributions_in(folder) if each.name == own and each.editable)
+    return any(root.is_relative_to(place) or place.is_relative_to(root) for place in (_real(each) for each in found))
+
+
+def _real(one: Installed) -> Path:
+    return Path(os.path.realpath(one.editable))
 
 
 def releases(folders: Iterable[str]) -> dict[str, str]:

@@ -246,6 +246,7 @@ def _line(one: Dependency, *, is_known: bool) -> str:
         facts.append("not installed")
     elif is_known:
         facts.append("not installed, and needed for building alone")
+    facts += ["which does not fit"] if one.is_unfit else []
     facts += [one.problem] if one.problem else []
     counts = [(len(modules), _WORDS[kind]) for kind, modules in one.importers.items() if modules]
     users = ", ".join(

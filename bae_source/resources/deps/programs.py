@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -84,7 +85,9 @@ def installer_of(surroundings: Surroundings, site: Site, copy: Callable[[], Path
         Refused: `forbidden`, if there is no program for it.
     """
     root = surroundings.root
-    uv = find_program("uv", site.python, surroundings.environment.get("PATH", os.defpath)) or _own_uv()
+    search_path = surroundings.environment.get("PATH", os.defpath)
+    # That of the caller first: the one in the environment may change with it, and each writes locks in its own way.
+    uv = shutil.which("uv", path=search_path) or find_program("uv", site.python, search_path) or _own_uv()
     if is_locked(root) and uv:
         return _LockedByUv(uv, surroundings, site, copy)
     if is_locked(root):
@@ -168,7 +171,12 @@ class _Uv:
 
     def install(self, releases: Sequence[Release], *, build: bool) -> None:
         if pins := _pins(releases):
-            self._pip(_CANNOT_INSTALL, ["install", "--no-deps", *([] if build else ["--no-build"]), "--", *pins])
+            words = ["install", "--no-deps", *([] if build else ["--no-build"])]
+            try:
+                self._pip(_CANNOT_INSTALL, [*words, "--", *pins])
+            except TransactionError:
+                # Settings of the project, such as `exclude-newer`, may forbid a release that was there before.
+                self._pip(_CANNOT_INSTALL, [*words, "--no-config", "--", *pins])
         if gone := [each.name for each in releases if each.after is None]:
             self._pip(_CANNOT_INSTALL, ["uninstall", "--", *gone])
 
@@ -202,7 +210,7 @@ class _LockedByUv(_Uv):
             return Resolution(releases=(), lock=lock)
         gone = set(_locked(self._surroundings.root / LOCK)) - set(_locked(folder / LOCK))
         parts = [*(f"--extra={name}" for name in wanted.extras), *(f"--group={name}" for name in wanted.groups)]
-        words = ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-workspace", *parts, *build]
+        words = ["sync", "--frozen", "--inexact", "--dry-run", "--active", "--no-install-workspace", *parts]
         releases = {each.name: each for each in _listed(self._say(_UNMET, words, folder), self._site)}
         there = self._site.versions()
         for name in sorted(_spared(self._site, gone & there.keys(), declared)):
@@ -210,11 +218,14 @@ class _LockedByUv(_Uv):
         return Resolution(releases=tuple(releases.values()), lock=lock)
 
 
+_MOST_VERSIONS = 8
 _NO_BUILD = "--only-binary=:all:"
 _UNASKED = ("--disable-pip-version-check", "--no-input")
 _WITHOUT_BUILDS = Path(__file__).with_name("without_builds.py")
 _CAUSES = "The conflict is caused by:"
 """The line of pip above the reasons of a conflict, which end at an empty line."""
+_NOISE = re.compile(r"^WARNING: .*\n?", re.MULTILINE)
+_VERSIONS = re.compile(r"\(from versions: ([^()]*)\)")
 _UNMET = "The requirements cannot be met"
 _CANNOT_INSTALL = "What was resolved cannot be installed"
 _TOOLS = frozenset({"pip", "setuptools", "wheel", "uv"})
@@ -249,10 +260,17 @@ def _checked(finished: Finished, trouble: str) -> Finished:
         reason = finished.errors.decode("utf-8", "replace").strip() or f"the installer ended with {finished.status}"
         _, cause, more = finished.output.decode("utf-8", "replace").partition(_CAUSES)
         reason = "".join((cause, more.partition("\n\n")[0], "\n", reason)) if cause else reason
+        reason = _VERSIONS.sub(_last_versions, _NOISE.sub("", reason)).strip()
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
         hint = "Name releases that fit; where one has no wheel, build lets it be built, which runs its code."
         raise TransactionError("resolution_failed", f"{trouble}:\n{shown}", unchanged=True, hints=[hint])
     return finished
+
+
+def _last_versions(found: re.Match[str]) -> str:
+    """Return the newest of the versions that pip lists, the oldest first."""
+    versions = found[1].split(", ")
+    return f"(from versions: {'…, ' if len(versions) > _MOST_VERSIONS else ''}{', '.join(versions[-_MOST_VERSIONS:])})"
 
 
 def _built(wanted: Requirements, refusing: str) -> list[str]:
@@ -308,7 +326,8 @@ def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier:
 
     p declares alpha and gamma, alpha needs beta and delta, gamma needs delta        drop alpha: alpha, beta go
 
-    Where something else is installed at the same time, which may need it, what they needed stays.
+    What was installed by itself (`REQUESTED`, PEP 376) stays, and so does all of it where something else is installed
+    at the same time, which may need it.
     """
     if not wanted.drop:
         return ()
@@ -319,7 +338,7 @@ def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier:
         waiting = sorted(gone)
         while waiting:
             new = needs.get(waiting.pop(), set()) - gone - kept - _TOOLS
-            new -= set(site.direct(new))
+            new -= {*site.direct(new), *site.requested(new)}
             gone |= new
             waiting += new
     names = sorted(_spared(site, gone & there.keys(), declared))

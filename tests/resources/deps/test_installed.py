@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.engine.service import Service
-from bae_source.resources.deps.installed import Environment, Installed, environment_of
+from bae_source.resources.deps.installed import Environment, Installed, environment_of, is_linked
 from tests.resources.deps.support import PACKAGES, distribution, environment, has_run, written
 
 
@@ -228,6 +228,16 @@ def test_a_project_without_an_environment_has_none(tmp_path: Path) -> None:
     assert environment_of(Service(tmp_path).workspace(), "app") is None, "it has no packages"
 
 
-def test_our_own_python_is_the_projects_only_where_the_project_is_installed_in_it(tmp_path: Path) -> None:
-    assert environment_of(Service(tmp_path).workspace(), "pytest") is not None
-    assert environment_of(Service(tmp_path).workspace(), "app") is None
+def test_our_own_python_is_the_projects_only_where_the_projects_folder_is_linked_there(tmp_path: Path) -> None:
+    for own in ("pytest", "app"):  # a release of the same name is no link to the folder
+        assert environment_of(Service(tmp_path).workspace(), own) is None
+    place, root = tmp_path / "site-packages", tmp_path / "repo"
+    record = place / "app-1.0.dist-info"
+    record.mkdir(parents=True)
+    (record / "METADATA").write_text("Name: app\nVersion: 1.0\n")
+    assert not is_linked([str(place)], "app", root)
+    for editable, url, linked in ((True, root, True), (True, tmp_path / "other", False), (False, root, False)):
+        told = {"url": f"file://{url}", "dir_info": {"editable": editable}}
+        (record / "direct_url.json").write_text(json.dumps(told))
+        assert is_linked([str(place)], "app", root) is linked
+    assert not is_linked([str(place)], "web", root)

@@ -57,7 +57,7 @@ assert "gamma" not in sys.modules, "it is gone"
 try:
     src.deps.get("gamma")
 except Exception as error:
-    assert error.code == "symbol_not_found" and "deps_add" in error.hints[0], error.hints
+    assert error.code == "symbol_not_found" and "deps_add" in error.hints[1], error.hints
 else:
     raise AssertionError
 before = {name: id(module) for name, module in sys.modules.items() if name.startswith("alpha")}
