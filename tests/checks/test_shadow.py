@@ -285,7 +285,7 @@ def test_a_file_that_goes_while_the_project_is_copied_is_left_out(
     put(root / "app/going.txt", "")
     walk = dict(shadow._walk(root))
     (root / "app/going.txt").unlink()
-    monkeypatch.setattr(shadow, "_walk", lambda place, **_: iter(walk.items() if place == root else ()))
+    monkeypatch.setattr(shadow, "_walk", lambda place, *_, **__: iter(walk.items() if place == root else ()))
     copy.bring_up({})
     assert files_of(copy) == expected()
 

@@ -16,7 +16,6 @@ Invariants:
 
 from __future__ import annotations
 
-import builtins
 import threading
 from collections.abc import Callable, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
@@ -204,8 +203,7 @@ class Namespace:
         for name, tool in self._tools.items():
             if self.names.get(name) is tool:
                 del self.names[name]
-        tools = self._offering.of(self.trail[-1])
-        self._tools = {name: tool for name, tool in tools.items() if not hasattr(builtins, name)}
+        self._tools = self._offering.of(self.trail[-1])
         now = {**self.words, **self._tools}
         own = tuple(name for name in now if name in self.names and self.names[name] is not before.get(name))
         self.names.update(now)

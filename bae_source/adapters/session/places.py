@@ -16,6 +16,7 @@ Invariants:
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -180,7 +181,17 @@ def inside(name: str) -> tuple[Place, ...]:
 
 
 def short_name(place: Place, verb: str) -> str:
-    """Return how a tool is called in a place: `add` for `deps_add` in `deps`."""
+    """Return the name of a tool in a place: `add` for `deps_add` in `deps`; `deps_list`, since `list` is Python's."""
+    short = _rest(place, verb)
+    return verb if hasattr(builtins, short) else short
+
+
+def verb_of(place: Place, name: str) -> str:
+    """Return the verb of a tool of a place, by what stands behind the family's word, or by itself."""
+    return next((verb for verb in place.tools if name in (_rest(place, verb), verb)), name)
+
+
+def _rest(place: Place, verb: str) -> str:
     return verb.removeprefix(f"{place.family}_") if place.family else verb
 
 

@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bae_source.adapters.offer import CALL, CHANGE, FULL, Offer, Relay, offered
-from bae_source.adapters.session.places import PLACES, TRANSACTION, Place, call_name, close_tools, holders, short_name
+from bae_source.adapters.session.places import (
+    PLACES,
+    TRANSACTION,
+    Place,
+    call_name,
+    close_tools,
+    holders,
+    short_name,
+    verb_of,
+)
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect, Request
@@ -78,23 +87,20 @@ class Profile:
         verbs = (*self.tools(place), *((TRANSACTION,) if has_transactions else ()))
         return {short_name(place, verb): verb for verb in verbs}
 
-    def places(self, verb: str) -> tuple[str, ...]:
-        """Return the places that offer a tool, by its verb or its name there, as a caller writes them."""
-        offering = (PLACES[name] for name in holders(verb))
-        return tuple(
-            call_name(place) for place in offering if verb in {*self.verbs(place), *self.verbs(place).values()}
-        )
+    def places(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the places that offer a tool, by its verb or its name there, each with its call from anywhere."""
+        found = []
+        for place in map(PLACES.__getitem__, holders(name)):
+            if (verb := verb_of(place, name)) in self.tools(place):
+                found.append((call_name(place), f"{call_name(place)}.{short_name(place, verb)}"))
+        return tuple(found)
 
     def close(self, name: str) -> list[str]:
         """Return the tools that a name which is none may stand for, as they are called from anywhere."""
         found: list[str] = []
         for verb in close_tools(name, REQUESTS.verbs):
             relayed = [_relayed(relay, verb)] if (relay := self.through.get(verb)) else []
-            found += relayed or (
-                f"{call_name(PLACES[name])}.{short_name(PLACES[name], verb)}"
-                for name in holders(verb)
-                if verb in self.tools(PLACES[name])
-            )
+            found += relayed or (call for _, call in self.places(verb))
         return found
 
     def refusal(self, name: str) -> NotOffered | None:

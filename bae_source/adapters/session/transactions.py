@@ -23,7 +23,7 @@ from bae_source.adapters.offer import HELP
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Tool, watched
 from bae_source.adapters.session.modules import Run
-from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION, short_name
+from bae_source.adapters.session.places import PLACES, SHOWN, TOGETHER, TRANSACTION, short_name, verb_of
 from bae_source.adapters.session.profile import relay_shown
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
@@ -31,6 +31,7 @@ from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Request, values_of
+from bae_source.model.text import listed
 
 if TYPE_CHECKING:
     from bae_source.engine.drafting import Draft
@@ -137,9 +138,10 @@ class Changes:
 
     def __getattr__(self, verb: str) -> Tool | Word:
         profile, place = self._desk.profile, self._spot.place
-        verb = profile.verbs(place).get(verb, verb)
-        if verb not in profile.tools(place):
-            message = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
+        verb = verb_of(place, verb)
+        others = [each for each in PLACES.values() if each.with_transactions and each.of_engine is place.of_engine]
+        if all(verb not in profile.tools(each) for each in (place, *others)):
+            message = f"A transaction has no {verb}; it has the tools of {listed(each.name for each in others)}."
             raise profile.refusal(verb) or AttributeError(message)
         return tool(verb, self._desk, self._spot, self._planned, before=f"{TRANSACTION}.")
 

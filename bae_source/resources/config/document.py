@@ -24,7 +24,7 @@ from msgspec import Struct
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.span import Span
 from bae_source.model.text import counted, listed
-from bae_source.project.files.settings import parsed_toml
+from bae_source.project.files.settings import LARGEST, parsed_toml
 from bae_source.resources.config.arrays import Splices, with_item, with_pair, without
 from bae_source.resources.config.entries import Entry, Scope, file_scope, inside, newline_at, scope_of
 from bae_source.resources.config.key import Path, header_of, path_of, written_key, written_name
@@ -33,6 +33,8 @@ from bae_source.resources.config.written import Written, kind_of, laid_out, writ
 from bae_source.syntax.text.byte_edits import splice
 
 NAME = "pyproject.toml"
+_LARGEST = 4 * LARGEST
+"""Bytes of a text that is checked; whether the file may become so large is for others to say."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -285,7 +287,7 @@ class Document:
         """
         text = splice(self.text, splices)
         try:
-            if same(parsed_toml(text.encode(), self.name), data):
+            if same(parsed_toml(text.encode(), self.name, largest=_LARGEST), data):
                 return text
         except SourceError:
             pass

@@ -271,11 +271,12 @@ def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_t
     source.tests()
     assert {"run", "results"} <= set(names)
     assert "list" not in names  # which is Python's own
+    assert "tests_list" in names
     assert str(names["source"].tests.list()) == "1 test in 1 file.\ntests.test_core: 1 test (1 function)"
     assert source.tests.test_core.read("test_f") == "def test_f(): ...\n"
     assert events == [
         "◆ tests() -> home > source > tests",
-        "[tests] ◆ list() -> str (2 lines)",
+        "[tests] ◆ tests_list() -> str (2 lines)",
         "[source.tests.test_core] ◆ read(test_f) -> str (1 line)",
     ]
 

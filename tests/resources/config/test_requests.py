@@ -214,16 +214,16 @@ def test_a_session_has_a_place_for_them(root: Path) -> None:
     names = Namespace(Service(root), lambda event: events.append(event.line)).names
     shown = str(names["source"].config())
     assert "State: pyproject.toml: 7 sections; no changes yet\n" in shown
-    names["config_set"]("tool.ruff.line-length", 90)
-    assert names["config_read"]("tool.ruff") == "[tool.ruff]\nline-length = 90\n"
+    names["source"].config.set("tool.ruff.line-length", 90)
+    assert names["read"]("tool.ruff") == "[tool.ruff]\nline-length = 90\n"
     assert "State: pyproject.toml: 7 sections; last change: op_" in str(names["source"].config())
     with names["transaction"]("narrow") as tx:
-        tx.config_set("tool.ruff.line-length", 80)
-        tx.config_rename("tool.ruff", "ruff2")
+        tx.set("tool.ruff.line-length", 80)
+        tx.rename("tool.ruff", "ruff2")
         assert "100" not in settings(root)
         assert "= 90" in settings(root)
     assert "[tool.ruff2]\nline-length = 80\n" in settings(root)
-    assert "[config] ◆ config_read(tool.ruff) -> str (2 lines)" in events
+    assert "[config] ◆ read(tool.ruff) -> str (2 lines)" in events
 
 
 def test_an_mcp_client_asks_by_call_and_changes_by_change(root: Path) -> None:

@@ -328,7 +328,7 @@ def test_a_session_has_a_place_for_dependencies_that_says_how_it_stands(root: Pa
     with Session(root) as session:
         shown = session.run("str(source.deps())").outcome.text.replace("\\n", "\n")
         assert "home > source > deps\nState: 10 dependencies are declared; all are installed; no changes yet" in shown
-        assert "\n  list(" in shown
+        assert "\n  deps_list(" in shown
         assert "idna" in session.run("source.deps.list(undeclared=True)").outcome.text
         written(root, {"pyproject.toml": "[project"})
         assert "State: pyproject.toml does not parse" in session.run("str(source.deps())").outcome.text.replace(
