@@ -17,6 +17,7 @@ Invariants:
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -47,6 +48,7 @@ from bae_source.verification.choosing import contents_of, setting_of
 from bae_source.verification.judge import Copied
 
 _SHOWN = 8
+_OTHER_LOCKS = ("poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock")
 _NO_LOCK = "No file holds what would be upgraded: without a lock only the environment does."
 _FILES_ONLY = "Change the files alone with files_only."
 
@@ -55,7 +57,7 @@ class InEnvironment(Struct, frozen=True, kw_only=True):
     """A change that the environment has.
 
     Parameters:
-        found: the check of it, and what is to be said.
+        found: the check of it, and what the caller should know.
         users: modules that import what changed; the change does not hold unless they import.
         turn: has the environment be as it is with the change, or without it.
     """
@@ -104,6 +106,7 @@ class Installing:
         """
         wanted = plan.requirements
         assert wanted is not None, "only what has requirements is resolved"
+        plan = replace(plan, warnings=(*plan.warnings, *self._left_locks())) if plan.changes else plan
         if not wanted.install and not is_locked(self._surroundings.root):
             return plan if plan.changes or not wanted.upgrade else replace(plan, summary=_NO_LOCK)
         if wanted.install:
@@ -190,13 +193,23 @@ class Installing:
             reason = "The project has no environment of its own to install into"
             raise Refused(
                 "forbidden",
-                reason if is_others else f"Where {self.site.python} has its packages cannot be told from its folder",
+                reason if is_others else f"Where {self.site.python} has its packages is not known from its folder",
                 unchanged=True,
                 hints=[
                     "Make one (python -m venv .venv), activate one, or name its Python in [tool.bae-source] python.",
                     _FILES_ONLY,
                 ],
             )
+
+    def _left_locks(self) -> Iterator[Notice]:
+        """Name the locks that do not follow: of other tools, and of a workspace that the project is a member of."""
+        root, top = self._folders.root, self._folders.top
+        places = [root / name for name in _OTHER_LOCKS]
+        places += () if is_locked(root) else (each / LOCK for each in root.parents if each.is_relative_to(top))
+        found = [Path(os.path.relpath(each, root)).as_posix() for each in places if each.is_file()]
+        if found:
+            text = f"Locks that do not follow by themselves: {listed(found)}. Have the tools that wrote them lock anew."
+            yield Notice("lock_left", text)
 
     def _installer(self, copy: Callable[[], Path]) -> Installer:
         return installer_of(self._surroundings, self.site, copy)
@@ -319,7 +332,7 @@ class Installing:
         return (Notice("recovered", text),) if is_before else ()
 
     def _put_back(self, before: Saved, error: BaseException | None) -> None:
-        """Have the environment hold what it held before.
+        """Have the environment be as it was before.
 
         Raises:
             TransactionError: `rollback_failed`.
@@ -370,8 +383,8 @@ def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
         yield Notice("reloaded", f"Imported anew in this process: {listed(swap.anew, _SHOWN)}.")
     if swap.gone:
         yield Notice("forgotten", f"No longer loaded in this process: {listed(swap.gone, _SHOWN)}.")
-    if (swap.anew or swap.gone) and (held := swap.held().names):
-        text = f"{listed(held, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
+    if (swap.anew or swap.gone) and (holders := swap.holders().names):
+        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
         yield Notice("holds_old_objects", text)
 
 
@@ -380,16 +393,16 @@ def resolved(
     workspace: Workspace,
     folders: StateFolders,
     environment: Mapping[str, str],
-    held: Callable[[], AbstractContextManager[object]],
+    locked: Callable[[], AbstractContextManager[object]],
 ) -> Plan:
     """Return a plan with what it installs and the lock that goes with it, as `Installing.resolved` does.
 
     Parameters:
-        held: takes the project's lock, for what a process that died has left in the environment.
+        locked: takes the project's lock, for what a process that died has left in the environment.
     """
     installing = Installing(workspace, folders)
     if installing.is_left:
-        with held():
+        with locked():
             plan = replace(plan, warnings=(*plan.warnings, *installing.mended()))
     setting = setting_of(folders.root, environment, workspace)
     with Copied(folders, setting, contents_of(workspace, plan)[1]) as copied:

@@ -17,7 +17,8 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from types import FunctionType, ModuleType
 
-from bae_source.reloading.in_process.holding import Holders, Replaced, holders
+from bae_source.reloading.in_process.holding import Holders, Replaced
+from bae_source.reloading.in_process.holding import holders as holders_of
 from bae_source.reloading.in_process.present import names_of, present
 from bae_source.system.own_path import OURS
 
@@ -71,9 +72,9 @@ class Swap:
         sys.modules.update(self._old)
         importlib.invalidate_caches()
 
-    def held(self) -> Holders:
+    def holders(self) -> Holders:
         """Return the modules that hold objects of the old release."""
-        return holders(_replaced(self._old), ())
+        return holders_of(_replaced(self._old), ())
 
     def _import(self, name: str) -> None:
         """Import a module anew, unless the new release lacks it."""

@@ -199,6 +199,7 @@ def upgraded(workspace: Workspace, wanted: Sequence[Requirement]) -> Edited:
     """Return pyproject.toml for what is to be upgraded: as it is, but for the versions that are given with a name.
 
     Raises:
+        RequestError: `invalid_arguments` for extras and markers.
         LookupFailed: `symbol_not_found` for what is not declared.
         Refused: `unsafe_change` for what is declared where it is not edited.
     """
@@ -207,6 +208,12 @@ def upgraded(workspace: Workspace, wanted: Sequence[Requirement]) -> Edited:
     for each in wanted:
         name = normalised(each.name)
         there = [one for one in known.found if one.name == name]
+        if each.extras or each.marker:
+            raise RequestError(
+                "invalid_arguments",
+                f"{each} says more than a name and versions, which is all that an upgrade takes.",
+                hints=[Call("deps add", requirements=[str(each)], then="changes extras and markers.")],
+            )
         if not there:
             raise _not_declared(name, None, known)
         for one in there:

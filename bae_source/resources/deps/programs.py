@@ -298,11 +298,11 @@ def _reported(report: Mapping[str, Any], site: Site) -> Iterator[Release]:
         yield Release(name=name, before=there.get(name), after=plain_version(each["metadata"]["version"]))
 
 
-def _listed(said: str, site: Site) -> Iterator[Release]:
+def _listed(text: str, site: Site) -> Iterator[Release]:
     """Yield what uv says that it would change."""
     there = site.versions()
     after: dict[str, str | None] = {}
-    for sign, name, version, rest in _LINE.findall(said):
+    for sign, name, version, rest in _LINE.findall(text):
         if sign == "-":
             after.setdefault(normalised(name), None)
         elif rest.strip():  # (from file:///…)

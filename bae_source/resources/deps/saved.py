@@ -121,7 +121,7 @@ def _files_of(site: Site, names: Collection[str]) -> Iterator[str]:
     """Yield the files of distributions that lie in the environment's folder, relative to that."""
     for folder, record in site.records(names):
         own = Path(folder, record)
-        listed = [*site.recorded(own), *(str(each) for each in own.rglob("*") if not each.is_dir())]
+        listed = [record, *site.recorded(own), *(str(each) for each in own.rglob("*") if not each.is_dir())]
         for path in listed:
             relative = _relative(site.home, os.path.normpath(os.path.join(folder, path)))  # noqa: PTH118 - as text
             if relative and os.path.lexists(site.home / relative) and not (site.home / relative).is_dir():

@@ -238,9 +238,9 @@ def test_a_dependency_and_the_code_that_imports_it_are_one_change(root: Path) ->
     src = Source(root)
     before = files_of(root)
     (root.parent / "use.txt").write_text("from gamma import VERSION as USED\n")
-    said = command(root, "do", "-", given="deps add gamma\nwrite app.use --source ../use.txt\n")
-    assert said.returncode == 0, said.stderr
-    assert "Installs gamma 1.0, alpha 2.0, beta 1.0." in said.stdout
+    ended = command(root, "do", "-", given="deps add gamma\nwrite app.use --source ../use.txt\n")
+    assert ended.returncode == 0, ended.stderr
+    assert "Installs gamma 1.0, alpha 2.0, beta 1.0." in ended.stdout
     assert versions(root)["gamma"] == "1.0"
     src.undo()
     assert (files_of(root), versions(root)) == (before, {})
@@ -357,7 +357,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "said"),
+    ("text", "code", "reason"),
     [
         (None, "symbol_not_found", "The project has no pyproject.toml"),
         ("[project]\nname = \n", "syntax_invalid", "line 2"),
@@ -370,7 +370,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
     ],
 )
 def test_where_dependencies_cannot_be_declared_that_is_said(
-    root: Path, text: str | bytes | None, code: str, said: str
+    root: Path, text: str | bytes | None, code: str, reason: str
 ) -> None:
     file = root / "pyproject.toml"
     file.unlink()
@@ -378,7 +378,7 @@ def test_where_dependencies_cannot_be_declared_that_is_said(
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
     error = refused(root, "add", "gamma")
     assert error.code == code
-    assert said in error.message
+    assert reason in error.message
     if isinstance(text, str) and "poetry" in text:
         for verb in ("remove", "upgrade"):
             assert refused(root, verb, "beta").message.startswith("beta * stands in pyproject.toml, tool.poetry.dep")
@@ -398,12 +398,29 @@ def test_without_an_environment_of_its_own_only_the_files_can_change(root: Path)
     assert Source(root).deps.upgrade("gamma", files_only=True).text.startswith("No file holds what would be upgraded")
 
 
+def test_locks_that_do_not_follow_are_named(root: Path) -> None:
+    top = root.parent
+    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    (top / "uv.lock").write_text("version = 1\n")
+    (root / "poetry.lock").write_text("")
+    outcome = Source(root).deps.add("gamma", files_only=True)
+    assert [each.message for each in outcome.warnings] == [
+        "Locks that do not follow by themselves: poetry.lock, ../uv.lock. Have the tools that wrote them lock anew."
+    ]
+
+
+def test_an_upgrade_takes_names_and_versions_alone(root: Path) -> None:
+    for given in ("alpha[x]", "alpha>=2; python_version > '3'"):
+        error = refused(root, "upgrade", given)
+        assert (error.code, "deps_add" in error.hints[0]) == ("invalid_arguments", True)
+
+
 def test_an_interpreter_whose_packages_are_not_beside_it_is_not_installed_into(root: Path) -> None:
     declared(root, PYPROJECT + '[tool.bae-source]\npython = "python3"\n')
     error = refused(root, "add", "gamma")
     assert (error.code, error.message) == (
         "forbidden",
-        "Where python3 has its packages cannot be told from its folder; nothing was changed.",
+        "Where python3 has its packages is not known from its folder; nothing was changed.",
     )
 
 

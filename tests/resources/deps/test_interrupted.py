@@ -112,8 +112,8 @@ def test_two_processes_at_once_both_succeed(root: Path) -> None:
         )
         for name in ("gamma", "Foo.Bar")
     ]
-    said = [child.communicate()[1] for child in children]
-    assert [child.returncode for child in children] == [0, 0], said
+    errors = [child.communicate()[1] for child in children]
+    assert [child.returncode for child in children] == [0, 0], errors
     text = (root / "pyproject.toml").read_text()
     assert ('"gamma"' in text, '"Foo.Bar"' in text) == (True, True)
     assert versions(root) == {"alpha": "2.0", "beta": "1.0", "foo_bar": "1.0", "gamma": "1.0"}
