@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from bae_source.engine.attempts import Crowded, attempted
+from bae_source.engine.lock_files import locked, shown
 from bae_source.engine.operations import Exporting, Operation, Untangling
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
@@ -422,9 +423,9 @@ class Changing:
         return Outcome(
             status=status,
             text=_text(plan, status, quiet=quiet),
-            diff=unified_diff(plan.changes, before, self._mode_of),
+            diff=unified_diff(shown(plan.changes), before, self._mode_of),
             changed=changed if plan.changes else (),
-            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before)),
+            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before), *locked(plan.changes, before)),
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
             report=plan.report.as_data() if plan.report is not None else None,

@@ -507,3 +507,21 @@ def test_a_file_that_changes_while_it_is_planned_is_planned_anew(root: Path, mon
     Source(root).deps.add("gamma")
     assert (root / "pyproject.toml").read_text() == other.replace("# the first\n", '# the first\n    "gamma",\n')
     assert versions(root)["gamma"] == "1.0"
+
+
+def test_the_diff_of_a_lock_is_not_shown_where_it_follows_from_another_file(root: Path) -> None:
+    before = "version = 1\nrevision = 3\n"
+    (root / "uv.lock").write_text(before)
+    src = Source(root)
+    lock = {"do": "write", "target": ":uv.lock", "source": f'{before}requires-python = ">=3.11"\n', "overwrite": True}
+    settings = {"do": "edit", "target": ":pyproject.toml", "old": "[project]", "new": "# ours\n[project]"}
+    done = src.apply([lock, settings])
+    assert "uv.lock" not in done.diff
+    assert "+# ours" in done.diff
+    assert [each.message for each in done.warnings if each.code == "lock_follows"] == [
+        "uv.lock changes with it (+1 lines), which the diff leaves out."
+    ]
+    assert (root / "uv.lock").read_text() != before
+    src.undo()
+    assert (root / "uv.lock").read_text() == before
+    assert "+++ b/uv.lock" in src.apply([lock]).diff
