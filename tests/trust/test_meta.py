@@ -51,6 +51,7 @@ def test_the_engine_is_read_by_name_and_nothing_beside_it(installed: Installed) 
         (("edit", "bae_source.engine.meta.smoke.SECONDS", "--code", "SECONDS = 1.0", "--dry-run"), "forbidden"),
         (("edit", REFUSED, "--old", "Doing", "--new", "To do", "--verify", "tests"), "invalid_arguments"),
         (("delete", "bae_source.queries.read", "--force"), "verify_failed"),
+        (("edit", "bae_source.queries.grep.Grep", "--old", '= "grep"', "--new", '= "read"'), "verify_failed"),
         (("tests", "run"), "unknown_operation"),
         (("check_staged",), "unknown_operation"),
         (("meta", "read", REFUSED), "unknown_operation"),

@@ -46,6 +46,11 @@ def main(folder: Path) -> None:
     _same(module, _BEFORE)
     _at("help")
     _has(_typed("help"), "undo")
+    _at("every request has its own verb")
+    registry, requests = _planned("engine.registry").REQUESTS, _planned("model.request")
+    for command in registry.commands:
+        if (found := requests.command_of(registry.called(command))) != command:
+            raise AssertionError(f"the request that is called {command!r} says that it is {found!r}")
     _at("read the engine itself")
     _has(_typed("meta", "read", "bae_source.engine.meta.smoke_check.main"), "def main")
     _at("read the history of the engine itself")
