@@ -67,7 +67,8 @@ def _answer(outcome: Outcome, streams: Streams) -> None:
     else:
         _line(streams.stdout, outcome.text)
     if not outcome.complete:
-        _say(streams.stderr, "incomplete", "warning", "This is not all there is.")
+        why = ": the warnings below say why" if outcome.warnings else ""
+        _say(streams.stderr, "incomplete", "warning", f"This is not all there is{why}.")
     if is_source and streams.stdout.terminal and streams.stderr.terminal:
         _line(streams.stderr, f"{outcome.address}  etag {outcome.etag}", "dim")
     if streams.stderr.terminal or not outcome.complete:

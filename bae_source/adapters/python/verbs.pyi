@@ -27,8 +27,9 @@ class Config:
     def set(
         self,
         key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         retype: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
@@ -38,8 +39,9 @@ class Config:
     def add(
         self,
         key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         retype: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
@@ -51,6 +53,7 @@ class Config:
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
@@ -625,8 +628,9 @@ class CodeVerbs:
     def config_set(
         self,
         key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         retype: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
@@ -636,8 +640,9 @@ class CodeVerbs:
     def config_add(
         self,
         key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any],
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         retype: bool = False,
         if_match: str | None = None,
         **how: Unpack[How],
@@ -649,6 +654,7 @@ class CodeVerbs:
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        toml: str | None = None,
         if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:

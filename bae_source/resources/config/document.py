@@ -33,6 +33,7 @@ from bae_source.resources.config.written import Written, kind_of, laid_out, writ
 from bae_source.syntax.text.byte_edits import splice
 
 NAME = "pyproject.toml"
+_MOST_ENDING = 10
 _LARGEST = 4 * LARGEST
 """Bytes of a text that is checked; whether the file may become so large is for others to say."""
 
@@ -239,7 +240,7 @@ class Document:
             "symbol_not_found",
             f"{self.name} has no {written_key(path[: known + 1])}.",
             hints=[f"{written_key(path[:known]) or 'It'} has {listed(map(written_name, table), 20) or 'no key'}."],
-            candidates=_close(path, known, table),
+            candidates=[*_ending(self.data, path), *_close(path, known, table)],
         )
 
     def _known(self, path: Path) -> int:
@@ -345,6 +346,19 @@ def _at(data: Any, path: Path) -> Any:
     for part in path:
         data = data[part]
     return data
+
+
+def _ending(data: Any, path: Path) -> list[str]:
+    """Return the keys whose last parts are a way, the shortest first: project.version for version."""
+    found: list[Path] = []
+    waiting: list[tuple[Path, Any]] = [((), data)]
+    while waiting:
+        outer, value = waiting.pop()
+        pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        inner = [((*outer, name), each) for name, each in pairs]
+        found += [each for each, _ in inner if each[-len(path) :] == path]
+        waiting += inner
+    return [written_key(each) for each in sorted(found, key=lambda each: (len(each), str(each)))[:_MOST_ENDING]]
 
 
 def _close(path: Path, known: int, table: Any) -> list[str]:

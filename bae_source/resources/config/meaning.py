@@ -1,6 +1,6 @@
 """Sections of pyproject.toml that standards define, and what is wrong in them.
 
-    [project]             PEP 621 and 639: names and types of keys, version, requirements, what is dynamic
+    [project]             PEP 621 and 639: names and types of keys, version, requirements, entry points, what is dynamic
     [build-system]        PEP 517 and 518: requirements, backend, a path inside the project
     [dependency-groups]   PEP 735: names, requirements, groups that are included, no circles
 
@@ -24,7 +24,10 @@ _LONGEST = 2_000
 """Characters of a requirement or a version; none is as long."""
 _SHOWN = 80
 _NAME = re.compile(r"[A-Z0-9]|[A-Z0-9][A-Z0-9._-]*[A-Z0-9]", re.IGNORECASE)
-_BACKEND = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
+_DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
+_BACKEND = re.compile(rf"{_DOTTED}(:{_DOTTED})?")
+_ENTRY = re.compile(rf"\s*({_DOTTED})\s*(:\s*{_DOTTED}\s*)?(\[[\w\s,.-]*\]\s*)?")
+"""Module, object and extras of an entry point."""
 _REQUIRED = ("name", "version")
 _NEVER_DYNAMIC = ("name", "dynamic")
 
@@ -54,6 +57,12 @@ def problems(data: Mapping[str, Any]) -> list[Problem]:
         for problem in _section(name, data[name], check)
     ]
     return list(dict.fromkeys(found))
+
+
+def made_wrong(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong after a change, and was not before it."""
+    known = {each.told for each in problems(before)}
+    return [each for each in problems(after) if each.told not in known]
 
 
 def _section(name: str, value: Any, check: Callable[[Mapping[str, Any]], Iterable[Problem]]) -> Iterable[Problem]:
@@ -187,8 +196,16 @@ def _map(path: Path, value: Any) -> Iterator[Problem]:
     yield from _table_of(path, value, _plain)
 
 
+def _scripts(path: Path, value: Any) -> Iterator[Problem]:
+    yield from _table_of(path, value, _checked(_script))
+
+
+def _points(path: Path, value: Any) -> Iterator[Problem]:
+    yield from _table_of(path, value, _checked(_entry))
+
+
 def _entry_points(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _map)
+    yield from _table_of(path, value, _points)
     own = {"console_scripts": "scripts", "gui_scripts": "gui-scripts"}
     for name in own.keys() & value.keys() if isinstance(value, dict) else ():
         yield Problem(f"project.entry-points.{name} belongs into project.{own[name]}")
@@ -295,6 +312,15 @@ def _backend(text: str) -> str | None:
     return None if _BACKEND.fullmatch(text) else "is no name of a backend, as module or module:object"
 
 
+def _script(text: str) -> str | None:
+    found = _ENTRY.fullmatch(text[:_LONGEST])
+    return None if found and ":" in text else "is no entry point, as module:function"
+
+
+def _entry(text: str) -> str | None:
+    return None if _ENTRY.fullmatch(text[:_LONGEST]) else "is no entry point, as module or module:object"
+
+
 def _inside(text: str) -> str | None:
     parts = text.replace("\\", "/").split("/")
     depth = 0
@@ -346,8 +372,8 @@ _KEYS: Mapping[str, Check] = {
     "keywords": _texts,
     "classifiers": _texts,
     "urls": _map,
-    "scripts": _map,
-    "gui-scripts": _map,
+    "scripts": _scripts,
+    "gui-scripts": _scripts,
     "entry-points": _entry_points,
     "dependencies": _requirements,
     "optional-dependencies": _extras,

@@ -20,7 +20,7 @@ from bae_source.project.files.settings import LARGEST, content_of, parsed_toml, 
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME, Document, same
 from bae_source.resources.config.key import Path, path_of, written_key
-from bae_source.resources.config.meaning import Problem, problems
+from bae_source.resources.config.meaning import Problem, made_wrong, problems
 
 _OURS = ("tool", "bae-source")
 _ADDRESS = f":{NAME}"
@@ -138,9 +138,7 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
     Raises:
         Refused: `unsafe_change`.
     """
-    known = {each.told for each in problems(before.data)}
-    found = problems(after.data)
-    new = [each for each in found if each.told not in known]
+    new = made_wrong(before.data, after.data)
     if wrong := [each for each in new if each.refuses]:
         raise Refused(
             "unsafe_change",
@@ -151,7 +149,7 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
         )
     if new:
         yield Notice("settings_incomplete", f"{NAME}: {_listed(new)}")
-    if old := [each for each in found if each.told in known]:
+    if old := [each for each in problems(after.data) if each not in new]:
         yield Notice("settings_invalid", f"Wrong before, and left as it is: {_listed(old)}")
 
 

@@ -9,7 +9,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.workspace import Workspace
 from bae_source.resources.config.document import Document
-from bae_source.resources.config.given import GIVEN, Value, equal_to
+from bae_source.resources.config.given import PLAIN, Given, Toml, Value, equal_to
 from bae_source.resources.config.key import Path, path_of, written_key
 from bae_source.resources.config.opened import planned
 from bae_source.resources.config.setting import IfMatch, Key
@@ -18,7 +18,8 @@ from bae_source.resources.config.setting import IfMatch, Key
 class ConfigRemove(Request, frozen=True, kw_only=True):
     """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array.
 
-    A section whose last key goes stays, with its header: some tools are switched on by that.
+    A section whose last key goes stays, with its header: some tools are switched on by that. A key that the standards
+    require goes with a warning (project.name).
     """
 
     verb: ClassVar[str] = "config_remove"
@@ -36,8 +37,9 @@ class ConfigRemove(Request, frozen=True, kw_only=True):
 
     key: Key
     value: Annotated[
-        Value | None, described(f"The item of the array that is to go; the whole key if left out. {GIVEN}", placed=True)
+        Value | None, described(f"The item of the array that is to go; the whole key if left out. {PLAIN}", placed=True)
     ] = None
+    toml: Toml = None
     if_match: IfMatch = None
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -52,9 +54,10 @@ class ConfigRemove(Request, frozen=True, kw_only=True):
         return planned(workspace, self.key, self.if_match, self._remove)
 
     def _remove(self, document: Document, path: Path) -> tuple[str, str]:
-        if self.value is None:
+        given = Given(kind=type(self), value=self.value, toml=self.toml)
+        if not given.is_there:
             return document.remove(path), f"Removed {written_key(path)}."
-        found, key = equal_to(document, path, self.value), written_key(path)
+        found, key = equal_to(document, path, given), written_key(path)
         if not found:
             raise LookupFailed(
                 "symbol_not_found",

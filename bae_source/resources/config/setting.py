@@ -8,7 +8,7 @@ from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.workspace import Workspace
 from bae_source.resources.config.document import Document, same
-from bae_source.resources.config.given import GIVEN, Retype, Value, value_for
+from bae_source.resources.config.given import PLAIN, Given, Retype, Toml, Value, value_for
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.opened import planned
 
@@ -28,8 +28,9 @@ class ConfigSet(Request, frozen=True, kw_only=True):
     """Set a key of pyproject.toml; every other byte of the file stays as it is.
 
     A missing key is made, and so are missing tables. Types are kept: an integer over a string is refused, unless it
-    may be retyped. Of [project], [build-system] and [dependency-groups] the result has to be what the standards say.
-    The engine's own settings, [tool.bae-source], are never changed from here.
+    may be retyped. A change is refused after which a value in [project], [build-system] or [dependency-groups] is not
+    what the standards say; of a key that they require and that is missing, and of one that they do not know, a warning
+    tells. The engine's own settings, [tool.bae-source], are never changed from here.
     """
 
     verb: ClassVar[str] = "config_set"
@@ -46,7 +47,8 @@ class ConfigSet(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
 
     key: Key
-    value: Annotated[Value, described(f"The value. {GIVEN}", placed=True)]
+    value: Annotated[Value | None, described(f"The value. {PLAIN}", placed=True)] = None
+    toml: Toml = None
     retype: Retype = False
     if_match: IfMatch = None
 
@@ -62,7 +64,7 @@ class ConfigSet(Request, frozen=True, kw_only=True):
         return planned(workspace, self.key, self.if_match, self._set)
 
     def _set(self, document: Document, path: Path) -> tuple[str, str]:
-        value = value_for(document, path, self.value, retype=self.retype)
+        value = value_for(document, path, _given(self), retype=self.retype)
         key, is_there = written_key(path), document.has(path)
         if is_there and same(document.value(path), value.value):
             return document.text, f"{key} is that already."
@@ -89,7 +91,8 @@ class ConfigAdd(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
 
     key: Key
-    value: Annotated[Value, described(f"The item. {GIVEN}", placed=True)]
+    value: Annotated[Value | None, described(f"The item. {PLAIN}", placed=True)] = None
+    toml: Toml = None
     retype: Retype = False
     if_match: IfMatch = None
 
@@ -102,12 +105,16 @@ class ConfigAdd(Request, frozen=True, kw_only=True):
         return planned(workspace, self.key, self.if_match, self._add)
 
     def _add(self, document: Document, path: Path) -> tuple[str, str]:
-        value = value_for(document, path, self.value, is_item=True, retype=self.retype)
+        value = value_for(document, path, _given(self), is_item=True, retype=self.retype)
         key = written_key(path)
         present = document.value(path) if document.has(path) else []
         if isinstance(present, list) and any(same(each, value.value) for each in present):
             return document.text, f"{key} has {_short(value.text)} already."
         return document.add(path, value), f"Added {_short(value.text)} to {key}."
+
+
+def _given(asked: ConfigSet | ConfigAdd) -> Given:
+    return Given(kind=type(asked), value=asked.value, toml=asked.toml)
 
 
 def _short(text: str) -> str:

@@ -88,17 +88,18 @@ class DepsList(Request, frozen=True, kw_only=True):
         unread = () if is_narrow or is_part else facts.unread
         shown = () if is_part else wanted
         is_known = facts.is_environment_known
+        drawn = {one.declared.name for one in shown if one.is_missing}  # as not installed, which is the whole reason
         lines = [
-            _verdict(facts, wanted, imports, unfound),
+            _verdict(facts, wanted, imports, unfound) if wanted or not self.group else _nothing_in(self.group),
             *_dependencies(shown, with_places=bool(self.dependencies), is_known=is_known),
             *_imports(imports),
-            *_unfound(unfound, is_known=is_known),
+            *_unfound([each for each in unfound if each.name not in drawn or len(each.why) > 1], is_known=is_known),
             *_unread(unread),
         ]
         return Outcome(
             status="answer",
             text="\n".join(map(on_a_line, lines)),
-            warnings=tuple(Notice("not_known", each) for each in facts.notices),
+            warnings=tuple(Notice("not_known", each) for each in (*facts.notices, *_left_out(facts, unread))),
             complete=facts.is_complete,
             found=(*shown, *imports, *unfound, *unread),
             counts={
@@ -119,6 +120,16 @@ def _brief(workspace: Workspace) -> Outcome:
         warnings=tuple(Notice("not_known", each) for each in notices),
         complete=not notices,
     )
+
+
+def _left_out(facts: Compared, shown: Sequence[NotRead]) -> Iterator[str]:
+    """Yield how much is not understood that the answer does not show."""
+    if more := len(facts.unread) - len(shown):
+        yield f"{counted(more, 'declaration')} could not be understood; deps list shows them."
+
+
+def _nothing_in(group: str) -> str:
+    return f"No dependency is declared in {group}."
 
 
 def _counted(number: int) -> str:
@@ -162,8 +173,8 @@ def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
     found = facts.dependencies
     if asked.group is not None:
         found = tuple(each for each in found if _is_in(facts, each.declared, asked.group))
-        if not found:
-            known = (_ALWAYS, *facts.declarations.groups, _BUILD)
+        known = (_ALWAYS, *facts.declarations.groups, _BUILD)
+        if not found and normalised(asked.group) not in map(normalised, known):
             raise LookupFailed(
                 "symbol_not_found",
                 f"The project declares nothing in a group or extra {asked.group!r}.",

@@ -82,18 +82,11 @@ def test_what_is_no_file_is_told_of(tmp_path: Path) -> None:
         ("config_set", ("  ", 1), "invalid_arguments"),
         ("config_set", ("a..b", 1), "invalid_arguments"),
         ("config_set", ("a.\0", 1), "invalid_arguments"),
-        ("config_set", ("tool.x", '["E", '), "invalid_arguments"),
-        ("config_set", ("tool.x", '"open'), "invalid_arguments"),
-        ("config_set", ("tool.x", "1.2.3"), "invalid_arguments"),
-        ("config_set", ("tool.x", "True"), "invalid_arguments"),
-        ("config_set", ("tool.x", "1 # one"), "invalid_arguments"),
-        ("config_set", ("tool.x", "1\ny = 2"), "invalid_arguments"),
-        ("config_set", ("tool.x", "1\n[tool.bae-source]\nlogs = '/'"), "invalid_arguments"),
-        ("config_set", ("tool.x", "[" * 5_000 + "]" * 5_000), "invalid_arguments"),
-        ("config_set", ("tool.x", "9" * 5_000), "invalid_arguments"),
         ("config_set", ("tool.x", 2**70), "invalid_arguments"),
         ("config_set", ("tool.x", "\ud800"), "invalid_arguments"),
-        ("config_set", ("tool.x", ""), "invalid_arguments"),
+        ("config_set", ("tool.x",), "invalid_arguments"),
+        ("config_add", ("tool.x",), "invalid_arguments"),
+        ("config_set", ("tool.x", None), "invalid_arguments"),
         ("config_set", ("tool.x", {"a": None}), "invalid_arguments"),
         ("config_set", ("tool.x", "x" * 2_000_000), "unsafe_change"),
         ("config_rename", ("tool.ruff", "a.b"), "invalid_arguments"),
@@ -104,6 +97,34 @@ def test_an_argument_that_means_nothing_is_refused(
     tmp_path: Path, verb: str, placed: tuple[object, ...], code: str
 ) -> None:
     assert refused(made(tmp_path / "project"), verb, *placed).code == code
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        '["E", ',
+        '"open',
+        "1.2.3",
+        "True",
+        "1 # one",
+        "1\ny = 2",
+        "1\n[tool.bae-source]\nlogs = '/'",
+        "[" * 5_000 + "]" * 5_000,
+        "9" * 5_000,
+        "",
+        "3.10",
+        "[3.9, 3.10]",
+    ],
+)
+@pytest.mark.parametrize("verb", ["config_set", "config_add"])
+def test_a_text_that_is_no_value_of_toml_is_refused(tmp_path: Path, verb: str, toml: str) -> None:
+    assert refused(made(tmp_path / "project"), verb, "tool.x", toml=toml).code == "invalid_arguments"
+
+
+def test_a_value_is_given_once(tmp_path: Path) -> None:
+    root = made(tmp_path / "project")
+    for verb, key in (("config_set", "tool.x"), ("config_add", "tool.x"), ("config_remove", "project.dependencies")):
+        assert "value and toml exclude each other" in refused(root, verb, key, "a", toml="1").message
 
 
 def test_a_value_that_is_there_twice_is_named_by_its_numbers(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.resources.config.meaning import problems
-from tests.resources.config.support import SETTINGS, made, refused
+from tests.resources.config.support import SETTINGS, called, made, refused
 
 HEAD = '[project]\nname = "a"\nversion = "1"\n'
 WRONG = {
@@ -65,6 +65,7 @@ dependencies = ["a[b] >= 1 ; python_version < '3.12'", "c @ https://example.org/
 dynamic = ["description"]
 [project.scripts]
 run = "a:main"
+other = "a.b : C.main [extra]"
 [project.entry-points."a.plugins"]
 b = "a.b"
 [build-system]
@@ -81,9 +82,12 @@ base-one = []
 @pytest.mark.parametrize(
     ("verb", "placed"),
     [
-        ("config_set", ("project.version", '"one"')),
+        ("config_set", ("project.version", "one")),
         ("config_set", ("project.name", "-")),
         ("config_set", ("project.dynamic", ["version"])),
+        ("config_set", ("project.scripts.run", "not an entry")),
+        ("config_set", ("project.gui-scripts", {"run": "app"})),
+        ("config_set", ('project.entry-points."app.plugins".a', "app:")),
         ("config_set", ("project.requires-python", "three")),
         ("config_add", ("project.dependencies", "a ==")),
         ("config_add", ("build-system.requires", "a b")),
@@ -105,7 +109,7 @@ def test_a_change_that_makes_it_wrong_is_refused(tmp_path: Path, verb: str, plac
 def test_what_was_wrong_before_is_a_warning_and_no_reason_to_refuse(tmp_path: Path) -> None:
     root = made(tmp_path / "project", SETTINGS.replace('"httpx>=0.27"', '"httpx=>0.27"'))
     source = Source(root)
-    [notice] = source.config_set("project.version", '"1.1"').warnings
+    [notice] = source.config_set("project.version", "1.1").warnings
     assert notice.code == "settings_invalid"
     assert "no requirement (PEP 508): 'httpx=>0.27'" in notice.message
     assert "'httpx=>0.27'" in source.config_read().outcome.warnings[0].message
@@ -113,8 +117,28 @@ def test_what_was_wrong_before_is_a_warning_and_no_reason_to_refuse(tmp_path: Pa
     assert source.config_remove("project.dependencies[0]").warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("words", "warned"),
+    [
+        (("remove", "project.name"), "[project] has no name"),
+        (("remove", "project.version"), "[project] has no version"),
+        (("set", "project.dependancies", "[]"), "did you mean dependencies?"),
+    ],
+)
+def test_what_is_missing_or_unknown_is_warned_of_as_help_says(
+    tmp_path: Path, words: tuple[str, ...], warned: str
+) -> None:
+    root = made(tmp_path / "project")
+    answer = called(root, "config", *words)
+    assert answer.status == 0
+    assert "warning[settings_incomplete]" in answer.said
+    assert warned in answer.said
+    told = " ".join(called(root, "config", "set", "--help").out.decode().split())
+    assert "of a key that they require and that is missing, and of one that they do not know, a warning tells" in told
+
+
 def test_a_key_that_is_still_missing_is_said_and_may_come_later(tmp_path: Path) -> None:
     root = made(tmp_path / "project", "")
     [notice] = Source(root).config_set("project.name", "demo").warnings
     assert (notice.code, "[project] has no version" in notice.message) == ("settings_incomplete", True)
-    assert Source(root).config_set("project.version", '"1"').warnings == ()
+    assert Source(root).config_set("project.version", "1").warnings == ()

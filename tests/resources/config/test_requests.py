@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -111,26 +113,131 @@ def test_what_is_so_already_is_no_change(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "placed", "words"),
+    ("verb", "placed", "given", "words"),
     [
-        ("config_set", ("tool.ruff.line-length", "wide"), "is a string, and tool.ruff.line-length is an integer"),
-        ("config_set", ("project.version", "2.0"), "2.0 is a float, and project.version is a string"),
-        ("config_set", ("project.version", 2), "2 is an integer, and project.version is a string"),
-        ("config_add", ("project.dependencies", 1), "the items of project.dependencies are each a string"),
+        ("config_set", ("tool.ruff.line-length", "wide"), {}, "is a string, and tool.ruff.line-length is an integer"),
+        ("config_set", ("project.version",), {"toml": "2.0"}, "2.0 is a float, and project.version is a string"),
+        ("config_set", ("project.version", 2), {}, "2 is an integer, and project.version is a string"),
+        ("config_add", ("project.dependencies", 1), {}, "the items of project.dependencies are each a string"),
     ],
 )
-def test_a_type_is_not_changed_by_chance(root: Path, verb: str, placed: tuple[str, object], words: str) -> None:
-    error = refused(root, verb, *placed)
+def test_a_type_is_not_changed_by_chance(
+    root: Path, verb: str, placed: tuple[object, ...], given: dict[str, str], words: str
+) -> None:
+    error = refused(root, verb, *placed, **given)
     assert error.code == "invalid_arguments"
     assert words in error.message
-    assert any("retype=True" in hint for hint in error.hints)
 
 
-def test_the_hint_writes_a_number_as_a_string(root: Path) -> None:
-    error = refused(root, "config_set", "project.version", "2.0")
-    assert error.hints[0] == 'config_set("project.version", value="\\"2.0\\"") writes it as a string.'
-    answer = called(root, "config", "set", "project.version", "2.0")
-    assert "-> config set project.version '\"2.0\"' writes it as a string." in answer.said
+HINTED = {
+    ("set", "project.version", "2.0"): ['version = "2.0"'],
+    ("set", "tool.ruff.line-length", '"120"'): ["line-length = 120", 'line-length = "120"'],
+    ("set", "tool.ruff.line-length", "wide"): ['line-length = "wide"'],
+    ("set", "tool.ruff.line-length", "-w"): ['line-length = "-w"'],
+    ("set", "tool.ruff.line-length", "--", "-1.5"): ["line-length = -1.5"],
+    ("set", "tool.ruff.line-length", "1979-05-27"): ["line-length = 1979-05-27"],
+    ("set", "tool.ruff.line-length", "[a]"): ['line-length = ["a"]', 'line-length = "[a]"'],
+    ("set", "tool.x.branch", "False"): ["branch = false", 'branch = "False"'],
+    ("set", "tool.x.branch", "yes"): ["branch = true", 'branch = "yes"'],
+    ("set", "tool.x.extra", "[starlette, 'tests', True]"): [
+        """extra = ["starlette", 'tests', true]""",
+        """extra = "[starlette, 'tests', True]\"""",
+    ],
+    ("set", "tool.x.version", "3.10"): ['version = "3.10"', "version = 3.1"],
+    ("set", "tool.x.versions", "[3.9, 3.10]"): ['versions = ["3.9", "3.10"]', "versions = [3.9, 3.1]"],
+    ("set", "tool.x.version", "1.2.3"): ['version = "1.2.3"'],
+    ("set", "tool.x.version", '"it'): ['version = "\\"it"'],
+    ("add", "tool.x.versions", "3.10"): ['versions = ["3.10"]', "versions = [3.1]"],
+    ("add", "project.dependencies", "1"): ['"1",'],
+    ("add", "tool.x.on", "True"): ["on = [true]", 'on = ["True"]'],
+}
+
+
+@pytest.mark.parametrize("words", HINTED, ids=" ".join)
+def test_every_call_that_a_refusal_offers_works_as_it_is_printed(root: Path, words: tuple[str, ...]) -> None:
+    answer = called(root, "config", *words)
+    assert (answer.status, settings(root)) == (2, SETTINGS), answer.said
+    hints = [line.removeprefix("  -> ") for line in answer.said.splitlines() if line.startswith("  -> ")]
+    assert len(hints) == len(HINTED[words]), hints
+    for hint, line in zip(hints, HINTED[words], strict=True):
+        call = re.split(r" (?:writes|takes) ", hint)[0]
+        again = called(root, *shlex.split(call))
+        assert again.status == 0, (hint, again.said)
+        assert line in settings(root), hint
+        assert called(root, "undo").status == 0
+        assert settings(root) == SETTINGS
+
+
+@pytest.mark.parametrize("verb", ["config_set", "config_add"])
+@pytest.mark.parametrize(("key", "toml"), [("tool.x", "True"), ("tool.x", "3.10"), ("tool.x", "[a]")])
+def test_calls_that_are_offered_to_python_work_there(root: Path, verb: str, key: str, toml: str) -> None:
+    error = refused(root, verb, key, toml=toml)
+    for hint in error.hints:
+        call = re.split(r" writes ", hint)[0]
+        assert eval(f"source.{call}", {"source": Source(root)}).status == "applied"
+        Source(root).undo()
+    assert len(error.hints) == 2
+
+
+def test_a_value_that_none_can_replace_has_no_call(root: Path) -> None:
+    answer = called(root, "config", "set", "project.dependencies", "5")
+    assert answer.said.splitlines()[1:] == ["  -> Give another value."]
+    answer = called(root, "config", "set", "tool.ruff.line-length", "None")
+    assert "\n  -> config remove tool.ruff.line-length takes the key away.\n" in answer.said
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["tool.pytest.ini_options.addopts", "-q"], 'addopts = "-q"'),
+        (["tool.pytest.ini_options.addopts", "-q -x"], 'addopts = "-q -x"'),
+        (["tool.pytest.ini_options.addopts", "-x", "--dry-run=x"], None),
+        (["tool.pytest.ini_options.addopts", "--strict-markers"], 'addopts = "--strict-markers"'),
+        (["--retype", "tool.ruff.line-length", "-q", "--who", "me"], 'line-length = "-q"'),
+        (["tool.ruff.line-length", "-5"], "line-length = -5"),
+        (["tool.ruff.line-length", "--retype", "-q", "5"], "line-length = 5"),
+        (["tool.ruff.line-length", "5", "-q"], "line-length = 5"),
+        (["tool.ruff.line-length", "--dry-run"], None),
+        (["tool.ruff.line-length", "-5", "-x"], None),
+    ],
+)
+def test_what_follows_the_key_is_the_value_also_with_a_dash(root: Path, words: list[str], line: str | None) -> None:
+    answer = called(root, "config", "set", *words)
+    assert answer.status == (0 if line else 2), answer.said
+    assert settings(root) != SETTINGS if line else settings(root) == SETTINGS
+    assert (line or "") in settings(root)
+
+
+def test_an_item_with_a_dash_is_added_and_removed(root: Path) -> None:
+    assert called(root, "config", "add", "tool.x.opts", "-q").status == 0
+    assert called(root, "config", "add", "tool.x.opts", "-x").status == 0
+    assert 'opts = ["-q", "-x"]' in settings(root)
+    assert called(root, "config", "remove", "tool.x.opts", "-x").status == 0
+    assert 'opts = ["-q"]' in settings(root)
+    assert called(root, "config", "remove", "tool.x.opts", "-q").status == 0  # which says less, and is no item
+    assert "opts" not in settings(root)
+
+
+def test_a_text_is_the_string_itself_but_on_the_command_line(root: Path) -> None:
+    source = Source(root)
+    for text in ("5.1", "true", "-q -x", '["E"]', "3.10", "", "1979-05-27", '"quoted"'):
+        source.config_set("tool.x.text", text)
+        assert source.config_read("tool.x").outcome.found[0].value == {"text": text}
+    source.config_set("tool.x.day", toml="1979-05-27")
+    assert "day = 1979-05-27\n" in settings(root)
+    source.config_add("tool.x.versions", "3.10")
+    assert 'versions = ["3.10"]' in settings(root)
+    source.config_remove("tool.x.versions", "3.10")
+    assert "versions = []" in settings(root)
+
+
+def test_the_last_part_of_a_name_leads_to_the_sections_and_keys_that_end_so(root: Path) -> None:
+    for word, candidate in (("ruff", "tool.ruff"), ("version", "project.version"), ("module", "[0].module")):
+        answer = called(root, "config", "read", word)
+        assert answer.status == 3
+        found = answer.said.partition("candidates:\n")[2].split()
+        assert found[0].endswith(candidate)
+        assert called(root, "config", "read", found[0]).status == 0
 
 
 def test_an_etag_of_the_key_a_section_around_it_or_the_file_lets_a_change_through_and_no_other(root: Path) -> None:
@@ -237,6 +344,9 @@ def test_an_mcp_client_asks_by_call_and_changes_by_change(root: Path) -> None:
             assert done.structured_content["status"] == "applied"
             again = await client.call_tool("change", {"verb": "config_set", "arguments": {**given, "value": 89}})
             assert again.is_error
+            given = {"key": "project.version", "value": "5.1"}
+            done = await client.call_tool("change", {"verb": "config_set", "arguments": given})
+            assert done.structured_content["status"] == "applied"
 
     asyncio.run(walk())
-    assert settings(root) == SETTINGS.replace("100", "88")
+    assert settings(root) == SETTINGS.replace("100", "88").replace('"1.0"', '"5.1"')

@@ -167,6 +167,19 @@ def test_a_group_is_shown_with_those_that_it_includes(root: Path, group: str, na
     assert {each["name"] for each in data(listed(root, group=group), "dependency")} == names
 
 
+def test_a_part_without_a_dependency_is_no_error_and_what_is_not_understood_is_counted(root: Path) -> None:
+    text = PYPROJECT.replace("[dependency-groups]", "[dependency-groups]\nnone = []").replace('"mypy"', '"mypy =="')
+    written(root, {"pyproject.toml": text.replace('dependencies = ["httpx', 'other = ["httpx')})
+    for group in ("always", "none"):
+        answer = run("deps", "list", "--group", group, folder=root)
+        assert (answer.status, answer.out.decode()) == (0, f"No dependency is declared in {group}.\n")
+        assert "incomplete: This is not all there is: the warnings below say why.\n" in answer.said
+        assert "1 declaration could not be understood; deps list shows them." in answer.said
+    answer = run("deps", "list", "--group", "nope", folder=root)
+    assert answer.status == 3
+    assert "could not be understood" not in run("deps", "list", folder=root).said
+
+
 def test_the_data_have_places_importers_and_statuses(root: Path) -> None:
     outcome = listed(root)
     httpx, yaml, *_ = data(outcome, "dependency")
@@ -193,7 +206,9 @@ def test_what_is_not_installed_is_said_and_may_be_what_an_unknown_import_needs(r
     assert outcome.text.startswith("12 dependencies are declared; not installed: pillow, toolz. ")
     assert "Imported, and perhaps not declared: PIL." in outcome.text
     assert "  toolz: not installed; imported by 1 module, if its name is that of the package" in outcome.text
-    assert "  pillow: not installed, so what it gives is not known" in outcome.text
+    assert "\n  Pillow: not installed\n" in outcome.text
+    assert outcome.text.lower().count("pillow") == 2  # with the verdict
+    assert "  pillow: not installed, so what it gives is not known" in listed(root, unused=True).text
     assert [each["status"] for each in data(outcome, "import") if each["imported"] == "PIL"] == ["open"]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,16 +54,29 @@ def test_folders_of_the_users_own_settings_count_as_well_by_their_names(
     assert sorted(listed(root)) == ["one/log/a.log", "two/log/a.log", "web/a.log"]
 
 
-@pytest.mark.parametrize("where", ["", "[tool.other]\nlogs = 'x'\n"])
+USERS = '  -> Set any other in $XDG_CONFIG_HOME/bae-source/settings.toml: logs = ["/var/log/app"]\n'
+
+
+@pytest.mark.parametrize("where", ["", "a = [\n[1],\n]\n", "[tool]\nbae-source = {}\n", 'x = """\n[a]\n"""\n'])
 def test_without_settings_it_is_said_how_to_set_a_folder(root: Path, where: str) -> None:
     (root / "pyproject.toml").write_text(where)
     said = run("logs", "list", folder=root)
     assert (said.status, said.out) == (3, b"")
     assert said.said == (
         "error[symbol_not_found]: No folder of logs is set.\n"
-        '  -> Set the project\'s own in pyproject.toml, below [tool.bae-source]: logs = "var/log"\n'
-        '  -> Set any other in $XDG_CONFIG_HOME/bae-source/settings.toml: logs = ["/var/log/app"]\n'
+        '  -> Set the project\'s own in pyproject.toml, by hand, below [tool.bae-source]: logs = "var/log"\n' + USERS
     )
+
+
+@pytest.mark.parametrize("text", ["[tool.other]\nlogs = 'x'\n", "[a]\n\n[tool.bae-source]\ntelemetry = false\n"])
+def test_the_call_that_sets_a_folder_works_as_it_is_printed(root: Path, text: str) -> None:
+    (root / "pyproject.toml").write_text(text)
+    said = run("logs", "list", folder=root).said
+    call, _, rest = said.partition("  -> ")[2].partition(" sets the project's own.\n")
+    assert rest == USERS
+    assert run(*shlex.split(call), folder=root).status == 0
+    assert tomllib.loads((root / "pyproject.toml").read_text())["tool"]["bae-source"]["logs"] == "var/log"
+    assert run("logs", "list", folder=root).status == 0
 
 
 def test_a_folder_that_is_not_there_is_named(root: Path) -> None:
