@@ -128,7 +128,8 @@ def value_for(document: Document, path: Path, given: Given, *, is_item: bool = F
         after = Document(document.add(path, value) if is_item else document.set(path, value))
         return not any(each.refuses for each in made_wrong(document.data, after.data))
 
-    calls = _Calls(given=given, path=path, fits=fits, works=works)
+    goes = not is_item and document.has(path)
+    calls = _Calls(given=given, path=path, fits=fits, works=works, may_go=goes)
     if given.toml is None:
         value = written(given.value)
     else:
@@ -170,12 +171,14 @@ class _Calls(Struct, frozen=True, kw_only=True):
     Parameters:
         fits: says whether a value has a type that the key may have.
         works: says whether the file may have a value; it raises ResourceError as the change would.
+        may_go: whether there is a key that can be removed in place of having no value.
     """
 
     given: Given
     path: Path
     fits: Callable[[Written], bool]
     works: Callable[[Written], bool]
+    may_go: bool = False
 
     def offered(self, *values: tuple[Written | None, str]) -> list[str]:
         """Return the calls that work, each with what it does."""
@@ -225,7 +228,8 @@ def _read(text: str, calls: _Calls, *, may_be_word: bool) -> Written:
     )
     if text.lower() in ("none", "null"):
         reason = "TOML has no such value"
-        hints.insert(0, Call("config remove", key=written_key(calls.path), then="takes the key away."))
+        if calls.may_go:
+            hints.insert(0, Call("config remove", key=written_key(calls.path), then="takes the key away."))
     raise RequestError(
         "invalid_arguments", f"{text[:_LONGEST]!r} is no value of TOML, and no bare word: {reason}.", hints=hints
     )

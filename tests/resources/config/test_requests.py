@@ -138,6 +138,7 @@ HINTED = {
     ("set", "tool.ruff.line-length", "1979-05-27"): ["line-length = 1979-05-27"],
     ("set", "tool.ruff.line-length", "[a]"): ['line-length = ["a"]', 'line-length = "[a]"'],
     ("set", "tool.x.branch", "False"): ["branch = false", 'branch = "False"'],
+    ("set", "tool.x.branch", "None"): ['branch = "None"'],
     ("set", "tool.x.branch", "yes"): ["branch = true", 'branch = "yes"'],
     ("set", "tool.x.extra", "[starlette, 'tests', True]"): [
         """extra = ["starlette", 'tests', true]""",
