@@ -16,6 +16,7 @@ from hypothesis import settings as examples
 
 from bae_source.history.record import started
 from tests import another_user as users
+from tests.adapters.meta.support import Installed
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
@@ -25,7 +26,7 @@ examples.load_profile("tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give the tests a folder for the user's own state, and have this process make nothing durable.
+    """Give the tests folders for the user's own state and settings, and have this process make nothing durable.
 
     What it writes need not outlive a power cut, and waiting for the disk took a third of the time. What has to be
     synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
@@ -37,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     started._SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
+    os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
 
@@ -65,6 +67,19 @@ def open_folder() -> Iterator[Path]:
     """A folder that other users may enter and list."""
     with users.open_folder() as place:
         yield place
+
+
+@pytest.fixture(scope="session")
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return Installed(tmp_path_factory.mktemp("meta"))
+
+
+@pytest.fixture
+def installed(_installed: Installed) -> Iterator[Installed]:
+    """An installed engine that tests share; each leaves it as it was."""
+    before = _installed.files()
+    yield _installed
+    assert not _installed.changed_since(before)
 
 
 @pytest.fixture(scope="session")

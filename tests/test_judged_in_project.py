@@ -137,7 +137,7 @@ def test_a_change_that_cannot_be_undone_is_told_with_its_verdict(root: Path, mon
     def conflict(*_: object) -> None:
         raise HistoryError("undo_conflict", "It cannot be undone.")
 
-    monkeypatch.setattr("bae_source.engine.service._undone", conflict)
+    monkeypatch.setattr("bae_source.engine.service.undone", conflict)
     with pytest.raises(TransactionError, match="ended with status 1 with the change") as caught:
         edit(root, "bad", f"command {FAR}")
     assert "the change stands as op_" in caught.value.message

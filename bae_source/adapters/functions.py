@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from bae_source.adapters.cli.incoming import values_of
 from bae_source.adapters.cli.streams import Streams
@@ -33,9 +33,10 @@ from bae_source.model.page import USUAL
 from bae_source.model.request import MAX_CHARACTERS
 from bae_source.model.selection import answered
 
-__all__ = ("INSTRUCTIONS", "close", "definitions", "dispatch", "printed")
+__all__ = ("INSTRUCTIONS", "close", "definitions", "dispatch", "on_project", "printed")
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 _MOST_ROOTS = 8
 _LONGEST = 6 * MAX_CHARACTERS
@@ -106,7 +107,16 @@ def dispatch(
     """
     offer = _offered(_several(names), read_only, profile)
     context = checked(Context(who=who, budget=budget))
-    return _PROJECTS.run(_root(root), lambda service: _called(service, offer, name, arguments, context))
+    return on_project(root, lambda service: _called(service, offer, name, arguments, context))
+
+
+def on_project(root: str | os.PathLike[str] | None, do: Callable[[Service], T]) -> T:
+    """Do something with the engine of a root, which is kept until `close`.
+
+    Parameters:
+        root: as `dispatch` has it.
+    """
+    return _PROJECTS.run(_root(root), do)
 
 
 def close(root: str | os.PathLike[str] | None = None) -> None:
@@ -173,7 +183,7 @@ class _Projects:
         self._known: OrderedDict[Path, _Project] = OrderedDict()
         self._choosing = Lock()
 
-    def run(self, root: Path, do: Callable[[Service], Json]) -> Json:
+    def run(self, root: Path, do: Callable[[Service], T]) -> T:
         """Do something with the engine of a root."""
         while True:
             project = self._project(root)

@@ -6,6 +6,7 @@
 
     call(verb="outline", arguments={"target": "app"})       is outline(target="app")
     change(verb="insert", arguments={...})                  a change; so a client's consent to `call` changes nothing
+    change(verb="meta edit", arguments={...})               a change of the engine itself, where that is offered
 
 Invariants:
 - what a profile leaves out can be reached, unless it changes and only reading is offered;
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.adapters.tools import Json, Tool, tools
 from bae_source.engine.registry import REQUESTS
@@ -32,6 +33,9 @@ FULL: ProfileName = "full"
 PROFILES: tuple[str, ...] = get_args(ProfileName)
 """Names of the profiles, the usual one first."""
 CALL, CHANGE, HELP = "call", "change", "help"
+META = "meta "
+"""The beginning of a verb that is about the engine's own source."""
+_ON_ENGINE = f' "{META}VERB" is a verb on the source of these tools themselves: names begin with bae_source.'
 
 _OFFERED: Mapping[str, tuple[str, ...]] = {
     "core": (
@@ -91,6 +95,9 @@ child or off: how it is imported), cascade (load importers again) and why (the r
 takes budget (bytes of the answer) and cursor ("0" for the first page; each page names the next one's)."""
 """Facts about all tools, for a client's or a model's instructions."""
 
+_OUT_OF_REACH = "The source of these tools themselves is out of reach here; nothing was done."
+_WITHIN_REACH = "A server that was started with --meta reaches it, and so do `bae-source meta VERB` and source.meta."
+
 
 class Relay(Struct, frozen=True, kw_only=True):
     """A tool that makes the calls of other verbs.
@@ -98,10 +105,12 @@ class Relay(Struct, frozen=True, kw_only=True):
     Parameters:
         name: `call` or `change`.
         reads: whether it makes calls of verbs that change nothing, or of those that do.
+        of_engine: whether it makes calls about the engine's own source, too.
     """
 
     name: str
     reads: bool
+    of_engine: bool = False
 
     @property
     def summary(self) -> str:
@@ -113,6 +122,10 @@ class Relay(Struct, frozen=True, kw_only=True):
     @property
     def description(self) -> str:
         """The verbs that it calls, and how it is called."""
+        return self._described + (_ON_ENGINE if self.of_engine else "")
+
+    @property
+    def _described(self) -> str:
         if not self.reads:
             example = 'change(verb="insert", arguments={"target": "app.f", "position": "after", "new_source": "…"})'
             return f"Make any other change: {_CHANGING}. {HELP} of call explains a verb. Example: {example}."
@@ -145,11 +158,12 @@ class Relay(Struct, frozen=True, kw_only=True):
 
 _READING = (
     "outline, glob, search, where, definition, callers, callees, subclasses, overrides, unused, imports_of, "
-    "importers_of, tests_list, tests_results, history, hover, doctor"
+    "importers_of, tests_list, tests_results, config_read, history, hover, doctor"
 )
 _CHANGING = (
     "insert, write, change_signature, replace and rewrite (code patterns with holes), imports_add, imports_remove, "
-    "imports_organise, exports_add, exports_remove, tests_run, commit, amend and abandon (of a draft), redo"
+    "imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, config_rename, tests_run, "
+    "commit, amend and abandon (of a draft), redo"
 )
 _RELAYS = (Relay(name=CALL, reads=True), Relay(name=CHANGE, reads=False))
 
@@ -163,6 +177,7 @@ class Offer:
         read_only: only those that read.
         further: tools that an adapter has beside the requests'.
         direct: whether verbs that are reached through `call` and `change` may be called by their own names, too.
+        meta: whether `call` and `change` make calls about the engine's own source; they are always listed then.
     """
 
     def __init__(
@@ -173,7 +188,9 @@ class Offer:
         read_only: bool = False,
         further: Sequence[Tool] = (),
         direct: bool = False,
+        meta: bool = False,
     ) -> None:
+        self.meta = meta
         self._profile = profile
         self._names = tuple(names)
         self._read_only = read_only or profile == "read"
@@ -189,7 +206,20 @@ class Offer:
         if self._profile != FULL:
             found = tuple(each.briefly(PROMPTS.get(each.name, each.description)) for each in found)
         further = self._those_of(self._further.values(), wanted)
-        return {each.name: each for each in (*found, *further, *self._those_of(_RELAYS, wanted))}
+        relays = [structs.replace(each, of_engine=self.meta) for each in _RELAYS]
+        listed = self._those_of(relays, (*wanted, CALL, CHANGE) if self.meta else wanted)
+        return {each.name: each for each in (*found, *further, *listed)}
+
+    def renew(self) -> None:
+        """Look anew which requests there are, once the engine itself was changed."""
+        for name in ("tools", "reached", "through", "relayed"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def relayed(self) -> Mapping[str, str]:
+        """The tool that makes the calls of a verb about the engine's own source, by verb; "" where none does."""
+        names = {True: CALL, False: CHANGE}
+        return {name: names[_reads(self.reached[name])] if name in self.reached else "" for name in REQUESTS.verbs}
 
     @cached_property
     def reached(self) -> Mapping[str, Tool]:
@@ -211,7 +241,7 @@ class Offer:
         return found | {name: relay for name, relay in relays.items() if relay in listed}
 
     def opened(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-        """Return the verb that a call is of, and its own arguments.
+        """Return the verb that a call is of, with `meta ` before it for the engine's own source, and its own arguments.
 
         Raises:
             RequestError: `unknown_operation` for a tool that is not offered or a verb that there is not;
@@ -223,15 +253,18 @@ class Offer:
                 raise self._not_offered(name)
             return name, arguments
         verb, given = _inner(name, arguments)
-        verb = _as_verb(verb)
+        of_engine = verb.strip().startswith(META)
+        if of_engine and not self.meta:
+            raise RequestError("unknown_operation", _OUT_OF_REACH, hints=[_WITHIN_REACH])
+        verb = _as_verb(verb.strip().removeprefix(META) if of_engine else verb)
         if verb == HELP and relay.reads:
             return HELP, given
         tool = self.reached.get(verb)
-        if tool is None:
+        if tool is None or (of_engine and verb not in REQUESTS.verbs):
             raise self._no_verb(relay, verb)
         if _reads(tool) is not relay.reads:
-            raise self._other(relay, verb)
-        return verb, given
+            raise self._other(relay, verb, META if of_engine else "")
+        return (META if of_engine else "") + verb, given
 
     def helped(self, arguments: Mapping[str, Any]) -> Outcome:
         """Return the help on a verb, or the list of all of them.
@@ -289,11 +322,16 @@ class Offer:
         hints = [*(f"Did you mean {each}?" for each in close), f"{relay.name} takes {', '.join(known)}."]
         return RequestError("unknown_operation", f"{verb[:_LONGEST]!r} is {what}.", hints=hints)
 
-    def _other(self, relay: Relay, verb: str) -> RequestError:
+    def _other(self, relay: Relay, verb: str, before: str) -> RequestError:
         other = CHANGE if relay.reads else CALL
-        is_offered = other in self.tools or verb in self.tools
-        what = f"{verb} changes the project, and {CALL} only reads" if relay.reads else f"{verb} changes nothing"
-        how = f'{other}(verb="{verb}", arguments={{…}}) calls it.' if verb not in self.tools else f"{verb} is a tool."
+        is_offered = other in self.tools or (verb in self.tools and not before)
+        what = (
+            f"{verb} changes the {'engine' if before else 'project'}, and {CALL} only reads"
+            if relay.reads
+            else f"{verb} changes nothing"
+        )
+        is_tool = verb in self.tools and not before
+        how = f"{verb} is a tool." if is_tool else f'{other}(verb="{before}{verb}", arguments={{…}}) calls it.'
         return RequestError("invalid_arguments", f"{what}; nothing was done.", hints=[how] if is_offered else [])
 
 
@@ -348,11 +386,13 @@ def offered(
     read_only: bool = False,
     further: Sequence[Tool] = (),
     direct: bool = False,
+    meta: bool = False,
 ) -> Offer:
     """Return what is to be offered, once all of it is there.
 
     Parameters:
-        names, profile, read_only, further, direct: as `Offer` has them; a name may hold several, with commas between.
+        names, profile, read_only, further, direct, meta: as `Offer` has them; a name may hold several, with commas
+            between.
 
     Raises:
         RequestError: `unknown_operation`, if there is no tool or profile of a name, or none is left.
@@ -364,7 +404,7 @@ def offered(
     wanted = tuple(part.strip() for name in names for part in name.split(",") if part.strip())
     known = (*REQUESTS.verbs, *(tool.name for tool in further), CALL, CHANGE)
     unknown = [name for name in wanted if name not in known]
-    offer = Offer(wanted, profile=profile, read_only=read_only, further=further, direct=direct)
+    offer = Offer(wanted, profile=profile, read_only=read_only, further=further, direct=direct, meta=meta)
     if unknown or (wanted and not offer.tools):
         message = f"There is no tool {unknown[0]!r}." if unknown else "No tool is left: none of these only reads."
         raise RequestError("unknown_operation", message, hints=[f"There are {', '.join(known)}."])

@@ -13,11 +13,12 @@ from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, quoted
 from bae_source.errors import ResourceError
 from bae_source.language_server.language_server import COMMANDS
-from bae_source.model.settings import TABLE, problems
+from bae_source.model.settings import TABLE, Problem, UserSettings, problems
 from bae_source.model.text import counted
 from bae_source.project.files.census import WINDOWED
 from bae_source.project.files.layout import as_setting, without_names
 from bae_source.project.files.settings import lets_in
+from bae_source.project.files.user_settings import user_file
 from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import Required, installed, own_requirements, python_version, version_of
 from bae_source.reloading.child.interpreter import Interpreter
@@ -77,17 +78,33 @@ def modules(scene: Scene, limit: int) -> Part:
 
 
 def settings(scene: Scene) -> Part:
-    """Look at our own table in pyproject.toml."""
+    """Look at our own table in pyproject.toml, and at the user's own settings, where there are any."""
+    line, troubles = _of_the_project(scene)
+    users, more = _of_the_user(scene)
+    return Part(name="settings", lines=(line, *users), troubles=(*troubles, *more))
+
+
+def _of_the_project(scene: Scene) -> tuple[str, Iterable[Trouble]]:
     if scene.obstacle is not None:  # which the source roots have told already, if it was in their way
-        told = () if scene.homeless else (_trouble("settings_unreadable", scene.obstacle),)
-        return Part(name="settings", lines=("unknown",), troubles=told)
+        return "unknown", () if scene.homeless else (_trouble("settings_unreadable", scene.obstacle),)
     table = scene.own_settings
     names = list(table) if isinstance(table, dict) else []
-    troubles = tuple(
-        Trouble(code="setting_wrong", message=each.message, mend=each.line or f"Remove {each.name} from {TABLE}.")
-        for each in problems(table)
-    )
-    return Part(name="settings", lines=(", ".join(map(str, names)) or "none",), troubles=troubles)
+    return ", ".join(map(str, names)) or "none", _wrong_settings(problems(table), TABLE)
+
+
+def _of_the_user(scene: Scene) -> tuple[Sequence[str], Iterable[Trouble]]:
+    try:
+        found = user_file(scene.environment)
+    except ResourceError as error:
+        return ("unknown",), (_trouble("settings_unreadable", error),)
+    lines = [f"{found.name}: {', '.join(found.table)}"] if found.table else []
+    doubts = [Trouble(code=each.code, message=each.message, mend="chmod go-w, or chown") for each in found.notices]
+    return lines, (*_wrong_settings(problems(found.table, UserSettings), found.name), *doubts)
+
+
+def _wrong_settings(found: Iterable[Problem], where: str) -> Iterator[Trouble]:
+    for each in found:
+        yield Trouble(code="setting_wrong", message=each.message, mend=each.line or f"Remove {each.name} from {where}.")
 
 
 def packages(scene: Scene) -> Part:  # noqa: ARG001  # one of several looks

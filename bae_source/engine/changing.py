@@ -11,8 +11,8 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from bae_source.engine.attempts import Crowded, attempted
+from bae_source.engine.lock_files import locked, shown
 from bae_source.engine.operations import Exporting, Operation, Untangling
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
 from bae_source.model.changeset import ChangeSet, Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
-from bae_source.model.plan import Plan
+from bae_source.model.plan import Plan, recorded
 from bae_source.model.request import as_mapping
 from bae_source.model.text import Progress, counted, listed
 from bae_source.project.files.settings import own_settings
@@ -41,6 +42,7 @@ from bae_source.syntax.text.source import Source
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
+    from bae_source.engine.installing import InEnvironment
     from bae_source.engine.making import Making
     from bae_source.history.record.history import History as Store
     from bae_source.history.record.history import Limits
@@ -98,6 +100,7 @@ class Changing:
         self.folders = folders
         self._undo = undo
         self._progress = progress
+        self._installs = False
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -144,7 +147,8 @@ class Changing:
         try:
             made = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
             made = self._formatted(made, workspace) if context.format else made
-            if context.dry_run or not made.changes:
+            made = self._resolved(made, workspace) if made.requirements is not None else made
+            if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
             return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
@@ -165,6 +169,33 @@ class Changing:
         from bae_source.engine.formatting import formatted  # few changes ask for it
 
         return formatted(plan, workspace)
+
+    def _resolved(self, plan: Plan, workspace: Workspace) -> Plan:
+        """Return a plan with what it installs, which is worked out and not installed."""
+        from bae_source.engine.installing import resolved  # few changes are about dependencies
+
+        return resolved(plan, workspace, self.folders(), self.environment, self.transactions.held)
+
+    @contextmanager
+    def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
+        """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails.
+
+        Yields:
+            None where the plan installs nothing, or is made while another one of this request has it installed.
+        """
+        if not plan.releases or self._installs:
+            yield None
+            return
+        from bae_source.engine.installing import installed  # as above
+
+        self._installs = True
+        try:
+            with installed(
+                plan, workspace, self.folders(), self.transactions, lambda: self.workspace(None), is_change=is_change
+            ) as found:
+                yield found
+        finally:
+            self._installs = False
 
     def _without_same_modes(self, plan: Plan) -> Plan:
         """Return a plan without files of which nothing changes but that they are programs, if they are so already."""
@@ -258,12 +289,25 @@ class Changing:
         operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
-            request={"do": verb, **{key: value for key, value in asked.items() if value not in (None, ())}},
+            request={
+                "do": verb,
+                **{key: value for key, value in asked.items() if value not in (None, ())},
+                **recorded(plan),
+            },
             kind=kind,
             of=of,
         )
-        making = self._making(plan, workspace, context, {} if verdicts is None else verdicts)
-        made = making.make(self.transactions, operated)
+        verdicts = {} if verdicts is None else verdicts
+        with self._installed(plan, workspace, is_change=kind == "change") as environment:
+            if environment is not None:
+                plan = replace(plan, users=(*plan.users, *environment.users))
+            making = self._making(plan, workspace, context, verdicts, environment)
+            made = making.make(self.transactions, operated) if plan.changes else making.only_judged()
+        installed = () if environment is None else environment.found
+        if made.committed is None:
+            alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
+            outcome = replace(outcome, warnings=(*outcome.warnings, alone, *notices_in((*made.found, *installed))))
+            return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
         committed = made.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
@@ -271,21 +315,27 @@ class Changing:
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings),
+            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings, *notices_in(installed)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        return with_checks(outcome, (*checks, *checks_in(made.found)), silent=not context.verify)
+        found = (*checks, *checks_in(installed), *checks_in(made.found))
+        return with_checks(outcome, found, silent=not context.verify)
 
-    def _making(self, plan: Plan, workspace: Workspace, context: Context, verdicts: dict[str, Found]) -> Making:
-        from bae_source.engine.making import Making  # running code, which a plain dry run needs not
-
+    def _making(
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        verdicts: dict[str, Found],
+        environment: InEnvironment | None = None,
+    ) -> Making:
         def undo(operation_id: str) -> object:
             return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
 
-        return Making(
+        return self._maker()(
             self.folders(),
             self.environment,
             workspace,
@@ -294,7 +344,13 @@ class Changing:
             verdicts=verdicts,
             undo=undo,
             progress=self._progress,
+            turn=_still if environment is None else environment.turn,
         )
+
+    def _maker(self) -> type[Making]:
+        from bae_source.engine.making import Making  # running code, which a plain dry run needs not
+
+        return Making
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
         """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
@@ -332,6 +388,11 @@ class Changing:
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
+        if plan.releases and set(context.verify) - {"cycles"}:
+            why = "a dry run installs nothing, so nothing can be judged with it"
+            return with_checks(
+                outcome, (*checks, *(Check(name=e, result="not_run", detail=why) for e in context.verify))
+            )
         if plan.changes and set(context.verify) - {"cycles"}:
             from bae_source.engine.making import checks_in, notices_in  # running code
 
@@ -362,9 +423,9 @@ class Changing:
         return Outcome(
             status=status,
             text=_text(plan, status, quiet=quiet),
-            diff=unified_diff(plan.changes, before, self._mode_of),
+            diff=unified_diff(shown(plan.changes), before, self._mode_of),
             changed=changed if plan.changes else (),
-            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before)),
+            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before), *locked(plan.changes, before)),
             etag=changed[0].etag if changed else None,
             address=changed[0].address if changed else None,
             report=plan.report.as_data() if plan.report is not None else None,
@@ -479,6 +540,10 @@ def _written(value: Any) -> Any:
 def _slow(context: Context) -> set[str]:
     """Return the names of judges that may take long."""
     return {name.strip() for name in context.verify} - {"import", "cycles"}
+
+
+def _still(with_change: bool) -> None:
+    """Leave an environment that has no part in a change."""
 
 
 def _number(settings: object, name: str, usual: Any) -> Any:

@@ -5,7 +5,8 @@
 
 Invariants:
 - the project's lock is not held while judges judge, but for the last attempt of a request that others keep from being
-  made; it is only taken for a moment before them, to see whether the change may be written at all;
+  made, and where the environment changes; it is only taken for a moment before them, to see whether the change may be
+  written at all;
 - nothing is written before the verdict, unless a judge can judge in the project alone; then the outcome says so;
 - a dry run is judged by what `verify` names, and runs nothing otherwise.
 """
@@ -26,10 +27,10 @@ from bae_source.model.plan import Plan
 from bae_source.model.text import Progress, listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
-from bae_source.reloading.child.import_check import gathered
+from bae_source.reloading.child.import_check import Setting, gathered
 from bae_source.reloading.reload import Reload
 from bae_source.verification.choosing import judging_of, patient, reload_of, setting_of
-from bae_source.verification.judge import InProject
+from bae_source.verification.judge import InProject, Judge
 from bae_source.verification.judging import Found, Judging
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ class Made(Struct, frozen=True, kw_only=True):
     """A change that was written.
 
     Parameters:
-        committed: the operation.
+        committed: the operation; None where no file changes, and so nothing was written.
         found: what judged it came to.
     """
 
-    committed: Committed
+    committed: Committed | None
     found: Found
 
 
@@ -79,6 +80,7 @@ class Making:
         verdicts: of an earlier attempt of the same request, by the judge's name; takes those of this one.
         undo: undoes an operation.
         progress: called for each file that is copied, and each test that ends.
+        turn: has the environment be as it is with the change, or without it.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class Making:
         verdicts: dict[str, Found],
         undo: Callable[[str], object],
         progress: Progress,
+        turn: Callable[[bool], None],
     ) -> None:
         self._folders = folders
         self._workspace = workspace
@@ -100,7 +103,7 @@ class Making:
         self._verdicts = verdicts
         self._undo = undo
         self._progress = progress
-        self._setting = setting_of(folders.root, environment, workspace)
+        self._setting = replace(self._set_up(environment), turn=turn)
 
     def judge(self) -> Found:
         """Judge what a dry run comes to.
@@ -111,11 +114,19 @@ class Making:
         context = self._context
         if "import" not in context.verify:
             context = replace(context, reload="off")
-        reload = reload_of(self._setting, self._workspace, self._plan, context)
+        reload = self._reload(context)
         judging, copied = self._judging(reload, context)
         with copied:
             found = judging.judge()
         return (*found, *judging.not_judged("it can be judged in the project alone, and a dry run writes nothing"))
+
+    def only_judged(self) -> Made:
+        """Judge a change of the environment alone.
+
+        Raises:
+            TransactionError: it does not hold.
+        """
+        return Made(committed=None, found=self.judge() if self._context.verify else ())
 
     def make(self, transactions: Transactions, operated: Operated) -> Made:
         """Judge the change, and write it.
@@ -124,7 +135,7 @@ class Making:
             Refused: nothing was written.
             TransactionError: it does not hold, or could not be written.
         """
-        reload = reload_of(self._setting, self._workspace, self._plan, self._context)
+        reload = self._reload(self._context)
         if self._context.reload == "off" and not self._context.verify:
             return Made(committed=self._written(transactions, operated, reload), found=())
         with transactions.held():
@@ -133,14 +144,28 @@ class Making:
         with copied:
             found = judging.judge()
             changed = [name_at(self._workspace.census, path) for path in copied.changed()]
+        self._setting.turn(True)
         if judging.left:
             return self._judged_in_project(transactions, operated, reload, judging, found)
         return self._written_as_judged(transactions, operated, reload, judging, found, changed)
 
+    def _set_up(self, environment: Mapping[str, str]) -> Setting:
+        """Return how the project's code is run."""
+        return setting_of(self._folders.root, environment, self._workspace)
+
+    def _reload(self, context: Context) -> Reload:
+        """Return what loads the change."""
+        return reload_of(self._setting, self._workspace, self._plan, context)
+
+    def _judges(self) -> tuple[Judge, ...]:
+        """Return what judges it beside what the caller wants."""
+        return ()
+
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
         setting = patient(self._setting, self._workspace)
         wanted = self._verdicts, self._progress
-        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted)
+        always = self._judges()
+        return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted, always=always)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
         return transactions.commit(
@@ -222,12 +247,14 @@ class Making:
         made: list[Committed] = []
 
         def make() -> None:
+            self._setting.turn(True)
             again = reload if not made else reload.anew()
             made.append(self._written(transactions, operated, again))
 
         def undo() -> None:
             self._undo(made[-1].operation_id)
             transactions.forget_made()
+            self._setting.turn(False)
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:

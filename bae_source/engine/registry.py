@@ -54,6 +54,18 @@ _DECLARED: Mapping[str, str] = {
     "tests list": "resources.tests.listing.TestsList",
     "tests run": "resources.tests.running.TestsRun",
     "tests results": "resources.tests.results.TestsResults",
+    "deps list": "resources.deps.listing.DepsList",
+    "deps get": "resources.deps.getting.DepsGet",
+    "deps add": "resources.deps.adding.DepsAdd",
+    "deps remove": "resources.deps.adding.DepsRemove",
+    "deps upgrade": "resources.deps.adding.DepsUpgrade",
+    "logs list": "resources.logs.listing.LogsList",
+    "logs read": "resources.logs.reading.LogsRead",
+    "config read": "resources.config.reading.ConfigRead",
+    "config set": "resources.config.setting.ConfigSet",
+    "config add": "resources.config.setting.ConfigAdd",
+    "config remove": "resources.config.removing.ConfigRemove",
+    "config rename": "resources.config.removing.ConfigRename",
     "check_staged": "verification.staged.request.CheckStaged",
     "apply": "engine.applying.Apply",
     "commit": "history.travel.commands.Commit",
@@ -72,40 +84,36 @@ _DECLARED: Mapping[str, str] = {
 class Registry:
     """Requests by how the command line calls them: `read`, `ast symbols`.
 
-    Parameters:
-        declared: the module below the package and the class of each.
+    It holds nothing itself, so whoever has it has what is declared now, also once the engine was given another request.
     """
-
-    def __init__(self, declared: Mapping[str, str]) -> None:
-        self._declared = dict(declared)
 
     @property
     def commands(self) -> tuple[str, ...]:
         """How the command line calls each of them."""
-        return tuple(self._declared)
+        return tuple(_DECLARED)
 
     @property
     def verbs(self) -> tuple[str, ...]:
         """Every verb."""
-        return tuple(map(_verb, self._declared))
+        return tuple(map(_verb, _DECLARED))
 
     @property
     def declared(self) -> tuple[tuple[str, str], ...]:
         """Every verb, and the name below the package of the class that declares it."""
-        return tuple((_verb(command), place) for command, place in self._declared.items())
+        return tuple((_verb(command), place) for command, place in _DECLARED.items())
 
     @property
     def families(self) -> frozenset[str]:
         """The words that stand before verbs."""
-        return frozenset(command.split()[0] for command in self._declared if " " in command)
+        return frozenset(command.split()[0] for command in _DECLARED if " " in command)
 
     def __iter__(self) -> Iterator[type[Request]]:
-        return map(self.called, self._declared)
+        return map(self.called, _DECLARED)
 
     def __contains__(self, kind: object) -> bool:
         if not isinstance(kind, type) or not issubclass(kind, Request):
             return False
-        place = f"bae_source.{self._declared.get(command_of(kind), '')}"
+        place = f"bae_source.{_DECLARED.get(command_of(kind), '')}"
         return f"{kind.__module__}.{kind.__qualname__}" == place
 
     def called(self, command: str) -> type[Request]:
@@ -114,13 +122,13 @@ class Registry:
         Raises:
             KeyError: there is none.
         """
-        module, _, name = self._declared[command].rpartition(".")
+        module, _, name = _DECLARED[command].rpartition(".")
         found: type[Request] = getattr(import_module(f"bae_source.{module}"), name)
         return found
 
     def named(self, verb: str) -> type[Request] | None:
         """Return the request with a verb; None where there is none."""
-        command = next((each for each in self._declared if _verb(each) == verb), None)
+        command = next((each for each in _DECLARED if _verb(each) == verb), None)
         return self.called(command) if command else None
 
 
@@ -129,8 +137,8 @@ def _verb(command: str) -> str:
     return command.removeprefix("ast ").replace(" ", "_")
 
 
-REQUESTS = Registry(_DECLARED)
-"""Every request."""
+REQUESTS: Registry = globals().get("REQUESTS") or Registry()
+"""Every request; where this module is loaded again, the one that others have already."""
 
 
 def request(verb: str, given: Mapping[str, Any]) -> Request:

@@ -108,6 +108,8 @@ class Service:
     Attributes:
         progress: called while something takes long, with how much is done, of how much, and what came last: a test by
             its address, a file that is copied.
+        arriving: takes lines of an answer that is waited for as they come, and says whether there is a reader for more;
+            the outcome has them as well.
 
     Raises:
         RequestError: `invalid_arguments` if `root` is no folder.
@@ -130,6 +132,7 @@ class Service:
         self.clock = clock
         self.timer = timer
         self.progress: Progress | None = None
+        self.arriving: Callable[[str], bool] | None = None
         self._kept = Kept(
             cache=self._cache,
             clock=clock,
@@ -358,9 +361,12 @@ class Service:
 
     def _surroundings(self) -> Surroundings:
         """Return where the project's own programs run."""
-        from bae_source.system.programs import Surroundings  # as above
+        from bae_source.reloading.child.interpreter import OURS  # as above
+        from bae_source.system.programs import Surroundings
 
-        return Surroundings(root=self.root, python=self._interpreter().path, environment=self.environment)
+        found = self._interpreter()
+        is_named = found.origin != OURS
+        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=is_named)
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""
@@ -434,7 +440,7 @@ class Service:
             environment=self.environment,
             workspace=self.workspace,
             folders=lambda: self.folders,
-            undo=_undone,
+            undo=undone,
             progress=self._progressed,
         )
 
@@ -489,7 +495,7 @@ def _travel(door: Service, asked: Any, context: Context) -> Outcome:
     return travel(door.changing, asked, context)
 
 
-def _undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
+def undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
     """Undo an operation that does not hold."""
     from bae_source.engine.travelling import travel
     from bae_source.history.travel.commands import Undo
@@ -554,6 +560,20 @@ def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
     return tests_results(door, asked, context)
 
 
+def _logs_list(door: Service, _: Any, __: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.listing import listed_logs
+
+    return listed_logs(Logs(door.root, door.environment))
+
+
+def _logs_read(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.reading import read_log
+
+    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
+
+
 COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "travel": _travel,
     "history": _history,
@@ -566,5 +586,7 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "doctor": _doctor,
     "tests_run": _tests_run,
     "tests_results": _tests_results,
+    "logs_list": _logs_list,
+    "logs_read": _logs_read,
 }
 """Every command, by the name that requests give as their `runner`."""

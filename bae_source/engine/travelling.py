@@ -46,7 +46,7 @@ from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet, Obstacle, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome
-from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.plan import ModuleFile, Plan, Requirements, in_words, releases_in
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import resolve
@@ -57,6 +57,8 @@ from bae_source.refactoring.planning.taking_back import going, needed, without
 
 __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "listed_operations", "pruned", "travel")
 
+_ABOUT = ("pyproject.toml", "uv.lock")
+"""Files that change with the environment."""
 _ID = re.compile(r"op_[0-9a-f]+")
 
 
@@ -213,7 +215,7 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
 
     who = changing.who(context)
     found = plan_travel(asked, changing.history, who, store.read, store.bits, merge, changing.now(), users)
-    plan = _plan(asked, found, workspace)
+    plan = _with_environment(changing, asked, found, _plan(asked, found, workspace))
     _check_same(plan, workspace)
     for later, used in users(found):
         raise needed_later(asked.verb, found, later, used)
@@ -245,7 +247,13 @@ def _commit(
     given = as_mapping(asked)
     try:
         return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
-    except TransactionError as error:
+    except (TransactionError, Refused) as error:
+        if plan.releases and error.code in ("resolution_failed", "forbidden"):
+            names = listed(each.name for each in plan.releases)
+            notice = Notice("not_installed", f"The environment stays as it is, also {names}: {error.clause}.")
+            summary = plan.summary.removesuffix(f" {in_words(plan.releases)}.")
+            plan = replace(plan, releases=(), summary=summary, warnings=(*plan.warnings, notice))
+            return _commit(changing, asked, context, workspace, plan, of)
         if error.code != "reload_failed":
             raise
         notice = Notice("import_failed", f"{error.clause}; it stands all the same.")
@@ -273,6 +281,20 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
         summary=_summary(asked, found.entries),
         passed=found.passed,
     )
+
+
+def _with_environment(changing: Changing, asked: Undo | Redo, found: Travel, plan: Plan) -> Plan:
+    """Return a plan with what the environment had before the changes, or after them."""
+    about = [entry for entry in found.entries if any(file.path in _ABOUT for file in entry.files)]
+    requests = [changing.history.whole(entry).request for entry in about]  # newest first
+    is_redo = isinstance(asked, Redo)
+    made = releases_in(requests if is_redo else requests[::-1])
+    releases = made if is_redo else tuple(replace(each, before=each.after, after=each.before) for each in made)
+    build = any(request.get("build") for request in requests)
+    if not releases:
+        return plan
+    summary = f"{plan.summary} {in_words(releases)}."
+    return replace(plan, releases=releases, requirements=Requirements(build=build), summary=summary)
 
 
 def _users(

@@ -20,17 +20,19 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "tests", "words",
+    "operation_id", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
-_STARRED = ("uris", "words", "tests")
+_STARRED = ("uris", "words", "tests", "requirements", "dependencies")
 """Parameters that the methods in Python take one by one."""
+_PLACES = ("config", "deps", "logs", "tests")
+"""Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-_SPELLED = {"as_name": "as", "imports": "import"}
+_SPELLED = {"as_name": "as", "imports": "import", "from_line": "from"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""
@@ -85,12 +87,15 @@ class Call(str):
         """The verb, as tools and methods are called."""
         return self.command.removeprefix("ast ").replace(" ", "_")
 
-    def written(self, form: CallForm, through: Mapping[str, str] | None = None) -> str:
+    def written(self, form: CallForm, through: Mapping[str, str] | None = None, *, of_engine: bool = False) -> str:
         """Return the call as it is made in a door, and what follows it.
 
         Parameters:
             through: the tool that makes the calls of a verb which is no tool of its own, by verb.
+            of_engine: whether it is about the engine's own source.
         """
+        if of_engine:
+            return self._of_engine(form, through or {})
         if form == "words":
             return str(self)
         if form in ("session", "tool") and through and (relay := through.get(self.verb)):
@@ -107,7 +112,16 @@ class Call(str):
                 is_limit = form == "python" and name in _LIMITS
                 (limits if is_limit else named).append(f"{name}={_value(value)}")
         within = f"within({', '.join(limits)})." if limits else ""
-        return f"{within}{self.verb}({', '.join([*placed, *named])}) {self.then}".rstrip()
+        family, _, name = self.command.partition(" ")
+        called = f"source.{family}.{name}" if form == "session" and name and family in _PLACES else self.verb
+        return f"{within}{called}({', '.join([*placed, *named])}) {self.then}".rstrip()
+
+    def _of_engine(self, form: CallForm, through: Mapping[str, str]) -> str:
+        """Return the call as it is made of the engine's own source."""
+        if form == "tool":
+            return self._relayed(through.get(self.verb) or "call", form).replace('verb="', 'verb="meta ', 1)
+        before = {"words": "meta ", "python": "meta.", "session": "source.meta."}[form]
+        return f"{before}{self.written(form, through)}"
 
     def _relayed(self, relay: str, form: CallForm) -> str:
         """Return the call as another tool makes it: its arguments as JSON, or in a session as Python."""
@@ -120,10 +134,14 @@ class Call(str):
         return f'{relay}(verb="{self.verb}", arguments={arguments}) {self.then}'.rstrip()
 
 
-def written(hints: tuple[str, ...], form: CallForm, through: Mapping[str, str] | None = None) -> tuple[str, ...]:
+def written(
+    hints: tuple[str, ...], form: CallForm, through: Mapping[str, str] | None = None, *, of_engine: bool = False
+) -> tuple[str, ...]:
     """Return hints as plain texts, with their calls as they are made in a door; without those that cannot be made."""
     reached = [each for each in hints if not isinstance(each, Call) or (through or {}).get(each.verb) != ""]
-    return tuple(each.written(form, through) if isinstance(each, Call) else each for each in reached)
+    return tuple(
+        each.written(form, through, of_engine=of_engine) if isinstance(each, Call) else each for each in reached
+    )
 
 
 def call_of(request: Request, **more: object) -> Call:

@@ -48,6 +48,7 @@ class Context(Struct, frozen=True, kw_only=True):
             session, or as tools.
         through: of tools and in a session, which one makes the calls of a verb that is none of its own, by verb; ""
             for a verb that cannot be called there, so no hint or next action names it.
+        of_engine: whether it is about the engine's own source, so that calls in hints are.
         language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
@@ -83,6 +84,7 @@ class Context(Struct, frozen=True, kw_only=True):
     by_model: bool = False
     calls: CallForm = "words"
     through: dict[str, str] = {}
+    of_engine: bool = False
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"] | None,
         described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),
@@ -130,14 +132,17 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
 
 def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
+    def told(hints: tuple[str, ...]) -> tuple[str, ...]:
+        return written(hints, context.calls, context.through, of_engine=context.of_engine)
+
     try:
         outcome = do()
     except ResourceError as error:
-        raise error.altered(hints=written(error.hints, context.calls, context.through)) from error.__cause__
+        raise error.altered(hints=told(error.hints)) from error.__cause__
     outcome = replace(outcome, diff="") if context.quiet and not outcome.errors else outcome
     if not outcome.next_actions:
         return outcome
-    return replace(outcome, next_actions=written(outcome.next_actions, context.calls, context.through))
+    return replace(outcome, next_actions=told(outcome.next_actions))
 
 
 def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:

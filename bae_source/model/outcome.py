@@ -83,7 +83,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
         next_actions: calls that make sense now.
         exit_code: status of a command that came to this; not part of the JSON.
         found: what a search found, as values, one an entry; the JSON has those that are places (`model.reference`).
-        counts: how many places there are by their certainty, whatever a budget leaves of `found`.
+        counts: how many places there are by their certainty, or other things by their kind, whatever a budget leaves of
+            `found`.
         report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
         draft: the handle of the plan that a refusal or a dry run keeps, for `commit` and `amend`; None where none is.
     """
@@ -151,7 +152,7 @@ def as_mapping(outcome: Outcome) -> dict[str, Any]:
 
 
 def places(outcome: Outcome) -> list[dict[str, Any]]:
-    """Return the places that a search found, as plain values; what else was found stands in the text alone."""
+    """Return the places, or other counted things, that were found as plain values; the rest is in the text alone."""
     if not outcome.counts:
         return []
     return [dict(each) if isinstance(each, Mapping) else each.as_data() for each in outcome.found]

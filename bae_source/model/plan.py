@@ -6,12 +6,14 @@ A plan is data. It crosses from the half that thinks (operations, syntax, projec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
 from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
 
 if TYPE_CHECKING:
     from bae_source.model.changeset import ChangeSet
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
 """How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
+
+
+_SHOWN = 8
+"""Releases that a sentence names."""
 
 
 class ModuleFile(Struct, frozen=True, kw_only=True):
@@ -38,6 +44,46 @@ class ModuleFile(Struct, frozen=True, kw_only=True):
     source_root: str = ""
     package: bool = False
     import_checked: bool = True
+
+
+class Release(Struct, frozen=True, kw_only=True):
+    """A distribution in an environment, before a change and after it.
+
+    Parameters:
+        name: normalised.
+        before: its version; None where it is not there.
+        after: likewise.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class Requirements(Struct, frozen=True, kw_only=True):
+    """Distributions that a plan wants in the project's environment, or no longer.
+
+    Parameters:
+        add: requirements to be met, as PEP 508 has them.
+        drop: names of distributions that the project no longer declares.
+        upgrade: names of distributions that are to be as new as what is declared lets them be.
+        build: whether source distributions may be built, which runs code of theirs.
+        install: whether the environment changes, and not the files of the project alone.
+        extras, groups: what is installed of the project beside what it always needs.
+    """
+
+    add: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    upgrade: tuple[str, ...] = ()
+    build: bool = False
+    install: bool = True
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+def distribution_of(requirement: str) -> str:
+    """Return the normalised name (PEP 503) that a requirement (PEP 508) begins with."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]*", requirement, re.ASCII)[0]).lower()  # type: ignore[index]
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -60,6 +106,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
         finds: whether a dry run that would change something ends with the exit status of findings.
+        requirements: distributions that are to be resolved before the change is judged, and installed with it.
+        releases: what is installed with the change, once that is resolved.
         passed: of an undo or redo of several changes, mode and owner that each took away on the way, for the history.
     """
 
@@ -77,4 +125,35 @@ class Plan(Struct, frozen=True, kw_only=True):
     takes: bool = False
     circles: bool = False
     finds: bool = False
+    requirements: Requirements | None = None
+    releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}
+
+
+def in_words(releases: Sequence[Release]) -> str:
+    """Return a clause about releases: `Installs rich 14.0 for 13.9 and mdurl 0.1; takes out pygments 2.19`."""
+    new = [
+        f"{each.name} {each.after}" + (f" for {each.before}" if each.before else "") for each in releases if each.after
+    ]
+    gone = [f"{each.name} {each.before}" for each in releases if each.after is None]
+    parts = [f"installs {listed(new, _SHOWN)}"] * bool(new) + [f"takes out {listed(gone, _SHOWN)}"] * bool(gone)
+    text = "; ".join(parts) or "nothing to install"
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def recorded(plan: Plan) -> dict[str, Any]:
+    """Return what the history keeps of the environment that a plan changes; nothing where it changes none."""
+    if not plan.releases:
+        return {}
+    build = plan.requirements is not None and plan.requirements.build
+    return {"releases": [[each.name, each.before, each.after] for each in plan.releases], "build": build}
+
+
+def releases_in(requests: Sequence[Mapping[str, Any]]) -> tuple[Release, ...]:
+    """Return what requests of the history, made one after the other, changed in the environment together."""
+    found: dict[str, Release] = {}
+    for request in requests:
+        for name, before, after in request.get("releases", ()):
+            first = found[name].before if name in found else before
+            found[name] = Release(name=name, before=first, after=after)
+    return tuple(each for each in found.values() if each.before != each.after)

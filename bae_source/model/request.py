@@ -52,6 +52,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             any other is a command that the engine knows by this name.
         when: a sentence on when to use it, for those who choose among tools.
         examples: calls on the command line, without the program; `{program}` where that does not stand first.
+        live: whether Python and sessions return the module that its answer is about, and not the answer.
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
@@ -62,8 +63,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             it got; such a None is refused from Python.
         abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
             name may be a new one, or one from outside the project.
-        abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
-            name may be a new one.
+        arrives: the parameter with which its answer comes line by line, while it is waited for; "" where none is.
         family: the word that the command line puts before the verb, where several verbs share one: `ast symbols`,
             and `exports add` for `exports_add`.
     """
@@ -76,10 +76,12 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     lists_places: ClassVar[bool] = False
     lists_addresses: ClassVar[bool] = False
     abbreviates: ClassVar[bool] = True
+    arrives: ClassVar[str] = ""
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "query"
     when: ClassVar[str] = ""
     examples: ClassVar[tuple[str, ...]] = ()
+    live: ClassVar[bool] = False
     idempotent: ClassVar[bool] = False
     said: ClassVar[tuple[str, ...]] = ()
 

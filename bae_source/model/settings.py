@@ -1,4 +1,4 @@
-"""What a project may set in `[tool.bae-source]` of its pyproject.toml, declared once, and what is wrong with a table.
+"""Settings, declared once: a project's in `[tool.bae-source]` of its pyproject.toml, a user's in a file of their own.
 
     problems({"telemetri": False})      [Problem(name="telemetri", …, line="telemetry = false")]
 
@@ -16,6 +16,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 TABLE = "[tool.bae-source]"
+USERS = "your settings.toml"
+"""The user's own file of settings, in messages; the reference says where it lies."""
 
 
 def _told(text: str, example: object, **constraints: Any) -> Meta:
@@ -65,6 +67,19 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     history_operations: Annotated[
         int, _told("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)
     ] = 10_000
+    logs: Annotated[
+        str | None,
+        _told("The folder in the project whose files are its logs, for `logs list` and `logs read`.", "var/log"),
+    ] = None
+
+
+class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
+    """The settings that are the user's own, and that no project can make; all are optional."""
+
+    logs: Annotated[
+        tuple[str, ...],
+        _told("Folders anywhere whose files are logs, too, in every project; each an absolute path.", ["/var/log/app"]),
+    ] = ()
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -103,11 +118,15 @@ class Problem(Struct, frozen=True, kw_only=True):
     line: str = ""
 
 
-def settings() -> tuple[Setting, ...]:
-    """Return every setting that there is."""
-    hints = get_type_hints(Settings, include_extras=True)
+def settings(kind: type[Struct] = Settings) -> tuple[Setting, ...]:
+    """Return every setting that there is.
+
+    Parameters:
+        kind: whose they are: `Settings` or `UserSettings`.
+    """
+    hints = get_type_hints(kind, include_extras=True)
     found = []
-    for field in msgspec.structs.fields(Settings):
+    for field in msgspec.structs.fields(kind):
         [meta] = [each for each in hints[field.name].__metadata__ if isinstance(each, Meta) and each.description]
         found.append(
             Setting(
@@ -121,34 +140,36 @@ def settings() -> tuple[Setting, ...]:
     return tuple(found)
 
 
-def problems(table: object) -> tuple[Problem, ...]:
-    """Return what is wrong with what stands in `[tool.bae-source]`.
+def problems(table: object, kind: type[Struct] = Settings) -> tuple[Problem, ...]:
+    """Return what is wrong with what stands in `[tool.bae-source]`, or in the user's own file.
 
     Parameters:
         table: as TOML was read.
+        kind: as `settings` takes it.
     """
+    title = TABLE if kind is Settings else USERS
     if not isinstance(table, Mapping):
-        return (Problem(name=TABLE, message=f"{TABLE} is no table.", line=TABLE),)
-    known = {setting.name: setting for setting in settings()}
-    return tuple(problem for name, value in table.items() for problem in _wrong(str(name), value, known))
+        return (Problem(name=title, message=f"{title} is no table.", line=title),)
+    known = {setting.name: setting for setting in settings(kind)}
+    return tuple(problem for name, value in table.items() for problem in _wrong(title, str(name), value, known))
 
 
-def _wrong(name: str, value: object, known: Mapping[str, Setting]) -> Iterator[Problem]:
+def _wrong(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Iterator[Problem]:
     setting = known.get(name)
     if setting is None:
-        yield _unknown(name, value, known)
+        yield _unknown(title, name, value, known)
         return
     try:
         msgspec.convert(value, setting.annotation, strict=True)
     except msgspec.ValidationError as error:
         reason = f"{str(error)[:1].lower()}{str(error)[1:]}"
-        yield Problem(name=name, message=f"{TABLE} {name} is wrong: {reason}.", line=setting.line)
+        yield Problem(name=name, message=f"{title} {name} is wrong: {reason}.", line=setting.line)
 
 
-def _unknown(name: str, value: object, known: Mapping[str, Setting]) -> Problem:
+def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:
     from difflib import get_close_matches  # 10 ms, and few settings are wrong
 
-    message = f"{TABLE} has no setting {name!r}"
+    message = f"{title} has no setting {name!r}"
     close = get_close_matches(name.replace("_", "-"), known, n=1)
     if not close:
         return Problem(name=name, message=f"{message}; there are {', '.join(known)}.")

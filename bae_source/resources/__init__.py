@@ -1,1 +1,1 @@
-"""Other facts of a project than its code, as places: its tests."""
+"""Other facts of a project than its code, as places: its tests, dependencies, settings and logs."""

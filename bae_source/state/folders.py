@@ -5,8 +5,8 @@ Invariants:
   and worktrees do not share them; without git, or where its folder cannot be written, in `.bae-source` of the project;
 - what was made in `.bae-source` before there was a repository stays there, so that all processes find the same;
 - cache and telemetry lie in `.bae-source`, which ignores itself;
-- all of it lies in the user's own state folder where the project is another user's, or where no state can be bound to
-  this user (`binding`);
+- all of it lies in the user's own state folder where the project is another user's, where no state can be bound to
+  this user (`binding`), or where the project is one part of a folder that is none, as an installed package is;
 - a repository counts only where it belongs to this user, and the search for one ends at a folder of another user;
 - nothing is created before `make` is called, and reading never calls it.
 """
@@ -32,6 +32,8 @@ OURS = "bae-source"
 LOCAL = ".bae-source"
 HISTORY = "history.git"
 _MOST = 65_536
+_NOWHERE = Path(os.devnull) / OURS
+"""A folder that nobody can make."""
 _NEXT = "doctor says what can be done about it."
 _NOT_OURS = (Standing.FOREIGN, Standing.OTHERS)
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
@@ -43,6 +45,7 @@ class StateFolders:
     Parameters:
         root: the project's folder.
         users: the user's own state folder.
+        part: the one folder below the root that the state is of; "" for all of it.
 
     Attributes:
         root: the project's root, without links.
@@ -58,12 +61,16 @@ class StateFolders:
         kept: old files that recovery kept for a person, because another program had changed what we wrote.
     """
 
-    def __init__(self, root: Path, users: UserState) -> None:
+    def __init__(self, root: Path, users: UserState, part: str = "") -> None:
         self.root = Path(os.path.realpath(root))
         self.users = users
-        outside = users.place_of(self.root) if users.is_temporary or not owned(self.root) else None
+        self.part = part
+        served = self.root / part
+        outside = users.place_of(served) if part or users.is_temporary or not owned(self.root) else None
+        if part and outside is None:
+            outside = _NOWHERE
         self.local = outside or self.root / LOCAL
-        self._local = Place(self.local, self.root, users)
+        self._local = Place(self.local, served, users)
         self._base, self.top = self._local, self.root
         if outside is None and (found := _repository(self.root)) is not None:
             top, git_dir = found

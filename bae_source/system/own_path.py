@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import sys
 
+OURS = frozenset(
+    {"bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "smmap", "tomlkit",
+     "typing_extensions"}
+)  # fmt: skip
+"""Top-level modules, besides Python's, that run before and while a project is read or changed."""
+
 
 def own_path() -> list[str]:
     """Return the folders in which our own modules are found: those of a finder that has some, else all."""

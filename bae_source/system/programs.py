@@ -21,11 +21,13 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         root: the project's folder, links followed.
         python: the project's interpreter.
         environment: the caller's environment variables.
+        is_named: whether the project or the caller names the interpreter; else it is the one that runs us.
     """
 
     root: Path
     python: str
     environment: Mapping[str, str]
+    is_named: bool = True
 
 
 def find_program(name: str, python: str, search_path: str) -> str | None:

@@ -102,6 +102,7 @@ def judging_of(
     context: Context,
     verdicts: dict[str, Found],
     progress: Progress,
+    always: tuple[Judge, ...] = (),
 ) -> tuple[Judging, Copied]:
     """Return what judges a change, and the copy in which it does, to be let go afterwards.
 
@@ -110,6 +111,7 @@ def judging_of(
         workspace: the project as it is before the change.
         verdicts: of an earlier attempt of the same request, by name.
         progress: called for each file that is copied, and each test that ends.
+        always: what judges it whatever `verify` names.
 
     Raises:
         RequestError: `invalid_arguments` for a command that there is not.
@@ -118,7 +120,7 @@ def judging_of(
     loads = "import" in context.verify or (context.reload in ("auto", "patch", "child") and not context.dry_run)
     wanted = Wanted(
         imports="import" if loads else "",
-        judges=list(_judges(folders, workspace, setting, plan, context, progress)),
+        judges=[*always, *_judges(folders, workspace, setting, plan, context, progress)],
         verdicts=verdicts,
         remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
     )

@@ -96,6 +96,7 @@ class Copied:
         Raises:
             NoShadow: there can be no copy.
         """
+        self._setting.turn(True)
         return self._holding(self._changed)
 
     def present(self) -> Setting:
@@ -104,10 +105,12 @@ class Copied:
         Raises:
             NoShadow: there can be no copy.
         """
+        self._setting.turn(False)
         return self._holding({})
 
     def tree(self) -> Setting:
         """Return how code is run in the project's own folder."""
+        self._setting.turn(False)
         return self._setting
 
     def changed(self) -> list[str]:

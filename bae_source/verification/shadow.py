@@ -89,16 +89,24 @@ class Shadow:
         project: the project's folder, links followed.
         slot: the folder of the copy, its manifest and what is kept beside it.
         progress: called with the number of files copied so far, and of all that are to be copied.
+        part: the one folder of the project that is copied; "" for all of it.
 
     Attributes:
         root: the folder of the copy.
         caches: a folder for what is kept of it.
     """
 
-    def __init__(self, project: Path, slot: Path, progress: Callable[[int, int], None] = lambda _, __: None) -> None:
+    def __init__(
+        self,
+        project: Path,
+        slot: Path,
+        progress: Callable[[int, int], None] = lambda _, __: None,
+        part: str = "",
+    ) -> None:
         self.root = slot / (project.name or "project")
         self.caches = slot / "caches"
         self._project = project
+        self._part = part
         self._manifest = slot / "manifest"
         self._progress = progress
         self._made = self._read()
@@ -107,7 +115,7 @@ class Shadow:
 
     def changed(self) -> list[str]:
         """Return the paths of the project's files that changed since the copy was brought up, but for planned ones."""
-        now = {path: _stamp(entry) for path, entry in _walk(self._project)}
+        now = {path: _stamp(entry) for path, entry in _walk(self._project, self._part)}
         paths = {*now, *self._seen} - self._planned
         return sorted(path for path in paths if now.get(path) != self._seen.get(path))
 
@@ -131,7 +139,7 @@ class Shadow:
             folder.mkdir(parents=True, exist_ok=True)
             _refuse_link(folder)
         now = nanoseconds()
-        wanted: dict[str, os.stat_result | None] = dict(_walk(self._project))
+        wanted: dict[str, os.stat_result | None] = dict(_walk(self._project, self._part))
         planned = {self._behind_links(path): content for path, content in planned.items()}
         self._planned = set(planned)
         self._seen = {path: _stamp(entry) for path, entry in wanted.items() if entry is not None}
@@ -249,7 +257,7 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
         reason = (error.strerror or "an error of the system").lower()
         raise NoShadow(f"bae_source cannot write its own state: {reason}") from error
     try:
-        yield Shadow(folders.root, slot, progress)
+        yield Shadow(folders.root, slot, progress, folders.part)
     finally:
         taken.release()
 
@@ -278,13 +286,14 @@ def tag_of(folders: StateFolders) -> str:
     return f"{sha256(folders.project.encode())[:8]}-" if folders.project else ""
 
 
-def _walk(root: Path, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+def _walk(root: Path, part: str = "", *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the files and links below a folder by path; of a project those that belong to it.
 
     Parameters:
+        part: the one folder in it that is walked; "" for all of it.
         everything: whether a copy of ours is walked: all that is there, folders too, but for compiled files.
     """
-    waiting = [""]
+    waiting = [part]
     real = os.path.realpath(root)
     while waiting:
         folder = waiting.pop()

@@ -108,7 +108,7 @@ def test_a_file_that_is_deleted_is_followed_to_its_importers(root: Path) -> None
 def test_what_is_named_and_not_looked_at_is_told(root: Path) -> None:
     called = hook("../x.py", "app", "app/core.py", "../README.md")
     assert (called.status, called.out) == (0, b"(no findings in 2 modules)\n")
-    assert "incomplete: This is not all there is." in called.said
+    assert "incomplete: This is not all there is: the warnings below say why." in called.said
     assert "Not looked at, for it lies outside of the project: ../x.py." in called.said
     assert "Not looked at: app." in called.said
 

@@ -31,6 +31,13 @@ NEEDED |= {
     "amend": ("draft_1", "--old", "a", "--new", "b"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),
+    "config set": ("tool.a.b", "1"),
+    "config add": ("tool.a.b", "1"),
+    "config remove": ("tool.a.b",),
+    "config rename": ("tool.a.b", "c"),
+    "deps add": ("httpx",),
+    "deps remove": ("httpx",),
+    "deps upgrade": ("httpx",),
 }
 
 

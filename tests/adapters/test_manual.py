@@ -9,7 +9,7 @@ import pytest
 from bae_source.adapters.cli.arguments import of_request
 from bae_source.adapters.cli.commands import COMMANDS
 from bae_source.engine.service import REQUESTS
-from bae_source.model.request import command_of, summary
+from bae_source.model.request import Effect, command_of, summary
 from tests.adapters.support import Called, Recorder, call
 
 VERBS = [*map(command_of, REQUESTS), *COMMANDS]
@@ -93,3 +93,12 @@ def test_the_version_is_one_line() -> None:
 def test_help_on_a_terminal_has_bold_headings() -> None:
     called: Called = call("--help", terminal=True)
     assert b"\x1b[1mReading:\x1b[0m" in called.out
+
+
+def test_what_writes_is_listed_under_changing() -> None:
+    text = call("help").out.decode()
+    reading, changing = (text.partition(f"\n{head}:\n")[2].partition("\n\n")[0] for head in ("Reading", "Changing"))
+    for kind in REQUESTS:
+        if kind.__module__.split(".")[1] in ("queries", "resources", "refactoring"):
+            table = reading if kind.effect is Effect.READS else changing
+            assert f"\n  {command_of(kind)} " in f"\n{table}", command_of(kind)

@@ -52,8 +52,9 @@ def test_a_request_is_in_the_table_and_in_a_section_with_all_that_it_takes(kind:
     assert f"\n$ bae-source {command_of(kind)}" in text
     assert f"\nsrc.{kind.verb}(" in text
     assert f"Effect: {kind.effect.value}" in text
+    typed = {argument.parameter for argument in of_request(kind)}
     for parameter in parameters(kind):
-        assert f"\n| `{parameter.name}` | `" in text
+        assert f"\n| `{parameter.name}` | {'`' if parameter.name in typed else ' |'}" in text
         assert plain(parameter.help).replace("|", "\\|") in text
     for parameter in steering(kind):
         assert f"`{parameter.name}`" in text.rpartition("Effect: ")[2]

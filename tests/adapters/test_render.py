@@ -113,6 +113,13 @@ def test_an_answer_that_is_not_all_says_so() -> None:
     assert shown(outcome, terminal=False).said == "incomplete: This is not all there is.\n  -> read b\n"
 
 
+def test_an_answer_that_is_not_all_leads_to_the_warnings_that_say_why() -> None:
+    outcome = Outcome(status="answer", text="a", complete=False, warnings=(Notice("not_known", "B is not known."),))
+    assert shown(outcome, terminal=False).said == (
+        "incomplete: This is not all there is: the warnings below say why.\nwarning[not_known]: B is not known.\n"
+    )
+
+
 def test_a_terminal_gets_colour_and_loses_no_character() -> None:
     for outcome in (APPLIED, PLANNED, source("def f():\n\treturn 'é'  # x\n\n\n"), source("x"), source("\n\nx = 1\n")):
         coloured, plain = shown(outcome), shown(outcome, **PLAIN)

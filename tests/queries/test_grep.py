@@ -509,7 +509,7 @@ def test_an_incomplete_answer_says_so_on_the_command_line(tmp_path: Path) -> Non
     laid(tmp_path, {"bad.py": b"needle = '\xff'\n"})
     called = run("grep", "needle", folder=tmp_path)
     assert (called.status, called.out) == (0, b"(no matches)\n")
-    assert b"incomplete: This is not all there is." in called.err
+    assert b"incomplete: This is not all there is: the warnings below say why." in called.err
     assert b"warning[encoding_invalid]: bad was not searched" in called.err
     assert run("grep", "needle", "--json", folder=tmp_path).json["complete"] is False
 

@@ -127,7 +127,7 @@ references('app.f'); callers('app.f'); grep('(r+e)+turn'); hover('sym://python/t
 edit('app.f', old='1', new='2', dry_run=True); rename('app.f', 'h', dry_run=True)
 with transaction() as tx: tx.edit('app.f', old='1', new='2'); tx.preview(); tx.abandon()
 
-nav(); help(source); help(read); source.tests.tests_list()
+nav(); help(source); help(read); source.tests.list()
 home.doctor(); history()
 6 * 7
 """

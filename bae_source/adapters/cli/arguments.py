@@ -58,6 +58,7 @@ class Argument(Struct, frozen=True, kw_only=True):
         flags: as typed; none for a positional.
         metavar: how the help names the value.
         required: whether the call is malformed without it; only positionals say so themselves.
+        dashed: whether what follows the first positional is its value, also where it begins with a dash.
     """
 
     parameter: str
@@ -67,6 +68,7 @@ class Argument(Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     required: bool = False
     help: str = ""
+    dashed: bool = False
 
     @property
     def takes_value(self) -> bool:
@@ -82,6 +84,12 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 _LONGEST_CHOICES = 60
 """Characters of the choices that stand in the place of a metavar."""
+
+_AS_TOML = (
+    'As TOML: 100, true, ["E", "F"], "text"; a bare word is a string where the key holds one, or where it is no other '
+    "TOML."
+)
+_TOML = {True: _AS_TOML, False: f"The item of the array that is to go; the whole key if left out. {_AS_TOML}"}
 
 _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
     "requests": (
@@ -134,6 +142,13 @@ _SPELLINGS: Mapping[str, tuple[Argument, ...]] = {
         ),
         Argument(parameter="source", flags=("--code",), metavar="TEXT", help="The whole source itself."),
     ),
+    **{f"{verb}.value": () for verb in ("config_set", "config_add", "config_remove")},  # which are given as TOML
+    **{
+        f"{verb}.toml": (
+            Argument(parameter="toml", metavar="VALUE", required=is_needed, help=_TOML[is_needed], dashed=True),
+        )
+        for verb, is_needed in (("config_set", True), ("config_add", True), ("config_remove", False))
+    },
     "grep.pattern": (
         Argument(parameter="pattern", metavar="PATTERN"),
         Argument(
@@ -265,7 +280,8 @@ def of_output(kind: type[Request]) -> tuple[Argument, ...]:
 
 
 def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
-    if spelt := _SPELLINGS.get(f"{verb}.{parameter.name}", _SPELLINGS.get(parameter.name)):
+    spelt = _SPELLINGS.get(f"{verb}.{parameter.name}", _SPELLINGS.get(parameter.name))
+    if spelt is not None:
         told = _told(parameter)
         return tuple(
             Argument(
@@ -273,8 +289,9 @@ def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
                 flags=each.flags,
                 shape=each.shape,
                 metavar=each.metavar,
-                required=parameter.required,
+                required=parameter.required or each.required,
                 help=each.help or told,
+                dashed=each.dashed,
             )
             for each in spelt
         )
@@ -336,7 +353,9 @@ def _shape(annotation: Any) -> tuple[Shape, tuple[str, ...]]:
     if origin in (Union, UnionType):
         kept = [each for each in inner if each is not type(None)]
         shapes = {_shape(each) for each in kept}
-        return shapes.pop() if len(shapes) == 1 else (Shape.LIST if shapes == _ONE_OR_MORE else Shape.JSON, ())
+        if len(shapes) == 1 or shapes == _ONE_OR_MORE:
+            return shapes.pop() if len(shapes) == 1 else (Shape.LIST, ())
+        return (Shape.TEXT if (Shape.TEXT, ()) in shapes else Shape.JSON), ()  # which the request reads by itself
     if origin is Literal and all(isinstance(each, str) for each in inner):
         return Shape.CHOICE, inner
     if origin in (tuple, list) and _shape(inner[0])[0] is Shape.TEXT:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
     from bae_source.adapters.cli.commands import Command
 
 FAMILIES = REQUESTS.families
+META = "meta"
+"""The word before a verb that is about the engine's own source."""
 INTERRUPTED = 130
 
 Door = Callable[[Path, Mapping[str, str], Request, Context], Outcome]
+Arriving = Callable[[str], bool]
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -50,14 +54,29 @@ class Answer(Struct, frozen=True, kw_only=True):
     root: str | None = None
 
 
-def through_service(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
-    """Carry out a request on the project at `root`."""
-    return _run(Service(root, environment=environment), asked, context)
+def through_service(
+    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+) -> Outcome:
+    """Carry out a request on the project at `root`.
+
+    Parameters:
+        arriving: as `Service` has it.
+    """
+    return _run(Service(root, environment=environment), asked, context, arriving)
 
 
-def through_own_process(root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+def through_own_process(
+    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+) -> Outcome:
     """Carry out a request in a process that was started for nothing else."""
-    return _run(Service(root, environment=environment, process_is_ours=True), asked, context)
+    return _run(Service(root, environment=environment, process_is_ours=True), asked, context, arriving)
+
+
+def through_meta(asked: Request, context: Context, environment: Mapping[str, str], *, process_is_ours: bool) -> Outcome:
+    """Carry out a request on the engine's own source."""
+    from bae_source.engine.meta.service import Meta  # for this alone
+
+    return _run(Meta(environment=environment, process_is_ours=process_is_ours), asked, context, None)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -97,7 +116,8 @@ def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
         return Answer(outcome=_bug(error, tokens, streams))
 
 
-def _run(service: Service, asked: Request, context: Context) -> Outcome:
+def _run(service: Service, asked: Request, context: Context, arriving: Arriving | None) -> Outcome:
+    service.arriving = arriving
     if asked.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
         from bae_source.adapters.cli.progress import shown_on  # for a person who waits
 
@@ -121,6 +141,8 @@ def _closed(service: Service, asked: Request, context: Context) -> Outcome:
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
     if line.verb in REQUESTS.commands:
         return _requested(REQUESTS.called(line.verb), line, streams, door)
+    if line.verb == META:
+        return _of_engine(command_line(line.tokens, FAMILIES), streams, door)
     from bae_source.adapters.bug import version
     from bae_source.adapters.cli import helping  # 2 ms with what it helps with, which requests need not pay
     from bae_source.adapters.cli.commands import COMMANDS
@@ -136,7 +158,51 @@ def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
     raise helping.unknown(line.verb)
 
 
-def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: Door) -> Answer:
+def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
+    """Return what a command line comes to that is about the engine's own source.
+
+    Parameters:
+        line: what stands behind `meta`.
+
+    Raises:
+        RequestError: `invalid_arguments` with a root, or without a verb; `unknown_operation` for what is no request.
+    """
+    from bae_source.adapters.cli import helping
+    from bae_source.adapters.cli.commands import COMMANDS
+
+    program = f"{streams.program} {META}"
+    if any(token == "--root" or token.startswith("--root=") for token in line.options):
+        raise RequestError(
+            "invalid_arguments",
+            f"{META} is about the installed bae_source, and --root names a project; nothing was done.",
+            hints=[f"Leave one of them out: {program} VERB …, or {streams.program} VERB … --root DIR."],
+        )
+    if line.verb in REQUESTS.commands:
+        if door not in (through_service, through_own_process):
+            raise RequestError("unknown_operation", f"{META} is a command by itself.", hints=[f"Type {program} VERB …"])
+        ours = door is through_own_process
+
+        def engine(_: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+            return through_meta(asked, context, environment, process_is_ours=ours)
+
+        kind, there = REQUESTS.called(line.verb), structs.replace(streams, program=program)
+        return _requested(kind, line, there, engine, lambda *_: Path())
+    if line.verb == "help" and line.tokens:
+        return _help(helping.top(line, program))
+    if line.verb == "help" or (line.verb is None and line.asks("-h", "--help")):
+        return _help(helping.of_command(COMMANDS[META], streams.program))
+    if line.verb in FAMILIES:
+        return _help(helping.family(line, program))
+    if line.verb is None or line.verb in COMMANDS:
+        what = "is only the beginning of a command" if line.verb is None else f"takes requests, and {line.verb} is none"
+        code = "invalid_arguments" if line.verb is None else "unknown_operation"
+        raise RequestError(code, f"{META} {what}.", hints=[f"Requests are {', '.join(REQUESTS.commands)}."])
+    raise helping.unknown(line.verb)
+
+
+def _requested(
+    kind: type[Request], line: CommandLine, streams: Streams, door: Door, place: Callable[..., Path] | None = None
+) -> Answer:
     if line.asks("-h", "--help"):
         from bae_source.adapters.cli import helping
 
@@ -156,7 +222,13 @@ def _requested(kind: type[Request], line: CommandLine, streams: Streams, door: D
         _check_names(parser, values)
     try:
         around = Context() if kind.effect is Effect.READS else Context(who=given.pop("who", None))
-        outcome = door(root_of(values, streams), streams.environment, *called(kind.verb, given, around))
+        where, request = (place or root_of)(values, streams), called(kind.verb, given, around)
+        if kind.arrives in given and "json" not in values and door in (through_service, through_own_process):
+            from bae_source.adapters.cli.progress import as_it_comes  # for who waits
+
+            outcome = as_it_comes(partial(door, where, streams.environment, *request), streams)
+        else:
+            outcome = door(where, streams.environment, *request)
     except RequestError as error:
         if error.code != "invalid_arguments" or "json" in values:
             raise  # a program gets what every other way of calling would get

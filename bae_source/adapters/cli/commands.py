@@ -24,7 +24,7 @@ class Command(Struct, frozen=True, kw_only=True):
     Parameters:
         about: its help, a summary line first.
         carried_out_by: the function among the adapters that gets what was given, by parameter, and the streams; it is
-            loaded when it is called.
+            loaded when it is called; "" where the command line itself carries it out.
         examples: calls, as `Request.examples` has them.
         several: whether it prints several outcomes, with --json a line each.
     """
@@ -32,7 +32,7 @@ class Command(Struct, frozen=True, kw_only=True):
     verb: str
     about: str
     arguments: tuple[Argument, ...] = ()
-    carried_out_by: str
+    carried_out_by: str = ""
     examples: tuple[str, ...] = ()
     several: bool = False
 
@@ -209,6 +209,25 @@ COMMANDS: Mapping[str, Command] = {
             carried_out_by="cli.adopting.adopt",
         ),
         Command(
+            verb="meta",
+            about="""Read and change the installed bae_source itself: every request, with `meta` before its verb.
+
+            Names begin with bae_source. What is planned is imported, and then has to do its main work in a child (the
+            smoke check), before anything is written; history, drafts and the lock lie in your own state folder. `meta
+            undo` takes a change back, from a fresh process too; where the engine does not start any more, the command
+            does that the outcome of the change names. approval, engine.meta, state and transaction stay as they are.
+            It goes without --root.""",
+            arguments=(
+                Argument(parameter="verb", metavar="VERB", required=True, help="A request, with what it takes."),
+            ),
+            examples=(
+                "meta read bae_source.queries.read.Read",
+                "meta edit bae_source.errors.Refused@docstring --source -",
+                "meta undo",
+                "meta history",
+            ),
+        ),
+        Command(
             verb="mcp",
             about="""Serve the project to MCP clients: over standard input and output, or over HTTP on this machine.
 
@@ -245,6 +264,12 @@ COMMANDS: Mapping[str, Command] = {
                     shape=Shape.LIST,
                     metavar="A,B",
                     help="Offer these tools alone; may be given several times.",
+                ),
+                Argument(
+                    parameter="meta",
+                    flags=("--meta",),
+                    shape=Shape.FLAG,
+                    help='Let the client read and change bae_source itself: call and change take "meta VERB".',
                 ),
                 Argument(
                     parameter="who",

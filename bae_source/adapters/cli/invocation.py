@@ -30,7 +30,12 @@ class CommandLine(Struct, frozen=True, kw_only=True):
 
     def asks(self, *flags: str) -> bool:
         """Say whether one of the flags stands among the options."""
-        return any(token in flags for token in _options(self.tokens))
+        return any(token in flags for token in self.options)
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The tokens before a `--`."""
+        return _options(self.tokens)
 
 
 def command_line(tokens: Sequence[str], families: Collection[str] = ()) -> CommandLine:

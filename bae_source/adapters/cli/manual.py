@@ -7,19 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from bae_source.adapters.cli.arguments import SEVERAL, Argument
-from bae_source.model.request import Request, command_of, summary
+from bae_source.model.request import Effect, Request, command_of, summary
 
 WIDTH = 80
 _WIDEST_LEFT = 26
 
 _ABOUT = "Change a Python project by name: lossless, checked, recorded, undoable."
 
-#: The part of the package that declares a request says what kind of a verb it is.
+#: The part of the package that declares a request says what kind of a verb it is; what writes is no reading.
+_READING, _CHANGING = "Reading", "Changing"
 _GROUPS: Mapping[str, str] = {
-    "queries": "Reading",
-    "resources": "Reading",
-    "verification": "Reading",
-    "refactoring": "Changing",
+    "queries": _READING,
+    "resources": _READING,
+    "verification": _READING,
+    "refactoring": _CHANGING,
     "history": "History",
 }
 _LAST_GROUP = "Other"
@@ -57,7 +58,10 @@ class Entry(Struct, frozen=True, kw_only=True):
 def entry(kind: type[Request]) -> Entry:
     """Return a request's entry."""
     area = kind.__module__.split(".")[1]
-    return Entry(verb=command_of(kind), summary=summary(kind), group=_GROUPS.get(area, _LAST_GROUP))
+    group = _GROUPS.get(area, _LAST_GROUP)
+    if group == _READING and kind.effect is not Effect.READS:
+        group = _CHANGING
+    return Entry(verb=command_of(kind), summary=summary(kind), group=group)
 
 
 def other(verb: str, about: str) -> Entry:

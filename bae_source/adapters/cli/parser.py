@@ -6,6 +6,7 @@
     grep -- -x                          behind `--` every word is a positional
     grep -rniA3 x                       short flags may stand together, the last with its value
     grep -e x app                       a positional that an option has set leaves its place to the next
+    config set a.b -q                   what follows the first positional may be the second, if it may have a dash
 
 Written without argparse, which takes as long to load as a small file takes to read. Only what was given appears in the
 result: defaults belong to the requests.
@@ -60,6 +61,8 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
     end = tokens.index("--") if "--" in tokens else len(tokens)
     given, words = _options(parser, arguments, tokens[:end])
     placed = _free([each for each in arguments if not each.flags], given, len(words) + len(tokens[end + 1 :]))
+    if end == len(tokens) and (at := _dashed(placed, words, tokens)):
+        return parse(parser, arguments, [*tokens[:at], *tokens[at + 1 :], "--", tokens[at]])
     if unknown := [word for word in words if _is_dashed(word)]:
         options, every = [each for each in tokens[:end] if each not in words], [*words, *tokens[end + 1 :]]
         has_room = len(every) <= len(placed)  # for a pattern such as -$X
@@ -72,6 +75,21 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
             parser.error(f"{_called(argument)} and {_called(other)} exclude each other")
         seen[argument.parameter] = argument
     return found
+
+
+def _dashed(placed: Sequence[Argument], words: Sequence[str], tokens: Sequence[str]) -> int:
+    """Return where the value of the second positional stands, which begins with a dash; 0 where there is none such.
+
+    That of an option is taken for one only where the call would be malformed without it, and never a long one: who
+    forgets the value of `config set a.b --dry-run` does not want it to be written.
+    """
+    if not words or len(placed) != 2 or not placed[1].dashed:
+        return 0
+    at = tokens.index(words[0]) + 1
+    if at == len(tokens) or not _is_dashed(tokens[at]) or list(words[1:]) not in ([], [tokens[at]]):
+        return 0
+    is_option = len(words) == 1
+    return 0 if is_option and (tokens[at].startswith("--") or not placed[1].required) else at
 
 
 def _options(

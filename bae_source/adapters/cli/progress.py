@@ -1,4 +1,7 @@
-"""One line on a terminal that says how far a long request has come, and goes when it is done."""
+"""The progress of a request that takes long: a line on a terminal, which goes in the end; or its answer as it comes.
+
+Invariant: of an answer that is written as it comes nothing is written twice.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from bae_source.adapters.cli.streams import visible
+from msgspec.structs import replace
+
+from bae_source.adapters.cli.render import render_lines
+from bae_source.adapters.cli.streams import Streams, abandon, visible
+from bae_source.model.outcome import Outcome
 from bae_source.model.text import so_far
 
 _PAUSE = 0.1
@@ -24,6 +31,28 @@ def shown_on(terminal: TextIO) -> Iterator[Progress]:
         yield line
     finally:
         line.clear()
+
+
+def as_it_comes(ask: Callable[..., Outcome], streams: Streams) -> Outcome:
+    """Carry out a request whose lines are written as they come, and return what is left to be shown.
+
+    Parameters:
+        ask: carries it out, and takes `arriving`.
+    """
+    has_come = False
+
+    def arriving(lines: str) -> bool:
+        nonlocal has_come
+        has_come = True
+        try:
+            render_lines(lines, streams)
+        except BrokenPipeError:  # the reader has gone, as `head` does
+            abandon(streams.stdout)
+            return False
+        return True
+
+    outcome = ask(arriving=arriving)
+    return replace(outcome, text=outcome.text.partition("\n")[0]) if has_come else outcome
 
 
 class Progress:

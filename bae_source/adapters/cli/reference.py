@@ -16,20 +16,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from bae_source.adapters.cli import manual
 from bae_source.adapters.cli.arguments import ALWAYS, EVERYWHERE, Argument, of_context, of_output, of_request
 from bae_source.adapters.cli.commands import COMMANDS, Command
 from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.python.methods import named, taken
 from bae_source.adapters.schema import schema_of
-from bae_source.adapters.session.places import PLACES, table
+from bae_source.adapters.session.places import PLACES, call_name, everyday_table, table
 from bae_source.adapters.tools import Tool, tools
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.context import steering
 from bae_source.model.outcome import FOUND, Outcome
 from bae_source.model.reasons import Reason
 from bae_source.model.request import Effect, Parameter, Request, choices_of, command_of, parameters
-from bae_source.model.settings import TABLE, settings
+from bae_source.model.settings import TABLE, Settings, UserSettings, settings
 
 PROGRAM = "bae-source"
 CHECKED_IN = "docs/reference.md"
@@ -69,7 +71,11 @@ def page() -> str:
         _supported(),
         "## Settings",
         f"In `pyproject.toml`, as `{TABLE}`; all are optional.",
-        _settings(),
+        _settings(Settings),
+        "In the user's own file, `bae-source/settings.toml` in the folder that `XDG_CONFIG_HOME` names, else in "
+        "`~/.config`, at its top; no project can make them. It counts where it and its folder are the user's, and "
+        "others may not write there.",
+        _settings(UserSettings),
     ]
     return "\n\n".join(blocks) + "\n"
 
@@ -226,13 +232,14 @@ def _drawn(default: object) -> str:
 def _supported() -> str:
     """Draw which place of a session has which tool."""
     rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
-    return _table(("tool", *PLACES), rows)
+    places = [f"`{call_name(place)}`" for place in PLACES.values() if place.everyday]
+    return f"{_table(('word', *places), everyday_table())}\n\n{_table(('tool', *PLACES), rows)}"
 
 
-def _settings() -> str:
+def _settings(kind: type[Struct]) -> str:
     rows = [
         (f"`{each.name}`", _kind(each.annotation, ""), _default(each.default), each.help, f"`{each.line}`")
-        for each in settings()
+        for each in settings(kind)
     ]
     return _table(("setting", "type", "default", "means", "for example"), rows)
 

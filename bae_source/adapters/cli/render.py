@@ -55,6 +55,11 @@ def render_heading(text: str, streams: Streams, *, style: str) -> None:
     _line(streams.stdout, text, style)
 
 
+def render_lines(text: str, streams: Streams) -> None:
+    """Write lines of an answer before the rest of it is there."""
+    _line(streams.stdout, text)
+
+
 def _answer(outcome: Outcome, streams: Streams) -> None:
     is_source = outcome.address is not None
     if is_source:
@@ -62,7 +67,8 @@ def _answer(outcome: Outcome, streams: Streams) -> None:
     else:
         _line(streams.stdout, outcome.text)
     if not outcome.complete:
-        _say(streams.stderr, "incomplete", "warning", "This is not all there is.")
+        why = ": the warnings below say why" if outcome.warnings else ""
+        _say(streams.stderr, "incomplete", "warning", f"This is not all there is{why}.")
     if is_source and streams.stdout.terminal and streams.stderr.terminal:
         _line(streams.stderr, f"{outcome.address}  etag {outcome.etag}", "dim")
     if streams.stderr.terminal or not outcome.complete:

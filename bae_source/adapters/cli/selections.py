@@ -43,6 +43,7 @@ def shape_of(tokens: Sequence[str], families: Collection[str]) -> Shape | None:
     """Return how a command line's answer is to be printed; None for any other verb's, and for help."""
     try:
         line = command_line(tokens, families)
+        line = command_line(line.tokens, families) if line.verb == "meta" else line
     except RequestError:
         return None
     kind = KINDS.get((line.verb or "").removeprefix("ast "))

@@ -28,8 +28,8 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """Serve until the client has gone.
 
     Parameters:
-        given: `root`, `http`, `secret_file`, `profile`, `read_only`, `tools`, `who` and `budget`, as far as they were
-            given.
+        given: `root`, `http`, `secret_file`, `profile`, `read_only`, `tools`, `meta`, `who` and `budget`, as far as
+            they were given.
 
     Raises:
         RequestError: `unknown_operation` without the extra, or for a tool that there is not; `invalid_arguments`.
@@ -49,7 +49,14 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
             hints=["Have the client start the server, or use --http PORT."],
         )
     profile, read_only = given.get("profile", CORE), bool(given.get("read_only"))
-    offer = offered(given.get("tools", ()), profile=profile, read_only=read_only)
+    tools, meta = given.get("tools", ()), bool(given.get("meta"))
+    offer = offered(tools, profile=profile, read_only=read_only, meta=meta)
+    if meta and tools:
+        raise RequestError(
+            "invalid_arguments",
+            "--meta is reached through call and change, which make the calls of all verbs, and --tools names a few.",
+            hints=["Leave one of them out."],
+        )
     if "secret_file" in given and "http" not in given:
         raise RequestError("invalid_arguments", f"{OPTION} is for --http alone.", hints=["Give --http PORT as well."])
     listening = None

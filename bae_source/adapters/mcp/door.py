@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bae_source.adapters.bug import bug
 from bae_source.adapters.mcp.offer import TRANSACTIONS, takes_transaction
 from bae_source.adapters.mcp.transactions import PARAMETER, RULE, given
-from bae_source.adapters.offer import HELP, Offer
+from bae_source.adapters.offer import HELP, META, Offer
 from bae_source.adapters.tools import Tool, as_called
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
@@ -39,14 +39,24 @@ class Door:
         engine: makes an engine; called again after `close`.
         offer: the tools that may be called.
         budget: bytes of an answer where a call says nothing.
+        of_engine: makes an engine on its own source; None where that is out of reach.
 
     Attributes:
         at: how far the call has come that is being answered; "" where nothing tells.
     """
 
-    def __init__(self, engine: Callable[[], Service], offer: Offer, *, budget: int) -> None:
+    def __init__(
+        self,
+        engine: Callable[[], Service],
+        offer: Offer,
+        *,
+        budget: int,
+        of_engine: Callable[[], Service] | None = None,
+    ) -> None:
         self._engine = engine
         self._service: Service | None = None
+        self._of_engine = of_engine
+        self._meta: Service | None = None
         self._offer = offer
         self._budget = budget
         self.at = ""
@@ -63,6 +73,8 @@ class Door:
             return as_called(name, failed(shortened_error(error, self._budget)))
         if verb == HELP:
             return self._guarded(verb, lambda: self._offer.helped(own))
+        if verb.startswith(META):
+            return self._guarded(verb.removeprefix(META), lambda: self._on_engine(verb.removeprefix(META), own, who))
         return self._guarded(verb, lambda: self._call(verb, own, who))
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
@@ -76,9 +88,11 @@ class Door:
 
     def close(self) -> None:
         """Let go of the engine; after an interruption, too."""
-        service, self._service = self._service, None
-        if service is not None:
-            service.close()
+        services = self._service, self._meta
+        self._service = self._meta = None
+        for service in services:
+            if service is not None:
+                service.close()
 
     @property
     def service(self) -> Service:
@@ -113,8 +127,21 @@ class Door:
             arguments = {key: value for key, value in arguments.items() if key != PARAMETER}
         return self.service.run(*called(verb, arguments, self._context(who)))
 
-    def _context(self, who: str | None) -> Context:
-        return Context(who=who, budget=self._budget, by_model=True, calls="tool", through=dict(self._offer.through))
+    def _on_engine(self, verb: str, arguments: Mapping[str, Any], who: str | None) -> Outcome:
+        """Make a call about the engine's own source."""
+        if self._of_engine is None:
+            raise RequestError("unknown_operation", "The engine's own source is out of reach.", hints=[])
+        if self._meta is None:
+            self._meta = self._of_engine()
+            self._meta.progress = self._progressed
+        outcome = self._meta.run(*called(verb, arguments, self._context(who, self._offer.relayed)))
+        if outcome.status == "applied":
+            self._offer.renew()
+        return outcome
+
+    def _context(self, who: str | None, through: Mapping[str, str] | None = None) -> Context:
+        by = dict(self._offer.through if through is None else through)
+        return Context(who=who, budget=self._budget, by_model=True, calls="tool", through=by)
 
     def _in_transaction(self, tool: Tool, handle: Any, arguments: Mapping[str, Any], who: str | None) -> Outcome:
         asked, context = called(tool.name, arguments, self._context(who))

@@ -64,15 +64,16 @@ def input_schema(among: Offer, tool: Tool | Relay) -> dict[str, Any]:
     return schema | {"properties": {**schema["properties"], PARAMETER: handle}}
 
 
-def offered(names: Iterable[str] = (), *, profile: str = FULL, read_only: bool = False) -> Offer:
+def offered(names: Iterable[str] = (), *, profile: str = FULL, read_only: bool = False, meta: bool = False) -> Offer:
     """Return what a server is to offer.
 
     Parameters:
         names: only these tools; all of the profile if there are none.
         profile: which tools there are, and how they are described.
         read_only: only those that read.
+        meta: whether the engine's own source is within reach.
 
     Raises:
         RequestError: `unknown_operation`, if there is no tool or profile of a name, or none is left.
     """
-    return offer.offered(names, profile=profile, read_only=read_only, further=TRANSACTIONS)
+    return offer.offered(names, profile=profile, read_only=read_only, further=TRANSACTIONS, meta=meta)

@@ -12,6 +12,7 @@ import logging
 import signal
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,10 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
     """
     if environment.get("BAE_SOURCE_TRACEBACK") != "1":
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what is to be said is said in answers
-    door = Door(lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget)
+    own = partial(_of_engine, environment) if wanted.offer.meta else None
+    door = Door(
+        lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget, of_engine=own
+    )
     engine = Engine(interrupted=door.close)
     answers = Answers(engine, door, wanted.offer, who=wanted.who, budget=wanted.budget)
     speak, leave = (_over_pipes(), None) if wanted.listening is None else _over_http(wanted.listening, say)
@@ -72,6 +76,13 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
             thread.join(PATIENCE)
     if thread.failure is not None:
         raise thread.failure
+
+
+def _of_engine(environment: dict[str, str]) -> Service:
+    """Return the engine on its own source."""
+    from bae_source.engine.meta.service import Meta  # for servers with --meta alone
+
+    return Meta(environment=environment, stays=True)
 
 
 Speak = Callable[["Server[Any]"], Awaitable[None]]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from bae_source.adapters.python.methods import made_of, named, valued
+from bae_source.adapters.python.methods import made_of, method_of, named, valued
 from bae_source.adapters.python.transacting import Transaction
 from bae_source.adapters.python.verbs import Verbs
-from bae_source.engine.registry import takes
+from bae_source.engine.registry import REQUESTS, takes
 from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError
 from bae_source.model.context import checked, steering
@@ -69,6 +69,26 @@ class Source(Verbs):
         return other
 
     @property
+    def meta(self) -> Self:
+        """The installed bae_source itself as a project: `src.meta.read("bae_source.errors.Refused")`.
+
+        A change of it is imported, and has to do its main work in a child, before it is written. This process takes it
+        at once where it can; the outcome says where it cannot.
+
+        Raises:
+            RequestError: `invalid_arguments`, where this is the engine's own source already.
+            Refused: `forbidden`, where that cannot be read.
+        """
+        from bae_source.engine.meta.service import Meta  # which projects have nothing to do with
+
+        if isinstance(self._service, Meta):
+            raise RequestError("invalid_arguments", "This is bae_source itself already.", hints=["Leave one meta out."])
+        other = copy(self)
+        other._service = Meta(environment=os.environ, stays=True)  # noqa: SLF001  # here, too
+        other._limits = {}  # noqa: SLF001
+        return other
+
+    @property
     def root(self) -> Path:
         """The project's folder, links followed."""
         return self._service.root
@@ -98,3 +118,11 @@ class Source(Verbs):
         limits = {name: each for name, each in self._limits.items() if each is not None and takes(kind.verb, name)}
         asked, context = made_of(kind, placed, given, self._context, limits)
         return valued(asked, self._service.run(asked, context))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, verb: str) -> Any:
+            """Return the method of a verb that the engine was given since this was loaded."""
+            if verb not in REQUESTS.verbs:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {verb!r}")
+            return method_of(verb).__get__(self)

@@ -23,7 +23,7 @@ from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Effect, Parameter, Request, check_said, parameters
 from bae_source.model.selection import answered
 
-CODE = ("queries.", "refactoring.")
+CODE = ("queries.", "refactoring.", "resources.config.", "resources.deps.")
 """Beginnings of the names under which the registry has requests that read and change code."""
 _LIMITS = ("budget", "cursor")
 """Parameters of the context that `Source.within` takes."""
@@ -87,6 +87,20 @@ def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
 def around(kind: type[Request]) -> tuple[Parameter, ...]:
     """Return what a call may say of how it is run, beside the limits that `Source.within` takes."""
     return tuple(each for each in steering(kind) if each.name not in _LIMITS)
+
+
+def families(*, of_code: bool) -> tuple[str, ...]:
+    """Return the words that verbs share, and that methods have before a dot: `src.deps.add`.
+
+    Parameters:
+        of_code: whether those are wanted that a transaction takes, or the others.
+    """
+    code = {command.split()[0] for command in REQUESTS.commands if _place(command).startswith(CODE)}
+    return tuple(sorted(each for each in REQUESTS.families - {"ast"} if (each in code) is of_code))
+
+
+def _place(command: str) -> str:
+    return dict(zip(REQUESTS.commands, (place for _, place in REQUESTS.declared), strict=True))[command]
 
 
 def by_name(
@@ -158,6 +172,10 @@ def valued(asked: Request, outcome: Outcome) -> Any:
     """
     if asked.effect is not Effect.READS:
         return outcome
+    if asked.live and outcome.address is not None:
+        from bae_source.engine.dependencies import module_of  # what code of the caller's goes on with
+
+        return module_of(outcome.address)
     if asked.family != "ast":
         return Text(outcome)
     found = answered(outcome)
@@ -169,6 +187,8 @@ def valued(asked: Request, outcome: Outcome) -> Any:
 
 def returned(kind: type[Request]) -> str:
     """Return the type of what a method returns, as text."""
+    if kind.live:
+        return "ModuleType"
     return "Outcome" if kind.effect is not Effect.READS else "Answer | list[Answer]" if kind.family == "ast" else "Text"
 
 
@@ -183,7 +203,7 @@ def typed(annotation: Any) -> str:
         return _NAMED[annotation]
     if origin is Literal:
         return f"Literal[{', '.join(_quoted(each) for each in inner)}]"
-    if origin is tuple:
+    if origin in (tuple, list):
         return f"Sequence[{typed(inner[0])}]"
     if origin is dict:
         return f"Mapping[{', '.join(map(typed, inner))}]"

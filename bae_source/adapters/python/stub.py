@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator
 
-from bae_source.adapters.python.methods import CODE, LAST, around, named, returned, taken, typed
+from bae_source.adapters.python.methods import CODE, LAST, around, families, named, returned, taken, typed
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import Effect, Request, summary
 
@@ -20,6 +20,7 @@ _HEAD = '''\
 """The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from bae_source.model.outcome import Outcome, Text
@@ -37,10 +38,13 @@ def drawn() -> str:
     blocks = [
         _HEAD,
         *_how(),
+        *(line for of_code in (True, False) for name in families(of_code=of_code) for line in _family(name)),
         "class CodeVerbs:",
+        *(line for name in families(of_code=True) for line in _property(name)),
         *(line for verb in code for line in _method(named(verb))),
         "",
         "class Verbs(CodeVerbs):",
+        *(line for name in families(of_code=False) for line in _property(name)),
         *(line for verb in rest for line in _method(named(verb))),
     ]
     return "\n".join(blocks) + "\n"
@@ -53,7 +57,27 @@ def _how() -> Iterator[str]:
     yield ""
 
 
-def _method(kind: type[Request]) -> Iterator[str]:
+def _family(name: str) -> Iterator[str]:
+    """Yield the class of the verbs that share a word, each under the rest of its name."""
+    yield f"class {name.title()}:"
+    for verb in REQUESTS.verbs:
+        if verb.startswith(f"{name}_"):
+            yield from _method(named(verb), verb.removeprefix(f"{name}_"))
+
+
+def _property(name: str) -> Iterator[str]:
+    yield "    @property"
+    yield f"    def {name}(self) -> {name.title()}:"
+    yield f'        """The verbs of `{name}`."""'
+    yield ""
+
+
+def _method(kind: type[Request], name: str = "") -> Iterator[str]:
+    """Yield the lines of a method.
+
+    Parameters:
+        name: of the method, where that is not the verb.
+    """
     own = [_parameter(each) for each in taken(kind)]
     star = next((n for n, each in enumerate(taken(kind)) if each.kind is not each.POSITIONAL_OR_KEYWORD), None)
     if star is not None and taken(kind)[star].kind is inspect.Parameter.KEYWORD_ONLY:
@@ -61,7 +85,7 @@ def _method(kind: type[Request]) -> Iterator[str]:
     if kind.effect is not Effect.READS:
         own.append("**how: Unpack[How]")
     if kind.family != "ast":
-        yield from _signature(kind, own, returned(kind))
+        yield from _signature(kind, own, returned(kind), name)
         return
     first, *others = own  # one selector has its answer, several have a list of them
     for uris, answer in (("uri: str, /, *", "Answer"), ("uri: str, other: str, /, *more: str", "list[Answer]")):
@@ -70,13 +94,13 @@ def _method(kind: type[Request]) -> Iterator[str]:
         yield from _signature(kind, [*uris.split(", "), *others], answer)
 
 
-def _signature(kind: type[Request], pieces: Iterable[str], answer: str) -> Iterator[str]:
+def _signature(kind: type[Request], pieces: Iterable[str], answer: str, name: str = "") -> Iterator[str]:
     inside = ["self", *pieces]
-    line = f"    def {kind.verb}({', '.join(inside)}) -> {answer}:"
+    line = f"    def {name or kind.verb}({', '.join(inside)}) -> {answer}:"
     if len(line) <= _WIDTH:
         yield line
     else:
-        yield f"    def {kind.verb}("
+        yield f"    def {name or kind.verb}("
         yield from (f"        {each}," for each in inside)
         yield f"    ) -> {answer}:"
     yield f'        """{summary(kind)}"""'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bae_source.adapters.python.methods import CODE, method_of
+from bae_source.adapters.python.methods import CODE, families, method_of
 from bae_source.engine.registry import REQUESTS
 
 
@@ -27,6 +27,26 @@ class _Method:
         return method_of(self._verb).__get__(instance, owner)
 
 
+class Family:
+    """Requests that share a word, under the rest of their names: `src.deps.add` is `src.deps_add`.
+
+    Parameters:
+        owner: the project, or a transaction in it.
+        name: the word.
+    """
+
+    def __init__(self, owner: object, name: str) -> None:
+        self._owner = owner
+        self._name = name
+
+    def __getattr__(self, verb: str) -> Any:
+        return getattr(self._owner, f"{self._name}_{verb}")
+
+    def __dir__(self) -> list[str]:
+        lead = f"{self._name}_"
+        return [each.removeprefix(lead) for each in dir(self._owner) if each.startswith(lead)]
+
+
 class CodeVerbs:
     """Requests that read and change code, which is what a transaction takes."""
 
@@ -37,3 +57,6 @@ class Verbs(CodeVerbs):
 
 for _verb, _place in REQUESTS.declared:
     setattr(CodeVerbs if _place.startswith(CODE) else Verbs, _verb, _Method(_verb))
+for _of_code in (True, False):
+    for _family in families(of_code=_of_code):
+        setattr(CodeVerbs if _of_code else Verbs, _family, property(lambda owner, name=_family: Family(owner, name)))

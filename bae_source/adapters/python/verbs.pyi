@@ -1,6 +1,7 @@
 """The types of the Python API, drawn from the declarations of requests by `bae_source.adapters.python.stub`."""
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from bae_source.model.outcome import Outcome, Text
@@ -19,7 +20,200 @@ class How(TypedDict, total=False):
     why: str | None
     quiet: bool
 
+class Config:
+    def read(self, section: str = "") -> Text:
+        """Read pyproject.toml: which sections there are, or one of them as it stands."""
+
+    def set(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Set a key of pyproject.toml; every other byte of the file stays as it is."""
+
+    def add(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add an item to an array of pyproject.toml, in the layout that the array has."""
+
+    def remove(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
+
+    def rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
+
+class Deps:
+    def list(
+        self,
+        *dependencies: str,
+        unused: bool = False,
+        undeclared: bool = False,
+        group: str | None = None,
+        brief: bool = False,
+    ) -> Text:
+        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
+
+    def get(self, dependency: str) -> ModuleType:
+        """Return a dependency's module, by the name of its distribution or of the import."""
+
+    def add(
+        self,
+        *requirements: str,
+        group: str | None = None,
+        extra: str | None = None,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Declare dependencies, and install them."""
+
+    def remove(
+        self,
+        *dependencies: str,
+        group: str | None = None,
+        extra: str | None = None,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Take dependencies out of pyproject.toml, the lock and the environment."""
+
+    def upgrade(self, *requirements: str, build: bool = False, files_only: bool = False, **how: Unpack[How]) -> Outcome:
+        """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
+
+class Exports:
+    def add(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Expose names of a module in its package, in the style that its `__init__` has."""
+
+    def remove(
+        self,
+        target: str,
+        names: Sequence[str] | None = None,
+        *,
+        to: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Withdraw names of a module from its package; without names, all that the package exposes of it."""
+
+    def mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
+        """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice."""
+
+    def check(self, target: str = "") -> Text:
+        """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
+
+class Imports:
+    def of(
+        self,
+        target: str,
+        scope: str | None = None,
+        *,
+        certainty: Certainty | None = None,
+        kind: Kind | None = None,
+    ) -> Text:
+        """List what a module imports: modules and names, of the project by where they are defined."""
+
+    def add(
+        self,
+        target: str,
+        statements: Sequence[str],
+        *,
+        deferred: str | None = None,
+        type_checking: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add import statements to a module where they are missing."""
+
+    def remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
+
+    def organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
+        """Take out the imports that surely nothing needs, and sort the others on request."""
+
+class Logs:
+    def list(self) -> Text:
+        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
+
+    def read(
+        self,
+        log: str,
+        *,
+        lines: int = 100,
+        from_line: int | None = None,
+        search: str | None = None,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        context: int = 0,
+        follow: float | None = None,
+    ) -> Text:
+        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
+
+class Tests:
+    def list(self, *tests: str) -> Text:
+        """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
+
+    def run(
+        self,
+        *tests: str,
+        failed: bool = False,
+        affected_by: Sequence[str] = (),
+        last_change: bool = False,
+        seconds: float | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest."""
+
+    def results(
+        self,
+        *tests: str,
+        outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
+        run: str | None = None,
+        compare: bool = False,
+    ) -> Text:
+        """Show how the tests of the last run went, or of an earlier one; nothing is run."""
+
 class CodeVerbs:
+    @property
+    def config(self) -> Config:
+        """The verbs of `config`."""
+
+    @property
+    def deps(self) -> Deps:
+        """The verbs of `deps`."""
+
+    @property
+    def exports(self) -> Exports:
+        """The verbs of `exports`."""
+
+    @property
+    def imports(self) -> Imports:
+        """The verbs of `imports`."""
+
     def read(
         self,
         target: str | Sequence[str] = "",
@@ -385,8 +579,100 @@ class CodeVerbs:
     def imports_organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
 
+    def deps_list(
+        self,
+        *dependencies: str,
+        unused: bool = False,
+        undeclared: bool = False,
+        group: str | None = None,
+        brief: bool = False,
+    ) -> Text:
+        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
+
+    def deps_get(self, dependency: str) -> ModuleType:
+        """Return a dependency's module, by the name of its distribution or of the import."""
+
+    def deps_add(
+        self,
+        *requirements: str,
+        group: str | None = None,
+        extra: str | None = None,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Declare dependencies, and install them."""
+
+    def deps_remove(
+        self,
+        *dependencies: str,
+        group: str | None = None,
+        extra: str | None = None,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Take dependencies out of pyproject.toml, the lock and the environment."""
+
+    def deps_upgrade(
+        self,
+        *requirements: str,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
+
+    def config_read(self, section: str = "") -> Text:
+        """Read pyproject.toml: which sections there are, or one of them as it stands."""
+
+    def config_set(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Set a key of pyproject.toml; every other byte of the file stays as it is."""
+
+    def config_add(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        retype: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Add an item to an array of pyproject.toml, in the layout that the array has."""
+
+    def config_remove(
+        self,
+        key: str,
+        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        toml: str | None = None,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
+
+    def config_rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+        """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
+
 
 class Verbs(CodeVerbs):
+    @property
+    def logs(self) -> Logs:
+        """The verbs of `logs`."""
+
+    @property
+    def tests(self) -> Tests:
+        """The verbs of `tests`."""
+
     def tests_list(self, *tests: str) -> Text:
         """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
 
@@ -409,6 +695,23 @@ class Verbs(CodeVerbs):
         compare: bool = False,
     ) -> Text:
         """Show how the tests of the last run went, or of an earlier one; nothing is run."""
+
+    def logs_list(self) -> Text:
+        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
+
+    def logs_read(
+        self,
+        log: str,
+        *,
+        lines: int = 100,
+        from_line: int | None = None,
+        search: str | None = None,
+        ignore_case: bool = False,
+        fixed: bool = False,
+        context: int = 0,
+        follow: float | None = None,
+    ) -> Text:
+        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
 
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""

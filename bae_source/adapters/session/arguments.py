@@ -52,14 +52,15 @@ def declared(verb: str) -> tuple[Parameter, ...]:
     return (*own[:1], _VIEWED, *own[1:], *steering(kind)) if verb == "read" else (*own, *steering(kind))
 
 
-def signature(verb: str, room: int = 0) -> str:
+def signature(verb: str, room: int = 0, name: str = "") -> str:
     """Draw a verb with the types of its parameters; those that may be left out stop where there is no more room.
 
     Parameters:
         room: how many characters it may have; 0 for any number.
+        name: how it is called, where that is not the verb.
     """
     end = f") -> {_returned(verb)}"
-    text, is_named = f"{verb}(", False
+    text, is_named = f"{name or verb}(", False
     for number, parameter in enumerate(taken(verb)):
         piece = ", " if number else ""
         if parameter.kind is parameter.KEYWORD_ONLY and not is_named:

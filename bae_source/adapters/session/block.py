@@ -245,7 +245,7 @@ class Blocks:
         """Say what can be done about an error: where a tool is that the current place does not have, for one."""
         if places := self._profile.places(missing):
             return [
-                f"{missing} is a tool of {each}: {each}() enters it, {each}.{missing}(…) calls it." for each in places
+                f"{missing} is a tool of {place}: {place}() enters it, {call}(…) calls it." for place, call in places
             ]
         if isinstance(error, ModuleNotFoundError) and self._installed:
             return [f"{self._installed}; {_WAYS} names another environment."]

@@ -25,6 +25,7 @@ from bae_source.adapters.session.bounded import fits
 from bae_source.adapters.session.events import Called, Told
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
+from bae_source.adapters.session.places import short_name
 from bae_source.adapters.session.profile import Profile
 from bae_source.adapters.session.trail import Spot
 from bae_source.engine.registry import called
@@ -51,6 +52,8 @@ class Desk(Struct, frozen=True, kw_only=True):
         lock: held while a call is carried out; the engine is for one thread at a time.
         budget: bytes of a page where a call asks for one.
         alone: within which no module of the project's is imported here.
+        begin: begins a transaction with a reason, and returns its draft.
+        of_engine: whether it is about the engine's own source.
         allowed: the outcomes of the last calls that had a budget of their own.
     """
 
@@ -62,6 +65,8 @@ class Desk(Struct, frozen=True, kw_only=True):
     lock: AbstractContextManager[Any]
     budget: int
     alone: Callable[[], AbstractContextManager[Any]]
+    begin: Callable[[str], Any]
+    of_engine: bool = False
     allowed: deque[Outcome] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def allow(self, outcome: Outcome, context: Context) -> None:
@@ -86,11 +91,12 @@ class Tool:
     """
 
     def __init__(self, verb: str, desk: Desk, spot: Spot, *, run: Run | None = None, shown: str | None = None) -> None:
-        self.__name__ = self.__qualname__ = verb
+        self.verb = verb
+        self.__name__ = self.__qualname__ = short_name(spot.place, verb)
         self._desk = desk
         self._spot = spot
         self._run = run or desk.run
-        self._shown = shown or verb
+        self._shown = shown or self.__name__
 
     def __call__(self, /, *given: Any, **named: Any) -> Any:
         """Call the tool: a text, a selection or an outcome comes back, or a `ResourceError` is raised."""
@@ -98,37 +104,37 @@ class Tool:
         return watched(self._desk, self._spot, told, lambda: self.perform(given, named))
 
     def __repr__(self) -> str:
-        return f"{signature(self.__name__)}\n    {summary(self._kind)}"
+        return f"{signature(self.verb, name=self.__name__)}\n    {summary(self._kind)}"
 
     @property
     def __signature__(self) -> Signature:
         """What `inspect` and completion ask for."""
-        return Signature(list(taken(self.__name__)))
+        return Signature(list(taken(self.verb)))
 
     @property
     def help(self) -> str:
         """The tool in full: how it is called, what it does, and its parameters."""
-        lines = [signature(self.__name__), *(f"    {line}".rstrip() for line in _about(self._kind))]
-        lines += [f"    {each.name}: {each.help}" for each in declared(self.__name__)]
+        lines = [signature(self.verb, name=self.__name__), *(f"    {line}".rstrip() for line in _about(self._kind))]
+        lines += [f"    {each.name}: {each.help}" for each in declared(self.verb)]
         return "\n".join(lines)
 
     @cached_property
     def _kind(self) -> type[Request]:
-        return named(self.__name__)
+        return named(self.verb)
 
     def perform(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Make a call of which no event tells, and return its value."""
-        arguments, problems = gathered(self.__name__, given, named)
+        arguments, problems = gathered(self.verb, given, named)
         if problems:
             raise self._wrong(arguments, problems)
         check_said(self._kind, arguments)
         if self._spot.module:
             accepted = frozenset(each.name for each in parameters(self._kind))
-            arguments = placed(self.__name__, arguments, accepted, self._spot.module, self._desk.modules)
+            arguments = placed(self.verb, arguments, accepted, self._spot.module, self._desk.modules)
         if arguments.get("cursor") is not None and arguments.get("budget") is None:
             arguments = {**arguments, "budget": self._desk.budget}
         try:
-            asked, context = called(self.__name__, arguments, self._desk.context)
+            asked, context = called(self.verb, arguments, self._desk.context)
         except RequestError as error:
             if "problems" not in error.details:
                 raise
@@ -136,16 +142,16 @@ class Tool:
         outcome = self._run(asked, context)
         self._desk.allow(outcome, context)
         value = valued(asked, outcome)
-        if isinstance(value, Text) and context.budget is None:
+        if isinstance(value, Text) and context.budget is None and not self._desk.of_engine:
             vars(value)[_REQUEST] = asked
         return value
 
     def _wrong(self, arguments: Mapping[str, Any], problems: list[str]) -> RequestError:
         """Return what is wrong with the arguments of a call, with the signature that a session has for it."""
         try:
-            values_of(self._kind, declared(self.__name__), arguments, wrong=problems)
+            values_of(self._kind, declared(self.verb), arguments, wrong=problems)
         except RequestError as error:
-            hint = f"{signature(self.__name__)}: {summary(self._kind)}"
+            hint = f"{signature(self.verb, name=self.__name__)}: {summary(self._kind)}"
             return error.altered(hints=[hint])
         raise AssertionError("arguments that were found wrong are")
 

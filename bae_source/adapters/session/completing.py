@@ -89,9 +89,9 @@ def _arguments(tool: Any, start: str) -> list[str]:
         return [f"{name}=" for name in tool.__signature__.parameters if name.startswith(start)]
     if not isinstance(tool, Tool):
         return []
-    kind = REQUESTS.named(tool.__name__)
+    kind = REQUESTS.named(tool.verb)
     assert kind is not None, "tools come from the registry"
-    names = [each.name for each in taken(tool.__name__)]
+    names = [each.name for each in taken(tool.verb)]
     names += [each.name for each in (*parameters(kind), *steering(kind))]
     return [f"{name}=" for name in dict.fromkeys(names) if name.startswith(start)]
 

@@ -11,9 +11,10 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from textwrap import wrap
+from typing import Any
 
 from msgspec import Struct
 
@@ -155,14 +156,27 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 def _state(spot: Spot, desk: Desk) -> str:
     """Say what is the case now: what there is, and what was done last."""
-    answer = desk.run(request("history", {"target": spot.module, "limit": 1}), Context())
+    stated = [] if spot.place.state is None or spot.module else [_stated(spot.place.state, desk)]
+    if stated and not spot.place.with_transactions:
+        return stated[0]
+    answer = desk.run(request("history", {"target": spot.module or spot.place.about, "limit": 1}), Context())
     last = (
         f"last change: {speakable(answer.text).strip().splitlines()[0].strip()}" if answer.found else "no changes yet"
     )
     if not spot.place.with_modules:
-        return last
+        return "; ".join([*stated, last])
     count = len(desk.modules.inside(spot.module))
     return f"{count:,} package{'' if count == 1 else 's'} and modules inside; {last}" if count else last
+
+
+def _stated(state: tuple[str, Mapping[str, Any]], desk: Desk) -> str:
+    """Return the sentence that a place has about itself, or what is wrong with it now."""
+    verb, given = state
+    try:
+        text = desk.run(request(verb, given), Context()).text
+    except ResourceError as error:
+        text = error.message
+    return speakable(text.partition("\n")[0]).rstrip(".")
 
 
 def _tools(spot: Spot, profile: Profile) -> Section:
@@ -170,20 +184,20 @@ def _tools(spot: Spot, profile: Profile) -> Section:
     if spot.module:
         said = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
         return Section(title=said)
-    rows = tuple(_tool(name, profile) for name in profile.names(spot.place))
+    rows = tuple(_tool(name, verb, profile) for name, verb in profile.verbs(spot.place).items())
     title = "Tools (help(NAME) tells all of one)"
     return Section(title=f"{title}. {profile.note}" if profile.note else title, rows=rows)
 
 
-def _tool(name: str, profile: Profile) -> tuple[str, str]:
+def _tool(name: str, verb: str, profile: Profile) -> tuple[str, str]:
     """Return how a tool is called, and its sentence."""
-    if name == TRANSACTION:
+    if verb == TRANSACTION:
         return SHOWN, TOGETHER
-    if (relay := profile.relays.get(name)) is not None:
-        return relay_shown(name), relay.summary
-    kind = REQUESTS.named(name)
+    if (relay := profile.relays.get(verb)) is not None:
+        return relay_shown(verb), relay.summary
+    kind = REQUESTS.named(verb)
     assert kind is not None, "verbs come from the registry"
-    return signature(name, _WIDTH - 2), summary(kind)
+    return signature(verb, _WIDTH - 2, name), summary(kind)
 
 
 def _places(spot: Spot) -> Iterator[Section]:

@@ -19,8 +19,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from inspect import Parameter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Report, watched
@@ -48,6 +51,9 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.page import USUAL
 from bae_source.model.request import Effect, Request
+
+if TYPE_CHECKING:
+    from bae_source.engine.drafting import Draft
 
 
 class Namespace:
@@ -95,10 +101,12 @@ class Namespace:
             lock=lock,
             budget=budget,
             alone=alone,
+            begin=service.draft,
         )
+        self._service = service
         self.names: MutableMapping[str, Any] = {} if names is None else names
         self.trail: Trail = OPENING
-        self._offering = Offering(service.draft, self.desk)
+        self._offering = Offering(self._desk_of)
         outermost = (PLACES[HOME], *inside(HOME))
         self.words: dict[str, Any] = {place.name: self._way(Spot(place=place)) for place in outermost}
         self.words |= {"back": self._word("back()", "Go back: the last step of the way is taken off.", self._back)}
@@ -127,7 +135,12 @@ class Namespace:
         return str(self._shown(going(self.trail, spot_named(name))))
 
     def complete(self) -> None:
-        """Bring names back that were deleted; those that were bound to something else stay so."""
+        """Bring names back that were deleted; those that were bound to something else stay so.
+
+        Where the engine was changed meanwhile, names are those of the tools that it has now.
+        """
+        if self._tools.keys() != set(self._offering.names(self.trail[-1])):
+            self._settle()
         for name, tool in (*self.words.items(), *self._tools.items()):
             self.names.setdefault(name, tool)
 
@@ -158,7 +171,31 @@ class Namespace:
         return Display(labels(trail), lambda: self._shown(trail))
 
     def _shown(self, trail: Trail) -> Entry:
-        return entry(trail, self.desk)
+        return entry(trail, self._desk_of(trail[-1]))
+
+    def _desk_of(self, spot: Spot) -> Desk:
+        return self._of_engine if spot.place.of_engine else self.desk
+
+    @cached_property
+    def _of_engine(self) -> Desk:
+        """Where calls go that are about the engine's own source, which is found when there is one."""
+        profile, lock, alone = self.desk.profile, self.desk.lock, self.desk.alone
+        made: list[Service] = []
+
+        def service() -> Service:
+            from bae_source.engine.meta.service import Meta  # which few sessions need
+
+            if not made:
+                made.append(Meta(environment=self._service.environment, stays=True))
+            return made[0]
+
+        def run(asked: Request, context: Context) -> Outcome:
+            profile.check(asked)
+            with lock, alone():
+                return service().run(asked, context)
+
+        begin: Callable[[str], Draft] = lambda why: service().draft(why)  # noqa: E731
+        return replace(self.desk, run=run, modules=Modules(run), begin=begin, of_engine=True)
 
     def _settle(self) -> tuple[str, ...]:
         """Make the names those of the current place, and return which of the caller's own had to give way."""

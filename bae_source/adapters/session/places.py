@@ -2,6 +2,10 @@
 
     home > source                   where code is read and changed; its packages and modules are places in it
     home > source > tests           where its tests are listed and run
+    home > source > deps            where its dependencies are listed
+    home > source > logs            where the logs of what it runs are read
+    home > source > config          where its settings are read and changed
+    home > source > meta            the same as source, of bae_source itself
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
 
@@ -12,7 +16,9 @@ Invariants:
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
 
@@ -26,6 +32,8 @@ SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
 TOGETHER = "Begin changes that are made together or not at all."
 """What a transaction is for, in one sentence."""
 
+EVERYDAY = ("read", "write", "edit", "glob", "grep")
+"""The words of everyday work, which a place has or says where to go for."""
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "remove": ("delete",),
     "replace": ("edit",),
@@ -46,16 +54,26 @@ class Place(Struct, frozen=True, kw_only=True):
         description: what it is, in one sentence.
         above: the name of the place that it is in; empty for home.
         areas: where the requests are declared that are its tools: how the names of their classes begin.
+        family: the word that its verbs share, and that their names in it leave out.
+        state: a request that reads, whose first line says what is the case there; empty for none.
+        about: the address of what its tools change, whose last change is shown; empty for that of the whole project.
+        everyday: names in it for read, write, edit, glob and grep; where it has none, the call that does it elsewhere.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
+        of_engine: whether it is about the engine's own source, and not about the project.
     """
 
     name: str
     description: str
     above: str = HOME
     areas: tuple[str, ...] = ()
+    family: str = ""
+    state: tuple[str, Mapping[str, Any]] | None = None
+    everyday: Mapping[str, str] = {}
     with_modules: bool = False
     with_transactions: bool = False
+    about: str = ""
+    of_engine: bool = False
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -76,6 +94,7 @@ PLACES: Mapping[str, Place] = {
             name=SOURCE,
             description="The project's code, addressed by dotted names: read, search and change it.",
             areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            everyday={name: name for name in EVERYDAY},
             with_modules=True,
             with_transactions=True,
         ),
@@ -84,6 +103,72 @@ PLACES: Mapping[str, Place] = {
             description="The project's tests: which there are, run all or some of them, and how the last runs went.",
             above=SOURCE,
             areas=("resources.tests.",),
+            family="tests",
+            everyday={
+                "read": "list",
+                "write": "source.write(…)",
+                "edit": "source.edit(…)",
+                "glob": "list",
+                "grep": 'source.grep(…, "tests")',
+            },
+        ),
+        Place(
+            name="deps",
+            description="What the project needs: declared, locked, installed and imported.",
+            above=SOURCE,
+            areas=("resources.deps.", "history.travel.commands."),
+            family="deps",
+            state=("deps_list", {"brief": True}),
+            about=":pyproject.toml",
+            with_transactions=True,
+            everyday={
+                "read": "list",
+                "write": "add",
+                "edit": "upgrade",
+                "glob": "list",
+                "grep": 'source.grep(…, ":pyproject.toml")',
+            },
+        ),
+        Place(
+            name="logs",
+            description="The logs of the project: which there are, their last lines, and what comes while one waits.",
+            above=SOURCE,
+            areas=("resources.logs.",),
+            family="logs",
+            state=("logs_list", {}),
+            everyday={
+                "read": "read",
+                "write": "source.write(…)",
+                "edit": "source.edit(…)",
+                "glob": "list",
+                "grep": "source.logs.read(…, search=…)",
+            },
+        ),
+        Place(
+            name="config",
+            description="The project's pyproject.toml, by sections and keys: read and changed without losing a byte.",
+            above=SOURCE,
+            areas=("resources.config.", "history.travel.commands."),
+            family="config",
+            state=("config_read", {}),
+            about=":pyproject.toml",
+            with_transactions=True,
+            everyday={
+                "read": "read",
+                "write": "set",
+                "edit": "set",
+                "glob": "read",
+                "grep": 'source.grep(…, ":pyproject.toml")',
+            },
+        ),
+        Place(
+            name="meta",
+            description="bae_source itself: read and change the engine in use; names begin with bae_source.",
+            above=SOURCE,
+            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            with_transactions=True,
+            of_engine=True,
+            everyday={name: name for name in EVERYDAY},
         ),
     )
 }
@@ -95,14 +180,42 @@ def inside(name: str) -> tuple[Place, ...]:
     return tuple(place for place in PLACES.values() if place.above == name)
 
 
+def short_name(place: Place, verb: str) -> str:
+    """Return the name of a tool in a place: `add` for `deps_add` in `deps`; `deps_list`, since `list` is Python's."""
+    short = _rest(place, verb)
+    return verb if hasattr(builtins, short) else short
+
+
+def verb_of(place: Place, name: str) -> str:
+    """Return the verb of a tool of a place, by what stands behind the family's word, or by itself."""
+    return next((verb for verb in place.tools if name in (_rest(place, verb), verb)), name)
+
+
+def _rest(place: Place, verb: str) -> str:
+    return verb.removeprefix(f"{place.family}_") if place.family else verb
+
+
 def call_name(place: Place) -> str:
     """Return what a caller writes for a place, wherever he is: `source.tests`."""
     return place.name if place.above in ("", HOME) else f"{call_name(PLACES[place.above])}.{place.name}"
 
 
-def holders(verb: str) -> tuple[str, ...]:
-    """Return the names of the places that have a tool."""
-    return tuple(place.name for place in PLACES.values() if verb in place.tools)
+def holders(name: str) -> tuple[str, ...]:
+    """Return the names of the project's places that have a tool of a verb; where none has, those that call one so."""
+    places = [place for place in PLACES.values() if not place.of_engine]
+    exact = tuple(place.name for place in places if name in place.tools)
+    return exact or tuple(
+        place.name for place in places if any(name == short_name(place, verb) for verb in place.tools)
+    )
+
+
+def everyday(place: Place, name: str) -> str:
+    """Return the call that does in a place, or elsewhere, what one of the everyday words means; "" for no such word.
+
+    source.deps has no `edit`: `source.deps.upgrade(…)`; and no `grep`: `source.grep(…, ":pyproject.toml")`
+    """
+    found = place.everyday.get(name, "")
+    return found if not found or "(" in found else f"{call_name(place)}.{found}(…)"
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
@@ -113,6 +226,13 @@ def close_tools(name: str, tools: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 
 
+def everyday_table() -> tuple[tuple[str, ...], ...]:
+    """Return what the everyday words mean in each place, for the reference."""
+    return tuple(
+        (word, *(f"`{everyday(place, word)}`" for place in PLACES.values() if place.everyday)) for word in EVERYDAY
+    )
+
+
 def table() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return which tool is supported by which places, for the reference."""
-    return tuple((verb, holders(verb)) for verb in REQUESTS.verbs)
+    return tuple((verb, tuple(each.name for each in PLACES.values() if verb in each.tools)) for verb in REQUESTS.verbs)

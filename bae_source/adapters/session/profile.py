@@ -15,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bae_source.adapters.offer import CALL, CHANGE, FULL, Offer, Relay, offered
-from bae_source.adapters.session.places import PLACES, TRANSACTION, Place, call_name, close_tools, holders
+from bae_source.adapters.session.places import (
+    PLACES,
+    TRANSACTION,
+    Place,
+    call_name,
+    close_tools,
+    holders,
+    short_name,
+    verb_of,
+)
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.request import Effect, Request
@@ -70,19 +79,28 @@ class Profile:
 
     def names(self, place: Place) -> tuple[str, ...]:
         """Return the names of all that a place offers: its tools, and transactions."""
-        has_transactions = place.with_transactions and not self.only_reads
-        return (*self.tools(place), *((TRANSACTION,) if has_transactions else ()))
+        return tuple(self.verbs(place))
 
-    def places(self, verb: str) -> tuple[str, ...]:
-        """Return the places that offer a tool, as a caller writes them."""
-        return tuple(call_name(PLACES[name]) for name in holders(verb) if verb in self.tools(PLACES[name]))
+    def verbs(self, place: Place) -> dict[str, str]:
+        """Return the verbs of all that a place offers, by their names there."""
+        has_transactions = place.with_transactions and not self.only_reads
+        verbs = (*self.tools(place), *((TRANSACTION,) if has_transactions else ()))
+        return {short_name(place, verb): verb for verb in verbs}
+
+    def places(self, name: str) -> tuple[tuple[str, str], ...]:
+        """Return the places that offer a tool, by its verb or its name there, each with its call from anywhere."""
+        found = []
+        for place in map(PLACES.__getitem__, holders(name)):
+            if (verb := verb_of(place, name)) in self.tools(place):
+                found.append((call_name(place), f"{call_name(place)}.{short_name(place, verb)}"))
+        return tuple(found)
 
     def close(self, name: str) -> list[str]:
         """Return the tools that a name which is none may stand for, as they are called from anywhere."""
         found: list[str] = []
         for verb in close_tools(name, REQUESTS.verbs):
             relayed = [_relayed(relay, verb)] if (relay := self.through.get(verb)) else []
-            found += relayed or (f"{place}.{verb}" for place in self.places(verb))
+            found += relayed or (call for _, call in self.places(verb))
         return found
 
     def refusal(self, name: str) -> NotOffered | None:

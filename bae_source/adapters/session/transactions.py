@@ -23,7 +23,7 @@ from bae_source.adapters.offer import HELP
 from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, Tool, watched
 from bae_source.adapters.session.modules import Run
-from bae_source.adapters.session.places import SHOWN, TOGETHER, TRANSACTION
+from bae_source.adapters.session.places import PLACES, SHOWN, TOGETHER, TRANSACTION, short_name, verb_of
 from bae_source.adapters.session.profile import relay_shown
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.words import Word
@@ -31,6 +31,7 @@ from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context, checked, steering
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.request import Request, values_of
+from bae_source.model.text import listed
 
 if TYPE_CHECKING:
     from bae_source.engine.drafting import Draft
@@ -40,23 +41,22 @@ class Offering:
     """The tools of places.
 
     Parameters:
-        begin: begins a transaction with a reason.
-        desk: where calls go.
+        desk_of: returns where calls go that are made in a place.
     """
 
-    def __init__(self, begin: Callable[[str], Draft], desk: Desk) -> None:
-        self._begin = begin
-        self._desk = desk
+    def __init__(self, desk_of: Callable[[Spot], Desk]) -> None:
+        self._desk_of = desk_of
 
     def names(self, spot: Spot) -> tuple[str, ...]:
         """Return the names of the tools of a place."""
-        return self._desk.profile.names(spot.place)
+        return self._desk_of(spot).profile.names(spot.place)
 
     def of(self, spot: Spot) -> dict[str, Any]:
         """Return the tools of a place."""
+        desk = self._desk_of(spot)
         return {
-            name: self._transaction(spot) if name == TRANSACTION else tool(name, self._desk, spot)
-            for name in self.names(spot)
+            name: self._transaction(spot) if verb == TRANSACTION else tool(verb, desk, spot)
+            for name, verb in desk.profile.verbs(spot.place).items()
         }
 
     def _transaction(self, spot: Spot) -> Word:
@@ -64,18 +64,20 @@ class Offering:
             return self._begun(spot, why, how)
 
         takes = tuple(signature(transaction).parameters.values())
-        return Word(SHOWN, TOGETHER, transaction, self._desk, lambda: spot, takes=takes)
+        return Word(SHOWN, TOGETHER, transaction, self._desk_of(spot), lambda: spot, takes=takes)
 
     def _begun(self, spot: Spot, why: str, how: Mapping[str, Any]) -> Changes:
+        desk = self._desk_of(spot)
+
         def begun() -> Changes:
             kind = REQUESTS.named("apply")
             assert kind is not None, "transactions are committed by it"
             values = values_of(kind, steering(kind), {"why": why, **how})
-            context = checked(replace(self._desk.context, **values))
-            return Changes(self._begin(context.why or ""), self._desk, spot, context)
+            context = checked(replace(desk.context, **values))
+            return Changes(desk.begin(context.why or ""), desk, spot, context)
 
         told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
-        found: Changes = watched(self._desk, spot, told, begun)
+        found: Changes = watched(desk, spot, told, begun)
         return found
 
 
@@ -91,7 +93,7 @@ def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str 
     """
     relay = desk.profile.relays.get(name)
     if relay is None:
-        return Tool(name, desk, spot, run=run, shown=f"{before}{name}")
+        return Tool(name, desk, spot, run=run, shown=f"{before}{short_name(spot.place, name)}")
 
     def relayed(**given: Any) -> Any:
         def made() -> Any:
@@ -135,14 +137,16 @@ class Changes:
         self.outcome: Outcome | None = None
 
     def __getattr__(self, verb: str) -> Tool | Word:
-        profile = self._desk.profile
-        if verb not in profile.tools(self._spot.place):
-            message = f"A transaction has no {verb}; it has the tools of {self._spot.place.name}."
+        profile, place = self._desk.profile, self._spot.place
+        verb = verb_of(place, verb)
+        others = [each for each in PLACES.values() if each.with_transactions and each.of_engine is place.of_engine]
+        if all(verb not in profile.tools(each) for each in (place, *others)):
+            message = f"A transaction has no {verb}; it has the tools of {listed(each.name for each in others)}."
             raise profile.refusal(verb) or AttributeError(message)
         return tool(verb, self._desk, self._spot, self._planned, before=f"{TRANSACTION}.")
 
     def __dir__(self) -> list[str]:
-        return ["abandon", "commit", "diff", "outcome", "preview", *self._desk.profile.tools(self._spot.place)]
+        return ["abandon", "commit", "diff", "outcome", "preview", *self._desk.profile.names(self._spot.place)]
 
     def __repr__(self) -> str:
         return f"a transaction of {len(self._draft)} changes{', ended' if self._ended else ''}"

@@ -16,7 +16,7 @@ from typing import Any
 
 from bae_source.adapters.session.calls import Desk
 from bae_source.adapters.session.displays import Display
-from bae_source.adapters.session.places import PLACES, close_tools, inside
+from bae_source.adapters.session.places import PLACES, close_tools, everyday, inside, short_name, verb_of
 from bae_source.adapters.session.profile import NotOffered
 from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.transactions import Offering
@@ -100,8 +100,9 @@ class Way:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             return self.__special(name)
-        if name in self.supported_tools:
-            return self.__offering.of(self.__spot)[name]
+        place = self.__spot.place
+        if (tool := short_name(place, verb_of(place, name))) in self.supported_tools:
+            return self.__offering.of(self.__spot)[tool]
         return self[name]
 
     def __getitem__(self, name: str) -> Way:
@@ -146,7 +147,8 @@ class Way:
         if (refusal := self.__desk.profile.refusal(name)) is not None:
             return refusal
         close = list(dict.fromkeys([*close_tools(name, self.supported_tools), *get_close_matches(name, self.children)]))
-        hints = [f"{spot.name}.{each}" for each in close]
+        meant = "" if spot.module else everyday(spot.place, name)
+        hints = [f"Try {meant}."] if meant else [f"{spot.name}.{each}" for each in close]
         if spot.place.with_modules and len(module) < _LONGEST and self.__modules.knows(module):
             hints.append(f"It is no module, but code: source.read({module!r})")
         what = "package or module" if spot.place.with_modules else "place"

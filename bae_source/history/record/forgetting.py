@@ -35,6 +35,7 @@ _KINDS = (
     ("lock", "the lock"),
     ("drafts", "the drafts"),
     ("shadow", "copies of the project that changes were judged in"),
+    ("before", "old text of the engine"),
     ("tests", "the runs of tests"),
     ("proposals", "the proposals"),
     ("ledger", "the ledger"),

@@ -34,8 +34,11 @@ _LARGEST_NUMBER = 2**63
 _LONGEST_REASON = 300
 
 
-def content_of(files: Files, path: str) -> bytes | None:
+def content_of(files: Files, path: str, *, largest: int = LARGEST) -> bytes | None:
     """Return the content of a file of settings; None where there is no such file.
+
+    Parameters:
+        largest: how many bytes it may have.
 
     Raises:
         SourceError: `syntax_invalid` if it is too long for one.
@@ -45,8 +48,8 @@ def content_of(files: Files, path: str) -> bytes | None:
     try:
         for piece in files.pieces(path):
             pieces.append(piece)
-            if sum(map(len, pieces)) > LARGEST:
-                raise _unreadable(path, f"it has more than {LARGEST:,} bytes")
+            if sum(map(len, pieces)) > largest:
+                raise _unreadable(path, f"it has more than {largest:,} bytes")
     except FileNotFoundError:
         return None
     return b"".join(pieces)
@@ -65,19 +68,50 @@ def settings_of(files: Files, folder: str = "", *, only: Iterable[tuple[str, ...
     return toml_of(files, posixpath.join(folder, "pyproject.toml"), only=only)
 
 
-def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = ()) -> dict[str, Any]:
+def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), largest: int = LARGEST) -> dict[str, Any]:
     """Return what a TOML file says; nothing where there is none.
 
     Parameters:
         only: as `settings_of` takes it.
+        largest: how many bytes it may have.
 
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    content = content_of(files, path)
+    content = content_of(files, path, largest=largest)
     if not content or (only and not _may_hold(content, only)):
         return {}
-    return _parsed(content, path)
+    return parsed_toml(content, path, largest=largest)
+
+
+def parsed_toml(content: bytes, path: str, *, largest: int = LARGEST) -> dict[str, Any]:
+    """Return what the content of a TOML file says.
+
+    Parameters:
+        path: the file, for messages.
+        largest: bytes that it may have.
+
+    Raises:
+        SourceError: `syntax_invalid` if it does not parse.
+    """
+    import tomllib  # 8 ms with parsing, which a project without settings need not pay
+
+    if len(content) > largest:
+        raise _unreadable(path, f"it has more than {largest:,} bytes")
+    try:
+        text = content.decode("utf-8-sig")
+        if any(line.count(".") >= _MOST_PARTS for line in text.split("\n")) and _has_long_key(text):
+            raise _unreadable(path, f"a key has more than {_MOST_PARTS} components")
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(path, str(error)[:_LONGEST_REASON], verb="does not parse") from None
+    except RecursionError:
+        raise _unreadable(path, "its values are nested too deeply") from None
+    except ValueError:  # which Python says of a number of thousands of digits
+        raise _unreadable(path, "a number in it is too large") from None
+    if _has_large_number(found):
+        raise _unreadable(path, "a number in it is too large")
+    return found
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
@@ -160,25 +194,6 @@ def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
     if any(mark in content for mark in _ESCAPED):
         return True
     return any(all(word.encode() in content for word in key) for key in keys)
-
-
-def _parsed(content: bytes, path: str) -> dict[str, Any]:
-    import tomllib  # 8 ms with parsing, which a project without settings need not pay
-
-    try:
-        text = content.decode("utf-8")
-        if any(line.count(".") >= _MOST_PARTS for line in text.split("\n")) and _has_long_key(text):
-            raise _unreadable(path, f"a key has more than {_MOST_PARTS} components")
-        found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _unreadable(path, str(error)[:_LONGEST_REASON], verb="does not parse") from None
-    except RecursionError:
-        raise _unreadable(path, "its values are nested too deeply") from None
-    except ValueError:  # which Python says of a number of thousands of digits
-        raise _unreadable(path, "a number in it is too large") from None
-    if _has_large_number(found):
-        raise _unreadable(path, "a number in it is too large")
-    return found
 
 
 def _has_long_key(text: str) -> bool:

@@ -13,8 +13,7 @@ Invariants:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,10 @@ from bae_source.project.files.port import gone
 from bae_source.project.search.answer import not_searched
 from bae_source.project.search.expression import Expression
 from bae_source.project.search.matching import Hit as Match
-from bae_source.project.search.matching import Stopped, hits_in
+from bae_source.project.search.matching import Stopped
 from bae_source.project.search.scope import Scope, Searched
 from bae_source.project.search.sieve import MAX_DATA, Sieve
+from bae_source.project.search.stoppable import matched
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.text.source import Source
 
@@ -178,7 +178,7 @@ def search_text(
     binary: dict[str, None] = {}
     stopped: Stopped | None = None
     try:
-        for text, matches in _matched(texts, expression, deadline):
+        for text, matches in matched(texts, expression, deadline):
             if matches and text.binary:
                 binary[text.file.name] = None
             elif matches:
@@ -192,20 +192,6 @@ def search_text(
         notices = (*notices, _told(stopped, scope, seconds))
     complete = stopped is None and not skipped.serious and scope.complete
     return TextFound(files=tuple(found), binary=tuple(binary), notices=notices, complete=complete)
-
-
-def _matched(
-    texts: Iterable[_Text], expression: Expression, deadline: float
-) -> Iterator[tuple[_Text, Sequence[Match]]]:
-    if expression.endless:
-        from bae_source.project.search.child import hits_elsewhere  # processes cost 6 ms, and most need none
-
-        yield from hits_elsewhere(texts, lambda text: text.text, expression, deadline)
-        return
-    for text in texts:
-        if time.monotonic() > deadline:
-            raise Stopped(text, in_time=False)
-        yield text, hits_in(expression.compiled, text.text, **expression.how)
 
 
 def _texts(

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bae_source.errors import ResourceError
 from bae_source.model.changeset import ChangeSet, FileChange, between, digest
 from bae_source.model.outcome import Notice
-from bae_source.model.plan import ModuleFile, Plan
+from bae_source.model.plan import ModuleFile, Plan, Requirements, distribution_of
 from bae_source.model.report import together
 from bae_source.project.naming.resolve import absolute_name
 from bae_source.project.references.meaning.project import project_of
@@ -65,6 +65,28 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         unused=tuple(address for plan in plans for address in plan.unused),
         takes=any(plan.takes for plan in plans),
         circles=any(plan.circles for plan in plans),
+        requirements=_requirements([plan.requirements for plan in plans if plan.requirements is not None]),
+    )
+
+
+def _requirements(every: Sequence[Requirements]) -> Requirements | None:
+    """Return what several plans want installed, one after the other: what a later one drops, no earlier one adds."""
+    if not every:
+        return None
+    added: dict[str, None] = {}
+    dropped: dict[str, None] = {}
+    for each in every:
+        names = {*each.drop, *map(distribution_of, each.add)}
+        added = {one: None for one in added if distribution_of(one) not in names} | dict.fromkeys(each.add)
+        dropped = {one: None for one in dropped if one not in names} | dict.fromkeys(each.drop)
+    return Requirements(
+        add=tuple(added),
+        drop=tuple(dropped),
+        upgrade=tuple(dict.fromkeys(name for each in every for name in each.upgrade if name not in dropped)),
+        build=any(each.build for each in every),
+        install=all(each.install for each in every),
+        extras=tuple(dict.fromkeys(name for each in every for name in each.extras)),
+        groups=tuple(dict.fromkeys(name for each in every for name in each.groups)),
     )
 
 

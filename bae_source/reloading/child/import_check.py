@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,7 @@ class Setting(Struct, frozen=True, kw_only=True):
         time_limit: seconds that one child may take.
         tree: the project's own folder, where `root` is a copy of it in our state; None where it is the project.
         caches: a folder of ours for what is kept of a copy from one run to the next; None likewise.
+        turn: has the environment be as it is with the planned change, or without it.
     """
 
     root: Path
@@ -65,6 +66,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     time_limit: float = 30.0
     tree: Path | None = None
     caches: Path | None = None
+    turn: Callable[[bool], None] = lambda with_change: None  # noqa: ARG005
 
 
 def addresses_of(setting: Setting, modules: Iterable[ModuleFile]) -> Addresses:
@@ -153,6 +155,7 @@ def check_imports(
     read: dict[str, Stamp] = {}
     pending = list(modules)
     while pending:
+        setting.turn(True)
         answers = _ask(pending, setting, planned)
         read |= answers.read
         tried = [module for module in pending if module.path in answers.errors]
@@ -218,6 +221,7 @@ def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str,
     old = {was.path: module.path for module in failed if (was := earlier.module(module))}
     left = [was for module in failed if (was := earlier.module(module))]
     found: dict[str, dict[str, Any] | None] = {}
+    earlier.setting.turn(False)
     while left:
         answers = _ask(left, earlier.setting, {})
         found |= {old[path]: error for path, error in answers.errors.items() if error is not None}

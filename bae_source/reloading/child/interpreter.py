@@ -11,6 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+OURS = "sys.executable"
+"""The origin of the interpreter that runs us, where nothing names another."""
 _PROGRAMS = ("bin/python", "Scripts/python.exe")
 
 
@@ -41,7 +43,7 @@ def find_interpreter(root: Path, *, setting: str | None, virtual_env: str | None
         program = _program(folder) if folder else None
         if program is not None:
             return Interpreter(path=str(program), origin=origin)
-    return Interpreter(path=sys.executable, origin="sys.executable")
+    return Interpreter(path=sys.executable, origin=OURS)
 
 
 def _program(environment: Path) -> Path | None:

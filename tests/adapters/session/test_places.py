@@ -18,7 +18,7 @@ def test_source_has_what_reads_and_changes_code_and_home_what_is_about_what_was_
 
 def test_what_takes_the_history_away_is_a_tool_of_home_alone() -> None:
     assert holders("forget") == holders("prune") == (HOME,)
-    assert holders("undo") == (HOME, "source")
+    assert holders("undo") == (HOME, "source", "deps", "config")
 
 
 def test_tools_stand_in_the_order_of_the_registry() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bae_source import RequestError, Session
 from bae_source.adapters.offer import ProfileName
-from bae_source.adapters.session.places import PLACES
+from bae_source.adapters.session.places import PLACES, short_name
 from bae_source.adapters.session.profile import Profile
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.request import Effect
@@ -36,7 +36,8 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 def names(session: Session, place: str) -> set[str]:
     """Return the names of tools and transactions that a place gives the code."""
-    known = (*REQUESTS.verbs, "transaction", "call", "change")
+    verbs = [short_name(PLACES[place.rpartition(".")[2]], verb) for verb in REQUESTS.verbs]
+    known = (*dict.fromkeys(verbs), "transaction", "call", "change")
     ran = session.run(f"{place}()\n[name for name in {known!r} if name in globals()]")
     return set(eval(ran.outcome.text))
 
@@ -44,7 +45,7 @@ def names(session: Session, place: str) -> set[str]:
 @pytest.mark.parametrize("place", ["home", "source", "source.tests"])
 def test_a_session_that_reads_offers_nothing_that_changes(reading: Session, place: str) -> None:
     there = PLACES[place.rpartition(".")[2]]
-    expected = {verb for verb in there.tools if verb in READING}
+    expected = {short_name(there, verb) for verb in there.tools if verb in READING}
     assert expected
     assert names(reading, place) == expected
     assert set(eval(reading.run(f"{place}.supported_tools").outcome.text)) == expected
@@ -108,9 +109,9 @@ def test_a_session_that_reads_answers_and_completes_what_it_offers(reading: Sess
 
 def test_no_next_call_of_a_session_that_reads_is_one_of_a_change(reading: Session) -> None:
     with Session(reading.root) as full:
-        hints = full.run("source.tests.tests_results()").outcome.errors[0].hints
-    assert any(each.startswith("tests_run(") for each in hints)
-    assert reading.run("source.tests.tests_results()").outcome.errors[0].hints == ()
+        hints = full.run("source.tests.results()").outcome.errors[0].hints
+    assert any(each.startswith("source.tests.run(") for each in hints)
+    assert reading.run("source.tests.results()").outcome.errors[0].hints == ()
     assert contents(reading.root) == FILES
 
 

@@ -26,11 +26,7 @@ import msgspec
 
 from bae_source.engine.search_path import SearchPath
 from bae_source.engine.service import Service
-
-OURS = frozenset(
-    {"bae_source", "git", "gitdb", "libcst", "msgspec", "packaging", "pathspec", "smmap", "typing_extensions"}
-)
-"""Top-level modules, besides Python's, that run in a worker before and while it reads or changes a project."""
+from bae_source.system.own_path import OURS
 
 
 class Finder(PathFinder):

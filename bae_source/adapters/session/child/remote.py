@@ -106,7 +106,7 @@ class Names(Mapping[str, Name]):
         return len(self._names())
 
     def _names(self) -> tuple[str, ...]:
-        return (HOME, *(place.name for place in inside(HOME)), "back", "nav", *self._profile.tools(self._spot().place))
+        return (HOME, *(place.name for place in inside(HOME)), "back", "nav", *self._profile.names(self._spot().place))
 
 
 def identifier(name: str) -> str:

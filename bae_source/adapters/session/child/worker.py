@@ -47,10 +47,11 @@ from bae_source.adapters.session.words import Word
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.service import Service
 from bae_source.model.outcome import Outcome, to_json
+from bae_source.system.own_path import OURS
 
 T = TypeVar("T")
 _PIECE = 1 << 16
-_OURS = frozenset({"argcomplete", "bae_source", "libcst", "git", "gitdb", "msgspec", "packaging", "pathspec", "rich", "tomlkit"})
+_OURS = OURS | {"argcomplete", "rich"}
 """What our modules, and those that they need, begin with."""
 _NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
@@ -244,7 +245,7 @@ class _Guard:
         """Put back what is not there any more; what has come stays."""
         modules: dict[str, Any] = sys.modules
         for name, module in self._modules.items():
-            if modules.get(name) is not module:
+            if modules.get(name) is not module and not _is_gone(module):
                 modules[name] = module
         for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
             if name.partition(".")[0] in _OURS:
@@ -255,6 +256,12 @@ class _Guard:
         with suppress(RecursionError):
             sys.setrecursionlimit(self._limit)
         sys.settrace(None)
+
+
+def _is_gone(module: ModuleType) -> bool:
+    """Say whether a module of the engine was taken back with its file, as a change of the engine can."""
+    place = getattr(module, "__file__", None)
+    return module.__name__.startswith("bae_source.") and isinstance(place, str) and not os.path.exists(place)  # noqa: PTH110
 
 
 def _complete(now: list[T], before: Sequence[T]) -> None:

@@ -1,0 +1,440 @@
+"""The project's environment as part of a change: resolved before the change is judged, and installed with it.
+
+    plan.requirements      pyproject.toml says anew what is needed
+      -> resolved          what would be installed, and a new lock: part of the plan, and shown by a dry run
+      -> installed         the environment has it while the change is judged and written; else it is put back
+
+It is installed before the change is judged, and not behind it: what is to be judged is the code with the new release.
+What failed without the change as well is not blamed on it, so the environment changes back while that is found out.
+
+Invariants:
+- to resolve changes nothing of the project or its environment;
+- the lock of the project is held from before the environment changes until the files are written, or it is put back;
+- whatever keeps the change from being made, the environment has what it had before, byte by byte, or the error says
+  what it lacks; what a process that was killed leaves is put back by the next one that changes the environment;
+- an undo installs what there was before; what others installed meanwhile, or need, stays.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.engine.dependencies import let_go
+from bae_source.errors import Refused, ResourceError, TransactionError
+from bae_source.model.changeset import between, digest
+from bae_source.model.outcome import Check, Notice
+from bae_source.model.plan import ModuleFile, Plan, Release, distribution_of, in_words
+from bae_source.model.text import listed
+from bae_source.project.workspace import Workspace
+from bae_source.reloading.child.installed import package_folders, python_version
+from bae_source.reloading.in_process.swapping import Swap
+from bae_source.resources.deps.declared import declared
+from bae_source.resources.deps.editing import parts_there, raised, to_be_met
+from bae_source.resources.deps.environment import Site
+from bae_source.resources.deps.imported import imports_outside
+from bae_source.resources.deps.installed import distributions_in, is_linked
+from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
+from bae_source.resources.deps.saved import Saved
+from bae_source.state.folders import StateFolders
+from bae_source.transaction.commit.transaction import Transactions
+from bae_source.verification.choosing import contents_of, setting_of
+from bae_source.verification.judge import Copied
+
+_SHOWN = 8
+_OTHER_LOCKS = ("poetry.lock", "pdm.lock", "pylock.toml", "Pipfile.lock")
+_NO_LOCK = "No file holds what would be upgraded: without a lock only the environment does."
+_FILES_ONLY = "Change the files alone with files_only."
+
+
+class InEnvironment(Struct, frozen=True, kw_only=True):
+    """A change that the environment has.
+
+    Parameters:
+        found: the check of it, and what the caller should know.
+        users: modules that import what changed; the change does not hold unless they import.
+        turn: has the environment be as it is with the change, or without it.
+    """
+
+    found: tuple[Check | Notice, ...]
+    users: tuple[ModuleFile, ...]
+    turn: Callable[[bool], None]
+
+
+class Installing:
+    """The environment of one project.
+
+    Parameters:
+        workspace: the project as a change was planned on it.
+        folders: where our state lies.
+    """
+
+    def __init__(self, workspace: Workspace, folders: StateFolders) -> None:
+        surroundings = workspace.kept.surroundings
+        assert surroundings is not None, "an engine knows where the project's programs run"
+        self._workspace = workspace
+        self._folders = folders
+        self._surroundings = surroundings
+        self._kept = folders.base / "environment"
+        python = surroundings.python
+        self._own = declared(workspace.files).project
+        self.site = Site(
+            python, version=python_version(python), folders=package_folders(python), own=self._own, root=folders.root
+        )
+
+    @property
+    def is_left(self) -> bool:
+        """Whether something is kept aside, by a process that installs or one that died."""
+        return self._kept.exists()
+
+    def resolved(self, plan: Plan, copy: Callable[[], Path]) -> Plan:
+        """Return a plan with what it installs, and the lock that goes with it.
+
+        Parameters:
+            copy: makes a copy of the project that holds the planned files.
+
+        Raises:
+            Refused: `forbidden`, if the project has no environment of its own, or nothing to install with;
+                `unsafe_change`, if something would go that came from no index.
+            TransactionError: `resolution_failed`, with the reason of the program that resolves.
+        """
+        wanted = plan.requirements
+        assert wanted is not None, "only what has requirements is resolved"
+        plan = replace(plan, warnings=(*plan.warnings, *self._left_locks())) if plan.changes else plan
+        if not wanted.install and not is_locked(self._surroundings.root):
+            return plan if plan.changes or not wanted.upgrade else replace(plan, summary=_NO_LOCK)
+        if wanted.install:
+            self._check_own()
+        after = self._workspace.after(plan.changes)
+        there = self.site.versions()
+        extras, groups = parts_there(self._workspace, there)
+        wanted = replace(wanted, extras=(*wanted.extras, *extras), groups=(*wanted.groups, *groups))
+        met = [*to_be_met(after, there), *(self._imported(wanted.drop) if wanted.drop else ())]
+        found = self._installer(copy).resolved(wanted, met, to_be_met(self._workspace, there))
+        self._check_releases(found.releases, met)
+        contents = {LOCK: found.lock} if found.lock is not None else dict(raised(after, wanted.upgrade, found.releases))
+        plan = _with_files(plan, self._workspace, contents)
+        if not found.releases:
+            return plan if plan.changes else replace(plan, summary=self._nothing_new(plan))
+        return replace(plan, releases=found.releases, summary=f"{plan.summary} {in_words(found.releases)}.")
+
+    @contextmanager
+    def installed(self, plan: Plan, *, is_change: bool, is_made: Callable[[], bool]) -> Iterator[InEnvironment]:
+        """Have the environment hold releases; put it back where the context fails. The project's lock is held.
+
+        Parameters:
+            plan: has the releases.
+            is_change: whether it was resolved on this very environment; else others may have changed it since.
+            is_made: says whether the files were written, whatever came after that.
+
+        Raises:
+            Refused: `stale`, if others changed it after it was resolved; `forbidden` as `resolved`.
+            TransactionError: `resolution_failed`; `rollback_failed`, if the environment could not be put back.
+        """
+        self._check_own()
+        mended = self.mended()
+        after = self._workspace.after(plan.changes)
+        wanted, others = self._standing(plan.releases, after)
+        if is_change and (others or len(wanted) < len(plan.releases)):
+            raise Refused("stale", "The environment changed meanwhile; nothing was changed.", hints=["Try again."])
+        installer = self._installer(Path)
+        names = [each.name for each in wanted]
+        users = self._users(wanted)
+        given = self._given(names)
+        before = self._saved(names, "before")
+        swap: Swap | None = None
+        try:
+            installer.install(wanted, build=plan.requirements is not None and plan.requirements.build)
+            self._check(wanted, after)
+            wants = {distribution_of(each) for each in to_be_met(after, self.site.versions())}
+            self.site.unrequest([each.name for each in wanted if each.before is None and each.name not in wants])
+            swap = Swap({*given, *self._given(names)}, self.site.folders)
+            swap.make()
+            let_go()
+            aside: list[Saved] = []
+
+            def turn(with_change: bool) -> None:
+                if with_change and aside:
+                    aside.pop().restore()
+                elif not with_change and not aside:
+                    aside.append(self._saved(names, "after"))
+                    before.restore()
+
+            check = Check(name="install", result="passed", detail=in_words(wanted))
+            yield InEnvironment(found=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
+        except BaseException as error:
+            if is_made():  # so an interruption came late
+                self._forget(before)
+                raise
+            self._put_back(before, error)
+            if swap is not None:
+                swap.take_back()
+                let_go()
+            if isinstance(error, ResourceError) and error.code == "resolution_failed":
+                raise error.altered(unchanged=True) from error.__cause__
+            raise
+        self._forget(before)
+
+    def _check_own(self) -> None:
+        """See that the project has an environment of its own, which can be put back.
+
+        Raises:
+            Refused: `forbidden`.
+        """
+        around = self._surroundings
+        is_others = not around.is_named and not is_linked(self.site.folders, self._own, around.root)
+        if is_others or not self.site.folders:
+            reason = "The project has no environment of its own to install into"
+            raise Refused(
+                "forbidden",
+                reason if is_others else f"Where {self.site.python} has its packages is not known from its folder",
+                unchanged=True,
+                hints=[
+                    "Make one (python -m venv .venv), activate one, or name its Python in [tool.bae-source] python.",
+                    _FILES_ONLY,
+                ],
+            )
+
+    def _left_locks(self) -> Iterator[Notice]:
+        """Name the locks that do not follow: of other tools, and of a workspace that the project is a member of."""
+        root, top = self._folders.root, self._folders.top
+        places = [root / name for name in _OTHER_LOCKS]
+        places += () if is_locked(root) else (each / LOCK for each in root.parents if each.is_relative_to(top))
+        found = [Path(os.path.relpath(each, root)).as_posix() for each in places if each.is_file()]
+        if found:
+            text = f"Locks that do not follow by themselves: {listed(found)}. Have the tools that wrote them lock anew."
+            yield Notice("lock_left", text)
+
+    def _installer(self, copy: Callable[[], Path]) -> Installer:
+        return installer_of(self._surroundings, self.site, copy)
+
+    def _check_releases(self, releases: Sequence[Release], met: Sequence[str]) -> None:
+        """See that releases break nothing that is there, and take out nothing that could not be brought back."""
+        unmet = [each.clause for each in self.site.unmet(releases, met)]
+        if unmet:
+            raise TransactionError(
+                "resolution_failed",
+                f"{in_words(releases)}: something that is there would lack what it needs: {listed(unmet, _SHOWN)}",
+                unchanged=True,
+                hints=["Ask for a release that fits, or change the other one as well."],
+            )
+        direct = self.site.direct([each.name for each in releases if each.before is not None])
+        if direct:
+            raise Refused(
+                "unsafe_change",
+                f"{listed(direct, _SHOWN)} came from a folder or an address, and no index has it to take this back",
+                unchanged=True,
+                hints=[_FILES_ONLY, "Change the environment by pip or uv then."],
+            )
+
+    def _nothing_new(self, plan: Plan) -> str:
+        """Return the summary of a plan that neither files nor environment need."""
+        wanted, there = plan.requirements, self.site.versions()
+        names = [*wanted.upgrade, *(each.partition("[")[0] for each in wanted.add)] if wanted is not None else []
+        newest = [f"{name} {there[name]}" for name in names if name in there]
+        return f"Nothing newer is allowed: {listed(newest, _SHOWN)}." if wanted and wanted.upgrade else plan.summary
+
+    def _standing(self, releases: Sequence[Release], after: Workspace) -> tuple[list[Release], tuple[Notice, ...]]:
+        """Return the releases that can be made as things are now, and what to say of the others."""
+        now = self.site.versions()
+        wanted = [each for each in releases if now.get(each.name) == each.before]
+        others = [each.name for each in releases if now.get(each.name) not in (each.before, each.after)]
+        notices: list[str] = []
+        if others:
+            notices.append(f"{listed(others, _SHOWN)} changed since in the environment, and stays as it is there.")
+        met = to_be_met(after, now)
+        while unmet := list(self.site.unmet(wanted, met)):
+            needed = {each.name for each in unmet}
+            wanted = [each for each in wanted if each.name not in needed]
+            clauses = listed((each.clause for each in unmet), _SHOWN)
+            notices.append(f"{listed(sorted(needed), _SHOWN)} stays as it is in the environment, since {clauses}.")
+        return wanted, tuple(Notice("others_kept", each) for each in notices)
+
+    def _given(self, names: Sequence[str]) -> set[str]:
+        """Return the names that can be imported of distributions, as they are installed now."""
+        every = (each for folder in self.site.folders for each in distributions_in(folder))
+        return {name for each in every if each.name in names for name in each.gives}
+
+    def _imported(self, gone: Sequence[str]) -> list[str]:
+        """Return the distributions that code of the project imports, but for those that it is to do without."""
+        tops = {each.dotted.partition(".")[0] for each in imports_outside(self._workspace).found}
+        every = (each for folder in self.site.folders for each in distributions_in(folder))
+        given = {each.name for each in every if any(name.partition(".")[0] in tops for name in each.gives)}
+        return sorted(given - set(gone))
+
+    def _users(self, releases: Sequence[Release]) -> tuple[ModuleFile, ...]:
+        """Return the modules of the project that import what another release takes the place of, or nothing."""
+        tops = self._given([each.name for each in releases if each.before is not None])
+        if not tops:
+            return ()
+        found = {
+            each.path
+            for each in imports_outside(self._workspace).found
+            if each.where == "code"
+            and not each.purpose
+            and any(f"{each.dotted}.".startswith(f"{top}.") for top in tops)
+        }
+        modules = (self._workspace.layout.module_at(path) for path in sorted(found))
+        files = (self._workspace.module_file(module) for module in modules if module is not None)
+        return tuple(each for each in files if each.import_checked)
+
+    def _check(self, releases: Sequence[Release], after: Workspace) -> None:
+        """See that the environment holds releases, and that they have what they need."""
+        now = self.site.versions()
+        wrong = [each for each in releases if now.get(each.name) != each.after]
+        if wrong:
+            text = f"The installer ended well, and {wrong[0].name} is {now.get(wrong[0].name)} all the same"
+            raise TransactionError("resolution_failed", text, unchanged=True)
+        new = [each.name for each in releases if each.after is not None]
+        lacking = list(self.site.lacking(new, to_be_met(after, now)))
+        if lacking:
+            text = f"What was installed lacks what it needs: {listed(lacking, _SHOWN)}"
+            raise TransactionError("resolution_failed", text, unchanged=True)
+
+    def _saved(self, names: Sequence[str], part: str) -> Saved:
+        """Keep distributions as they are now, with the files that a change begins with."""
+        note = {path: _digest(self._workspace.content(path)) for path in self._noted()}
+        try:
+            self._folders.make(self._kept)
+            return Saved.of(self.site, names, self._kept / part, {**note, "id": self._folders.id})
+        except OSError as error:
+            raise Refused(
+                "forbidden",
+                f"The environment cannot be kept aside while it changes: {error.strerror}",
+                unchanged=True,
+                hints=["Check who owns it, and whether the disk is full."],
+            ) from error
+
+    @staticmethod
+    def _noted() -> tuple[str, ...]:
+        return ("pyproject.toml", LOCK)
+
+    def mended(self) -> tuple[Notice, ...]:
+        """Put back what a process that died while it installed has left, unless its files were written already."""
+        left = Saved.found(self.site, self._kept / "before")
+        if left is None:
+            return ()
+        files = {path: _digest(self._workspace.content(path)) for path in self._noted()}
+        is_before = left.facts.note == {**files, "id": self._folders.id}
+        if is_before:
+            self._put_back(left, None)
+        else:
+            self._forget(left)
+        text = (
+            f"A change that was interrupted had left {listed(left.facts.names, _SHOWN)} half changed; it is put back."
+        )
+        return (Notice("recovered", text),) if is_before else ()
+
+    def _put_back(self, before: Saved, error: BaseException | None) -> None:
+        """Have the environment be as it was before.
+
+        Raises:
+            TransactionError: `rollback_failed`.
+        """
+        try:
+            before.restore()
+        except OSError as failure:
+            names = listed(before.facts.names, _SHOWN)
+            reason = f"{error.clause}; t" if isinstance(error, ResourceError) else "T"
+            raise TransactionError(
+                "rollback_failed",
+                f"{reason}he files are as before, and the environment is not: {names} could not be put back: "
+                f"{failure.strerror} ({failure.filename})",
+                unchanged=False,
+                hints=["Mend that; the next change of dependencies puts it back."],
+            ) from error
+        self._forget(before)
+
+    def _forget(self, before: Saved) -> None:
+        before.forget()
+        shutil.rmtree(self._kept, ignore_errors=True)
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)
+
+
+def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) -> Plan:
+    """Return a plan in which more files get new content."""
+    after = workspace.after(plan.changes)
+    paths = {*(file.path for file in plan.changes.files), *contents}
+    last = {path: contents.get(path, after.content(path)) for path in paths}
+    changes = between({path: workspace.content(path) for path in paths}, last)
+    known = {file.path: file for file in plan.changes.files}
+    files = [known[file.path] if file.path in known and file.path not in contents else file for file in changes.files]
+    return replace(plan, changes=replace(changes, files=tuple(files)))
+
+
+def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
+    """Yield what this process made of changed packages that it has loaded."""
+    names = listed((each.name for each in releases), _SHOWN)
+    if swap.failed:
+        text = (
+            f"This process goes on with the old modules of {names}, since {swap.failed}; restart it for the new ones."
+        )
+        yield Notice("restart_needed", text)
+    if swap.anew:
+        yield Notice("reloaded", f"Imported anew in this process: {listed(swap.anew, _SHOWN)}.")
+    if swap.gone:
+        yield Notice("forgotten", f"No longer loaded in this process: {listed(swap.gone, _SHOWN)}.")
+    if (swap.anew or swap.gone) and (holders := swap.holders().names):
+        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
+        yield Notice("holds_old_objects", text)
+
+
+def resolved(
+    plan: Plan,
+    workspace: Workspace,
+    folders: StateFolders,
+    environment: Mapping[str, str],
+    locked: Callable[[], AbstractContextManager[object]],
+) -> Plan:
+    """Return a plan with what it installs and the lock that goes with it, as `Installing.resolved` does.
+
+    Parameters:
+        locked: takes the project's lock, for what a process that died has left in the environment.
+    """
+    installing = Installing(workspace, folders)
+    if installing.is_left:
+        with locked():
+            plan = replace(plan, warnings=(*plan.warnings, *installing.mended()))
+    setting = setting_of(folders.root, environment, workspace)
+    with Copied(folders, setting, contents_of(workspace, plan)[1]) as copied:
+        return installing.resolved(plan, lambda: copied.planned().root)
+
+
+@contextmanager
+def installed(
+    plan: Plan,
+    workspace: Workspace,
+    folders: StateFolders,
+    transactions: Transactions,
+    look: Callable[[], Workspace],
+    *,
+    is_change: bool,
+) -> Iterator[InEnvironment]:
+    """Have the environment hold what a plan installs, as `Installing.installed` does, with the project's lock held.
+
+    Parameters:
+        look: takes another look at the project.
+
+    Raises:
+        Refused: also `stale`, if the files are no longer those that it was planned on.
+    """
+    first = transactions.made
+    with transactions.held():
+        now = look()
+        for file in plan.changes.files:
+            if file.before != _digest(now.content(file.path)):
+                reason = "Others changed the files while the change was planned; nothing was changed."
+                raise Refused("stale", reason, hints=["Make the change again."])
+        with Installing(workspace, folders).installed(
+            plan, is_change=is_change, is_made=lambda: transactions.made not in (None, first)
+        ) as found:
+            yield found
