@@ -53,7 +53,7 @@ def test_nothing_is_built_unless_it_may_be(root: Path, tmp_path: Path, monkeypat
     for name in ("built", "other"):
         error = refused(root, name)
         assert "No matching distribution found for built" in error.message
-        assert "build lets it be built" in error.hints[0]
+        assert "build (--build) lets it be built" in error.hints[0]
     for options in ({}, {"dry_run": True}):
         assert "this needs a program to build or fetch it" in refused(root, "led", **options).message
     assert not built.exists(), "nothing was built, nor on trial what a wheel names by its address"

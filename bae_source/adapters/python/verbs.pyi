@@ -92,6 +92,7 @@ class Deps:
         *dependencies: str,
         group: str | None = None,
         extra: str | None = None,
+        build: bool = False,
         files_only: bool = False,
         **how: Unpack[How],
     ) -> Outcome:
@@ -608,6 +609,7 @@ class CodeVerbs:
         *dependencies: str,
         group: str | None = None,
         extra: str | None = None,
+        build: bool = False,
         files_only: bool = False,
         **how: Unpack[How],
     ) -> Outcome:

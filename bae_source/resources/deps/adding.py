@@ -101,6 +101,7 @@ class DepsRemove(Request, frozen=True, kw_only=True):
     ]
     group: Group = None
     extra: Extra = None
+    build: Build = False
     files_only: FilesOnly = False
 
     def plan(self, workspace: Workspace) -> Plan:
@@ -116,7 +117,7 @@ class DepsRemove(Request, frozen=True, kw_only=True):
         settings = settings_of(workspace.files)
         place = None if self.group is None and self.extra is None else Place(self.group, self.extra, settings)
         edited = removed(workspace, _names_of(self.dependencies), place)
-        need = Requirements(drop=edited.gone, install=not self.files_only)
+        need = Requirements(drop=edited.gone, build=self.build, install=not self.files_only)
         return _planned(workspace, edited.text, edited.done, need)
 
 

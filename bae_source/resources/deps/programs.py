@@ -262,7 +262,7 @@ def _checked(finished: Finished, trouble: str) -> Finished:
         reason = "".join((cause, more.partition("\n\n")[0], "\n", reason)) if cause else reason
         reason = _VERSIONS.sub(_last_versions, _NOISE.sub("", reason)).strip()
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
-        hint = "Name releases that fit; where one has no wheel, build lets it be built, which runs its code."
+        hint = "Name releases that fit; where one has no wheel, build (--build) lets it be built, which runs its code."
         raise TransactionError("resolution_failed", f"{trouble}:\n{shown}", unchanged=True, hints=[hint])
     return finished
 
