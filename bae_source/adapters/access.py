@@ -34,8 +34,8 @@ class Access(Struct, frozen=True, kw_only=True):
     """Functions for a model.
 
     Parameters:
-        definitions: what the model is told of each: type, name, description, parameters.
-        handlers: what runs a call, by name.
+        definitions: of each function, for the model: type, name, description, parameters.
+        handlers: a function of ours for each, by name.
     """
 
     definitions: tuple[Json, ...]
@@ -43,7 +43,7 @@ class Access(Struct, frozen=True, kw_only=True):
 
 
 def access(root: str | os.PathLike[str] | None = None, *, who: str | None = None) -> Access:
-    """Return the functions by which a model looks at a project.
+    """Return the functions by which a model reads facts on a project.
 
     Parameters:
         root: the project's folder; None for the nearest one upwards from the working directory.
@@ -148,4 +148,4 @@ def _of_read_logs(toolbox: Toolbox) -> Json:
 
 
 _FUNCTIONS: Mapping[str, tuple[Callable[[Toolbox], Json], Handler]] = {"read_logs": (_of_read_logs, read_logs)}
-"""By name, what defines a function and what runs it."""
+"""The two functions that define one for a model and that run it, by its name."""

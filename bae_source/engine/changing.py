@@ -347,7 +347,7 @@ class Changing:
             turn=_still if environment is None else environment.turn,
         )
 
-    def _maker(self) -> type[Making]:
+    def _maker(self) -> Callable[..., Making]:
         from bae_source.engine.making import Making  # running code, which a plain dry run needs not
 
         return Making

@@ -33,7 +33,7 @@ LOCAL = ".bae-source"
 HISTORY = "history.git"
 _MOST = 65_536
 _NOWHERE = Path(os.devnull) / OURS
-"""A folder that nobody can make."""
+"""A folder that cannot be made."""
 _NEXT = "doctor says what can be done about it."
 _NOT_OURS = (Standing.FOREIGN, Standing.OTHERS)
 _WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)

@@ -51,7 +51,7 @@ def test_a_link_of_the_user_to_their_settings_is_followed(root: Path, settings: 
 
 
 def not_believed(root: Path, why: str) -> None:
-    """See that settings do not count, that it is said, and that the project's own logs are read all the same."""
+    """See that settings do not count, with a notice that says why, and that the project's own logs are read still."""
     with pytest.raises(LookupFailed, match=r"^No folder of logs is set\.$"):
         Source(root).logs_read("elsewhere/secret.log")
     (root / "log").mkdir()
@@ -101,8 +101,8 @@ def test_settings_are_looked_for_where_the_user_has_them_and_never_made(root: Pa
     words = ("logs", "read", "elsewhere/secret.log")
     assert b"secret" in run(*words, folder=root, XDG_CONFIG_HOME="", HOME=str(home)).out
     for around in ({"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "config"}, {"XDG_CONFIG_HOME": str(root / "none")}):
-        said = run(*words, folder=root, HOME=str(root), **around)
-        assert (said.status, said.out) == (3, b"")
+        ran = run(*words, folder=root, HOME=str(root), **around)
+        assert (ran.status, ran.out) == (3, b"")
     assert not (root / ".config").exists()
     assert not (root / "none").exists()
 

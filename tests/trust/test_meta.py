@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import zipfile
@@ -16,6 +17,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bae_source.adapters.cli import cli
+from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from tests.adapters.meta.support import NEW_REQUEST, Installed
 from tests.another_user import NOBODY
@@ -65,6 +67,25 @@ def test_what_cannot_be_is_refused_and_nothing_is_changed(
     installed: Installed, words: tuple[str, ...], code: str
 ) -> None:
     assert installed.code("meta", *words) == code
+
+
+def test_requests_about_other_facts_than_code_do_not_take_the_engine_for_a_project(installed: Installed) -> None:
+    words = [shlex.split(each.examples[0]) for each in REQUESTS if each.__module__.startswith("bae_source.resources.")]
+    script = f"from bae_source.adapters.cli import cli\nfor words in {words!r}: cli.main(['meta', *words])"
+    done = installed.python("-c", script)
+    assert done.stderr.count("is about a project, and the engine's own source is none.") == len(words) > 10, done
+    assert done.stdout == ""
+
+
+def test_no_installer_is_run_for_a_change_of_the_engine(installed: Installed) -> None:
+    (installed.folder / "uv.lock").write_text("version = 1\n")
+    write = {"do": "write", "target": ":pyproject.toml", "source": '[project]\nname = "n"\nversion = "1"\n'}
+    for more in ({}, {"files_only": True}):
+        requests = [write, {"do": "deps_add", "requirements": ["six"], **more}]
+        script = f"from bae_source import Source\nSource({str(installed.project)!r}).meta.apply({requests!r})"
+        done = installed.python("-c", script, PATH=str(installed.project))
+        assert "Refused: pyproject.toml is not in bae_source, which alone meta changes." in done.stderr
+    (installed.folder / "uv.lock").unlink()
 
 
 def test_what_hangs_is_stopped_and_nothing_is_changed(installed: Installed) -> None:

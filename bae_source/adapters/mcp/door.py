@@ -73,9 +73,9 @@ class Door:
             return as_called(name, failed(shortened_error(error, self._budget)))
         if verb == HELP:
             return self._guarded(verb, lambda: self._offer.helped(own))
-        if verb.startswith(META):
-            return self._guarded(verb.removeprefix(META), lambda: self._on_engine(verb.removeprefix(META), own, who))
-        return self._guarded(verb, lambda: self._call(verb, own, who))
+        do = self._on_engine if verb.startswith(META) else self._call
+        verb = verb.removeprefix(META)
+        return self._guarded(verb, lambda: do(verb, own, who))
 
     def ask(self, verb: str, arguments: Mapping[str, Any], *, budget: int | None) -> Outcome:
         """Answer a reading request, whether it is offered as a tool or not."""
@@ -129,9 +129,8 @@ class Door:
 
     def _on_engine(self, verb: str, arguments: Mapping[str, Any], who: str | None) -> Outcome:
         """Make a call about the engine's own source."""
-        if self._of_engine is None:
-            raise RequestError("unknown_operation", "The engine's own source is out of reach.", hints=[])
         if self._meta is None:
+            assert self._of_engine is not None, "an offer with meta comes with it"
             self._meta = self._of_engine()
             self._meta.progress = self._progressed
         outcome = self._meta.run(*called(verb, arguments, self._context(who, self._offer.relayed)))

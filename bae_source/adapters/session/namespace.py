@@ -178,7 +178,7 @@ class Namespace:
 
     @cached_property
     def _of_engine(self) -> Desk:
-        """Where calls go that are about the engine's own source, which is found when there is one."""
+        """The desk of calls about the engine's own source, which is found with the first of them."""
         profile, lock, alone = self.desk.profile, self.desk.lock, self.desk.alone
         made: list[Service] = []
 

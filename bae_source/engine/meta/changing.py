@@ -1,29 +1,24 @@
-"""Changes of the engine: planned as those of any project, allowed or refused, judged, and put by before they are made.
+"""Changes of the engine: planned as those of any project, allowed or refused, and made by a maker of their own.
 
-Invariants:
-- no change is written that was not judged, but for an undo, which leads to what was there before;
-- before anything is written, the old text lies where a program that needs no engine finds it (`putting_by`).
+Invariant: no program is run and nothing is written for a change that is not allowed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
-
-from msgspec.structs import replace
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from bae_source.engine.changing import Changing
 from bae_source.engine.meta.installation import Installation
-from bae_source.engine.meta.putting_by import put_by
 from bae_source.errors import Refused, RequestError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Check, Notice, Outcome
+from bae_source.model.outcome import Check
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace
-from bae_source.verification.choosing import contents_of
 
 if TYPE_CHECKING:
     from bae_source.engine.making import Making
-    from bae_source.verification.judging import Found
 
 _VERIFIED = ("import", "cycles")
 
@@ -60,36 +55,6 @@ class EngineChanging(Changing):
             )
         return super().judged(plan, workspace, context)
 
-    def commit(
-        self,
-        plan: Plan,
-        workspace: Workspace,
-        context: Context,
-        asked: dict[str, Any],
-        *,
-        verb: str,
-        kind: Literal["change", "undo", "redo"] = "change",
-        of: tuple[str, ...] = (),
-        verdicts: dict[str, Found] | None = None,
-    ) -> Outcome:
-        """Make a planned change.
-
-        Raises:
-            Refused, TransactionError: as `Changing.commit` has them.
-        """
-        if not (kind == "undo" and context.reload == "off"):
-            context = replace(context, reload="patch" if self._stays else "child", cascade=False)
-        self._installation.check(file.path for file in plan.changes.files)
-        self._check_state()
-        before, after = contents_of(workspace, plan)
-        old = put_by(self.folders(), before, after)
-        try:
-            outcome = super().commit(plan, workspace, context, asked, verb=verb, kind=kind, of=of, verdicts=verdicts)
-        except BaseException:
-            old.drop_if_unchanged()
-            raise
-        return replace(outcome, warnings=(*outcome.warnings, Notice("way_back", old.way_back)))
-
     def _check_state(self) -> None:
         """See that what a change leaves behind has a place that is not the installation.
 
@@ -102,7 +67,12 @@ class EngineChanging(Changing):
             reason = f"The engine cannot be changed without a folder for its history: {users.problem}."
             raise Refused("forbidden", reason, unchanged=True, hints=hints)
 
-    def _maker(self) -> type[Making]:
+    def _resolved(self, plan: Plan, workspace: Workspace) -> Plan:
+        """Refuse dependencies of a project, as a transaction may declare, before an installer is run for them."""
+        self._installation.check(file.path for file in plan.changes.files)
+        return super()._resolved(plan, workspace)
+
+    def _maker(self) -> Callable[..., Making]:
         from bae_source.engine.meta.making import EngineMaking  # running code, as in `Changing`
 
-        return EngineMaking
+        return partial(EngineMaking, stays=self._stays)

@@ -51,8 +51,7 @@ class EngineReload(Reload):
         if half is not None:
             return self._left(half.message.rstrip("."))
         _forget()
-        told = f"This process has the new engine already; other {_OTHERS}."
-        return (*notices, Notice("engine_changed", told))
+        return (*notices, Notice("engine_changed", f"This process has the new engine already; other {_OTHERS}."))
 
     def roll_back(self) -> None:
         """Put this process back."""

@@ -6,7 +6,7 @@ Invariants:
 - a project never reaches it: nothing but the words `meta` of a command line, `Source.meta`, a place of a session, and
   a server that was started for it make one;
 - nothing beside the package is read, and nothing of our state lies in the installation;
-- what would run a program of a project, or look into a repository around the package, is refused.
+- what is about tests, dependencies, logs or settings, or about a repository around the package, is refused.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from bae_source.reloading.child.interpreter import Interpreter
     from bae_source.state.folders import StateFolders
 
-_RUNNERS = frozenset(
-    {"query", "change", "travel", "history", "prune", "forget", "commit", "amend", "abandon", "telemetry", "doctor"}
-)
-"""What may carry a request out: what else there is runs something of a project."""
+_OF_PROJECTS = f"{NAME}.resources."
+"""The modules of requests about other facts of a project than its code: tests, dependencies, logs, settings."""
 
 
 class Meta(Service):
@@ -102,7 +100,7 @@ class Meta(Service):
 
     def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
         asked, context = super()._checked(asked, context)
-        if asked.runner not in _RUNNERS or asked.staged:
+        if asked.staged or type(asked).__module__.startswith(_OF_PROJECTS):
             raise RequestError(
                 "unknown_operation",
                 f"{command_of(type(asked))} is about a project, and the engine's own source is none.",

@@ -22,7 +22,7 @@ from bae_source.verification.judge import Place
 from bae_source.verification.shadow import NoShadow
 
 SECONDS = 60.0
-"""How long it may take; it takes one or two."""
+"""Its time limit; it takes one or two."""
 _MOST_LINES = 8
 
 
@@ -89,13 +89,13 @@ def _timed_out(finished: Finished) -> TransactionError:
 
 def _failed(what: str, finished: Finished | None = None) -> TransactionError:
     lines = [] if finished is None else finished.errors.decode("utf-8", "replace").strip().splitlines()
-    said = "\n".join(lines[-_MOST_LINES:])
+    output = "\n".join(lines[-_MOST_LINES:])
     reason = f": {lines[-1].strip()}" if lines else ""
     hints = ["The running engine goes on as it is. Correct the change, and make it again."]
     return TransactionError(
         "verify_failed",
         f"The smoke check {what}{reason}",
         unchanged=True,
-        hints=[*hints, *([f"It said at last:\n{said}"] if said else [])],
-        details={"output": said},
+        hints=[*hints, *([f"It printed at last:\n{output}"] if output else [])],
+        details={"output": output},
     )

@@ -78,12 +78,12 @@ def _typed(*words: str) -> str:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
         status = cli.main(list(words))
     if status:
-        said = _said(warned).strip()[:500]
-        raise AssertionError(f"`{' '.join(words[:2])}` ended with status {status}: {said}")
-    return _said(printed)
+        reason = _text_of(warned).strip()[:500]
+        raise AssertionError(f"`{' '.join(words[:2])}` ended with status {status}: {reason}")
+    return _text_of(printed)
 
 
-def _said(stream: io.TextIOWrapper) -> str:
+def _text_of(stream: io.TextIOWrapper) -> str:
     stream.flush()
     stream.seek(0)
     return stream.read()

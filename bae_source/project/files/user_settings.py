@@ -32,7 +32,7 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UserFile(Struct, frozen=True, kw_only=True):
-    """What the user's own file says.
+    """The user's own file of settings.
 
     Parameters:
         name: how the file is named in messages.

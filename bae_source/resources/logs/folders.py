@@ -32,11 +32,11 @@ from bae_source.project.files.user_settings import UserFile, user_file
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, WITHOUT_WAITING
 
 MOST = 500
-"""How many logs are listed: the newest."""
+"""Logs that are listed: the newest."""
 DEPTH = 5
-"""How many folders deep they may lie below the folder of logs to be listed."""
+"""The most folders between the folder of logs and a log in it that is listed."""
 _MOST_ENTRIES = 20_000
-"""How many files and folders are looked at to list them."""
+"""Files and folders that are visited to list them."""
 _FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING | WITHOUT_LINKS
 _HAS_FOLDERS = os.open in os.supports_dir_fd
 _EXAMPLE = 'logs = "var/log"'

@@ -55,7 +55,6 @@ class Following:
     def __init__(
         self,
         logs: Logs,
-        name: str,
         *,
         most: int,
         room: int | None,
@@ -70,7 +69,6 @@ class Following:
         self.is_whole = True
         self.nuls = 0
         self._logs = logs
-        self._name = name
         self._most = most
         self._room = room
         self._expression = expression
@@ -80,19 +78,15 @@ class Following:
         self._position = self._begun = 0
         self._is_skipping = False
 
-    def wait(self, log: OpenLog, position: int, seconds: float) -> OpenLog:
-        """Wait for lines behind a position, for so long at most; return the log, closed, that has the name then."""
+    def wait(self, log: OpenLog, position: int, seconds: float) -> None:
+        """Wait for lines behind a position, for so long at most; the log is the file then that has its name."""
         until = time.monotonic() + seconds
         self._go_to(log, position)
         while True:
-            replaced = self._replaced(log)
+            is_replaced = self._logs.id_of(log.name) not in (None, log.id)
             while not self.ended and self._read(log):
                 pass
-            if replaced and not self.ended:
-                log.close()
-                log = replaced
-                self._go_to(log, 0)
-                self._say("rotated", "was rotated: another file has its name, whose lines follow")
+            if is_replaced and not self.ended and self._reopened(log):
                 continue
             left = until - time.monotonic()
             if self.ended or left <= 0:
@@ -104,8 +98,6 @@ class Following:
             self.number = before  # from which it goes on
             self.notices.append(Notice("line_unfinished", "The last line was not ended yet."))
         log.renew()
-        log.close()
-        return log
 
     def _go_to(self, log: OpenLog, position: int) -> None:
         """Begin to read at a position, or at the beginning of the line that it lies in."""
@@ -115,21 +107,22 @@ class Following:
         self._position, self._rest, self._is_skipping = position, b"", False
         self._known = log.at(max(0, position - _KNOWN), min(position, _KNOWN))
 
-    def _replaced(self, log: OpenLog) -> OpenLog | None:
-        """Return the file that has the log's name now; None while it is the same, or none is there that can be read."""
-        if self._logs.id_of(self._name) in (None, log.id):
-            return None
+    def _reopened(self, log: OpenLog) -> bool:
+        """Go on with the file that has the log's name now, and say whether it can be read."""
         try:
-            return OpenLog(self._logs, self._name)
+            log.reopen()
         except ResourceError as error:  # another one may come
             notice = Notice("not_followed", error.message)
             self.notices += [notice] if notice not in self.notices else []
-            return None
+            return False
+        self._go_to(log, 0)
+        self._say("rotated", f"{log.name} was rotated: another file has its name, whose lines follow.")
+        return True
 
     def _read(self, log: OpenLog) -> bool:
         """Take what has come into the file, a piece of it; say whether there may be more."""
         if log.size < self._position or not self._is_same(log):
-            self._say("truncated", "was emptied while it was followed; the lines that it has now follow")
+            self._say("truncated", f"{log.name} was emptied while it was followed; the lines that it has now follow.")
             self._go_to(log, 0)
         piece = log.at(self._position, _PIECE)
         self._position += len(piece)
@@ -192,7 +185,7 @@ class Following:
             return []
         return [(line - 1, lines[line - 1], column) for line, column, *_ in hits]
 
-    def _say(self, code: str, what: str) -> None:
+    def _say(self, code: str, message: str) -> None:
         """Note what happened to the log, once for each time that it did."""
         self.number = 1
-        self.notices.append(Notice(code, f"{self._name} {what}."))
+        self.notices.append(Notice(code, message))

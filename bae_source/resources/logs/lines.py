@@ -8,7 +8,7 @@ A line ends in `\\n`. A carriage return before that, and a long run of NULs, as 
 program had it open, are no part of what is shown; bytes that are no UTF-8 and control characters are shown as escapes.
 
 Invariants:
-- at most `LOOK` bytes are held at once, and a block more;
+- no more than `LOOK` bytes are in memory at once, and a block more;
 - a file that becomes shorter while it is read ends where it ends.
 """
 
@@ -31,7 +31,7 @@ LONGEST = 2_000
 _BLOCK = 1 << 20
 _SAMPLE = 65_536
 _MOST_CONTROLS = 0.04
-"""Which part of a text may be control characters; of compressed data a tenth is."""
+"""The part of a text that may be control characters; of compressed data a tenth is."""
 _NULS = bytes(16)
 _HOLE = re.compile(rb"\x00{16,}")
 _CONTROLS = bytes(each for each in range(32) if each not in b"\t\n\r\x1b") + b"\x7f"
@@ -68,9 +68,21 @@ class OpenLog:
 
     def __init__(self, logs: Logs, name: str) -> None:
         self.name = name
-        self.end = self.changed = 0
-        self.id = (0, 0)
-        self._file = open(logs.opened(name), "rb", buffering=0)  # noqa: SIM115 - closed by `close`
+        self._logs = logs
+        self._open()
+
+    def reopen(self) -> None:
+        """Let go of the file, and open the one that has the log's name now; if that cannot be, keep what there is.
+
+        Raises:
+            as `Logs.opened`.
+        """
+        before = self._file
+        self._open()
+        before.close()
+
+    def _open(self) -> None:
+        self._file = open(self._logs.opened(self.name), "rb", buffering=0)  # noqa: SIM115 - closed by `close`
         self.renew()
 
     def renew(self) -> None:

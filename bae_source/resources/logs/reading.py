@@ -34,7 +34,7 @@ from bae_source.resources.logs.searching import Matches, drawn, matches
 from bae_source.system.clock import written
 
 MOST_LINES = 500
-"""How many lines an answer may have; more are refused."""
+"""Lines that an answer may have; more are refused."""
 _MOST_CONTEXT = 20
 _LONGEST_WAIT = 3600
 _HEAD = 300
@@ -124,11 +124,10 @@ def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: 
         ResourceError: there is no such log, it leads out of its folder or may not be read, or the call is wrong.
     """
     expression = _expression(asked)
-    log = OpenLog(logs, asked.log)
-    if asked.follow is not None:
-        return _Reading(asked, logs, log).followed(asked.follow, expression, room, arriving)
-    with log:
+    with OpenLog(logs, asked.log) as log:
         reading = _Reading(asked, logs, log)
+        if asked.follow is not None:
+            return reading.followed(asked.follow, expression, room, arriving)
         return reading.searched(expression) if expression else reading.read()
 
 
@@ -216,19 +215,17 @@ class _Reading:
         """Show the lines that come while it is waited for them."""
         asked, log = self._asked, self._log
         if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
-            log.close()
             return self._binary("followed", kind)
         position, number = self._position()
         following = Following(
             self._logs,
-            asked.log,
             most=asked.lines,
             room=None if room is None else room - _HEAD - size_of(asked.log),
             expression=expression,
             number=number,
             arriving=arriving,
         )
-        self._log = following.wait(log, position, seconds)
+        following.wait(log, position, seconds)
         self._total = None  # what came since is not counted
         self._notices += following.notices
         self._say_holes(following.nuls)

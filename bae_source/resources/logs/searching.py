@@ -1,7 +1,7 @@
 """Lines of a log that match an expression, the last or the first of them, with lines around them.
 
 Invariants:
-- what was not searched, since the log is too large or the time was up, is said;
+- the answer names what was not searched, since the log is too large or the time was up;
 - as in `grep`, an expression that may take for ever runs in a process that can be stopped;
 - what is searched is what is shown: escapes for what cannot be.
 """
@@ -21,7 +21,7 @@ from bae_source.project.search.stoppable import matched
 from bae_source.resources.logs.lines import Block, OpenLog, blocks, first_lines, last_lines, shown
 
 SECONDS = 10.0
-"""How long a search may take."""
+"""The time limit of a search."""
 
 
 class Match(Struct, frozen=True, kw_only=True):

@@ -173,42 +173,35 @@ def test_the_command_line_shows_lines_as_they_come(root: Path, log: Path) -> Non
     assert process.wait() == 0
     assert set(rest[:-1]) <= {"now"}
     assert rest[-1].startswith(f"app.log: {len(rest)} new line")
-    said = run("logs", "read", "app.log", "--follow", "0.2", "--from", "1", "--json", folder=root).json
-    assert said["text"].splitlines()[1:3] == ["one", "two"]
+    outcome = run("logs", "read", "app.log", "--follow", "0.2", "--from", "1", "--json", folder=root).json
+    assert outcome["text"].splitlines()[1:3] == ["one", "two"]
+
+
+def follows(root: Path) -> subprocess.Popen[bytes]:
+    """Start a command that follows the log, and return it once it has shown the first line."""
+    words = command("logs", "read", "app.log", "--follow", "60", "--from", "1")
+    process = subprocess.Popen(words, cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"one\n"
+    return process
 
 
 def test_a_reader_that_goes_away_ends_the_wait(root: Path, log: Path) -> None:
-    process = subprocess.Popen(
-        command("logs", "read", "app.log", "--follow", "60", "--from", "1"),
-        cwd=root,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    process = follows(root)
     assert process.stdout is not None
-    assert process.stderr is not None
-    assert process.stdout.readline() == b"one\n"
     process.stdout.close()
+    process.stdout = None
     begun = time.monotonic()
     while process.poll() is None:
         adds(log, "more\n")()
         time.sleep(0.2)
         assert time.monotonic() - begun < 30
     assert process.returncode == 0
-    assert b"Traceback" not in process.stderr.read()
-    process.stderr.close()
+    assert b"Traceback" not in process.communicate()[1]
 
 
 def test_an_interrupted_wait_ends_as_ctrl_c_does(root: Path, log: Path) -> None:
-    process = subprocess.Popen(
-        command("logs", "read", "app.log", "--follow", "60", "--from", "1"),
-        cwd=root,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"one\n"
+    process = follows(root)
     os.kill(process.pid, 2)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130

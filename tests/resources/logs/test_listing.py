@@ -23,8 +23,8 @@ def listed(root: Path) -> list[str]:
 
 
 def test_logs_are_listed_with_size_lines_and_last_change_the_newest_first(root: Path) -> None:
-    said = run("logs", "list", folder=root)
-    assert said.out.decode().splitlines() == [
+    ran = run("logs", "list", folder=root)
+    assert ran.out.decode().splitlines() == [
         "2 logs; the newest is web/access.log, changed 2027-01-15T08:00:00Z.",
         "web/access.log: 22 bytes, 2 lines, changed 2027-01-15T08:00:00Z",
         "app.log: 11,233 bytes, 1,234 lines, changed 2023-11-14T22:13:20Z",
@@ -60,9 +60,9 @@ USERS = '  -> Set any other in $XDG_CONFIG_HOME/bae-source/settings.toml: logs =
 @pytest.mark.parametrize("where", ["", "a = [\n[1],\n]\n", "[tool]\nbae-source = {}\n", 'x = """\n[a]\n"""\n'])
 def test_without_settings_it_is_said_how_to_set_a_folder(root: Path, where: str) -> None:
     (root / "pyproject.toml").write_text(where)
-    said = run("logs", "list", folder=root)
-    assert (said.status, said.out) == (3, b"")
-    assert said.said == (
+    ran = run("logs", "list", folder=root)
+    assert (ran.status, ran.out) == (3, b"")
+    assert ran.said == (
         "error[symbol_not_found]: No folder of logs is set.\n"
         '  -> Set the project\'s own in pyproject.toml, by hand, below [tool.bae-source]: logs = "var/log"\n' + USERS
     )
@@ -71,8 +71,8 @@ def test_without_settings_it_is_said_how_to_set_a_folder(root: Path, where: str)
 @pytest.mark.parametrize("text", ["[tool.other]\nlogs = 'x'\n", "[a]\n\n[tool.bae-source]\ntelemetry = false\n"])
 def test_the_call_that_sets_a_folder_works_as_it_is_printed(root: Path, text: str) -> None:
     (root / "pyproject.toml").write_text(text)
-    said = run("logs", "list", folder=root).said
-    call, _, rest = said.partition("  -> ")[2].partition(" sets the project's own.\n")
+    printed = run("logs", "list", folder=root).said
+    call, _, rest = printed.partition("  -> ")[2].partition(" sets the project's own.\n")
     assert rest == USERS
     assert run(*shlex.split(call), folder=root).status == 0
     assert tomllib.loads((root / "pyproject.toml").read_text())["tool"]["bae-source"]["logs"] == "var/log"

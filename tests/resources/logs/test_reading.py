@@ -31,8 +31,8 @@ def write(root: Path, content: bytes) -> Source:
 
 
 def test_the_last_100_lines_are_shown_by_the_command_line_and_python(root: Path) -> None:
-    said = run("logs", "read", "app.log", folder=root)
-    first, *rest = said.out.decode().splitlines()
+    ran = run("logs", "read", "app.log", folder=root)
+    first, *rest = ran.out.decode().splitlines()
     assert first == "app.log: lines 1,135 to 1,234 of 1,234; changed 2023-11-14T22:13:20Z."
     assert rest == [f"line {number}" for number in range(1135, 1235)]
     text = Source(root).logs_read("app.log")
@@ -87,17 +87,17 @@ def test_a_wrong_call_is_refused_and_nothing_is_cut_in_silence(
 
 
 def test_more_than_500_lines_are_refused_on_the_command_line(root: Path) -> None:
-    said = run("logs", "read", "app.log", "--lines", "501", folder=root)
-    assert (said.status, said.out) == (2, b"")
-    assert "lines: expected `int` <= 500." in said.said
+    ran = run("logs", "read", "app.log", "--lines", "501", folder=root)
+    assert (ran.status, ran.out) == (2, b"")
+    assert "lines: expected `int` <= 500." in ran.said
     assert len(run("logs", "read", "app.log", "--lines", "500", folder=root).out.splitlines()) == 501
 
 
 def test_a_log_that_is_not_there_has_close_names_as_candidates(root: Path) -> None:
-    said = run("logs", "read", "access.log", folder=root)
-    assert said.status == 3
-    assert said.said.splitlines()[0] == "error[symbol_not_found]: Log file not found: access.log."
-    assert said.said.splitlines()[-2:] == ["candidates:", "  web/access.log"]
+    ran = run("logs", "read", "access.log", folder=root)
+    assert ran.status == 3
+    assert ran.said.splitlines()[0] == "error[symbol_not_found]: Log file not found: access.log."
+    assert ran.said.splitlines()[-2:] == ["candidates:", "  web/access.log"]
     with pytest.raises(LookupFailed) as caught:
         Source(root).logs_read("ap.log")
     assert caught.value.candidates == ("app.log",)
@@ -133,8 +133,8 @@ def test_a_pipe_a_device_and_a_folder_are_no_logs_and_keep_nobody_waiting(root: 
     folder = root / "var/log"
     os.mkfifo(folder / "pipe.log")
     (folder / "zero.log").symlink_to("/dev/zero")
-    said = run("logs", "read", "pipe.log", folder=root)
-    assert (said.status, said.said.splitlines()[0]) == (
+    ran = run("logs", "read", "pipe.log", folder=root)
+    assert (ran.status, ran.said.splitlines()[0]) == (
         5,
         "error[forbidden]: pipe.log is no regular file, so it is no log.",
     )
@@ -156,16 +156,16 @@ def test_what_may_not_be_read_is_said(another_user: AnotherUser, open_folder: Pa
         words = ("-m", "bae_source", "logs")
         done = another_user.run(*words, "read", "app.log", "--root", str(root), folder=open_folder)
         listed = another_user.run(*words, "list", "--root", str(root), folder=open_folder).stdout
-        said, status = done.stderr, done.returncode
+        err, status = done.stderr, done.returncode
     else:
         called = run("logs", "read", "app.log", folder=root)
-        said, status, listed = called.err, called.status, run("logs", "list", folder=root).out
-    assert (status, said.splitlines()[0]) == (5, b"error[forbidden]: app.log may not be read by you.")
+        err, status, listed = called.err, called.status, run("logs", "list", folder=root).out
+    assert (status, err.splitlines()[0]) == (5, b"error[forbidden]: app.log may not be read by you.")
     assert listed.splitlines()[1].endswith(b", may not be read by you")
 
 
 @pytest.mark.parametrize(
-    ("content", "said", "shown"),
+    ("content", "first", "shown"),
     [
         (b"", "app.log is empty", []),
         (b"\n", "app.log: line 1 of 1", [""]),
@@ -180,10 +180,10 @@ def test_what_may_not_be_read_is_said(another_user: AnotherUser, open_folder: Pa
     ids=["empty", "line end", "no final newline", "crlf", "cr", "progress", "control", "latin-1", "utf-8"],
 )
 def test_lines_are_shown_so_that_they_drive_no_terminal(
-    root: Path, content: bytes, said: str, shown: list[str]
+    root: Path, content: bytes, first: str, shown: list[str]
 ) -> None:
     text = write(root, content).logs_read("app.log")
-    assert (head(text), body(text)) == (said, shown)
+    assert (head(text), body(text)) == (first, shown)
     printed = run("logs", "read", "app.log", folder=root).out.decode()
     assert printed.rstrip("\n") == text.rstrip("\n")
 

@@ -15,8 +15,8 @@ from tests.resources.logs.test_reading import body, head, write
 
 
 def test_the_last_lines_that_match_are_shown_with_their_numbers(root: Path) -> None:
-    said = run("logs", "read", "app.log", "--search", "9$", "--lines", "2", folder=root).out.decode()
-    assert (head(said), body(said)) == (
+    text = run("logs", "read", "app.log", "--search", "9$", "--lines", "2", folder=root).out.decode()
+    assert (head(text), body(text)) == (
         "app.log: the last 2 lines of 123 that match",
         ["1219: line 1219", "1229: line 1229", ""],
     )
@@ -27,8 +27,8 @@ def test_the_last_lines_that_match_are_shown_with_their_numbers(root: Path) -> N
 
 
 def test_lines_around_a_match_are_shown_as_grep_does(root: Path) -> None:
-    said = run("logs", "read", "app.log", "--search", "line (3|5|100)$", "-C", "1", folder=root).out.decode()
-    assert body(said) == [
+    text = run("logs", "read", "app.log", "--search", "line (3|5|100)$", "-C", "1", folder=root).out.decode()
+    assert body(text) == [
         "2- line 2",
         "3: line 3",
         "4- line 4",
