@@ -27,6 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.engine.dependencies import let_go
+from bae_source.engine.lock_files import ABOUT
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import between, digest
 from bae_source.model.outcome import Check, Notice
@@ -295,10 +296,9 @@ class Installing:
 
     def _saved(self, names: Sequence[str], part: str) -> Saved:
         """Keep distributions as they are now, with the files that a change begins with."""
-        note = {path: _digest(self._workspace.content(path)) for path in self._noted()}
         try:
             self._folders.make(self._kept)
-            return Saved.of(self.site, names, self._kept / part, {**note, "id": self._folders.id})
+            return Saved.of(self.site, names, self._kept / part, self._note())
         except OSError as error:
             raise Refused(
                 "forbidden",
@@ -307,17 +307,16 @@ class Installing:
                 hints=["Check who owns it, and whether the disk is full."],
             ) from error
 
-    @staticmethod
-    def _noted() -> tuple[str, ...]:
-        return ("pyproject.toml", LOCK)
+    def _note(self) -> dict[str, str | None]:
+        """Return facts by which another process sees that these files are of this project, and not changed since."""
+        return {"id": self._folders.id, **{path: _digest(self._workspace.content(path)) for path in ABOUT}}
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""
         left = Saved.found(self.site, self._kept / "before")
         if left is None:
             return ()
-        files = {path: _digest(self._workspace.content(path)) for path in self._noted()}
-        is_before = left.facts.note == {**files, "id": self._folders.id}
+        is_before = left.facts.note == self._note()
         if is_before:
             self._put_back(left, None)
         else:
