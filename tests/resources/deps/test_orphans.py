@@ -21,7 +21,10 @@ def others(tmp_path: Path, links: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 def requested(root: Path) -> set[str]:
     """Return the distributions whose records say that they were installed by themselves (PEP 376)."""
-    return {each.parent.name.partition("-")[0] for each in packages(root).glob("*.dist-info/REQUESTED")} - {"pip", "setuptools"}
+    return {each.parent.name.partition("-")[0] for each in packages(root).glob("*.dist-info/REQUESTED")} - {
+        "pip",
+        "setuptools",
+    }
 
 
 def test_what_came_with_another_is_marked_so_and_goes_with_it(root: Path) -> None:
