@@ -91,7 +91,7 @@ class Installing:
 
     @property
     def is_left(self) -> bool:
-        """Whether something is kept aside, by a process that installs or one that died."""
+        """True where something is kept aside, by a process that installs or one that died."""
         return self._kept.exists()
 
     def resolved(self, plan: Plan, copy: Callable[[], Path]) -> Plan:

@@ -157,7 +157,7 @@ def declared(files: Files) -> Declarations:
 
 
 class _Place(Struct, frozen=True, kw_only=True):
-    """Where requirements stand, and for what they are."""
+    """A place in which requirements stand, and what they are for."""
 
     part: Part
     table: tuple[str, ...]

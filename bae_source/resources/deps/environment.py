@@ -71,7 +71,7 @@ class Site:
 
     @property
     def has_pip(self) -> bool:
-        """Whether its interpreter has pip."""
+        """True where its interpreter has pip."""
         return any((Path(folder) / "pip" / "__main__.py").is_file() for folder in self.folders)
 
     def versions(self) -> dict[str, str]:
