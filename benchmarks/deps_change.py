@@ -231,7 +231,13 @@ def _without_pip(bench: Bench) -> None:
     bench.check("uv pip, remove", _versions(root).keys() & {"six", "sniffio"}, {"sniffio"})
     bench.refused("uv pip, conflict", root, lambda: src.deps.add("anyio==4.4.0", "idna<2.8"), "No solution found")
     bench.refused("uv pip, no wheel", root, lambda: src.deps.add("docopt"), "docopt")
-    for _ in range(3):
+    settings, late = root / "pyproject.toml", '\n[tool.uv]\nexclude-newer = "2010-01-01T00:00:00Z"\n'
+    settings.write_text(settings.read_text() + late)
+    bench.refused("uv pip, newer than its settings let in", root, lambda: src.deps.add("toml"), "toml")
+    src.undo()
+    bench.check("uv pip, undo: what they would not let in is back", "six" in _versions(root))
+    settings.write_text(settings.read_text().removesuffix(late))
+    for _ in range(2):
         src.undo()
     bench.check("uv pip, undo of all", _state(root), first)
 

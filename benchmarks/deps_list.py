@@ -55,65 +55,52 @@ def _pinned(name: str) -> Release:
     return next(each for each in RELEASES if each.name == name)
 
 
+def _release(name: str, version: str, sha256: str) -> Release:
+    return Release(name=name, version=version, sha256=sha256)
+
+
 SUBJECTS = (
     Subject(release=_pinned("flask"), kind="flit, groups (PEP 735), src", extras=("async", "dotenv")),
     Subject(release=_pinned("httpx"), kind="hatch, extras", extras=("brotli", "cli", "http2", "socks", "zstd")),
     Subject(release=_pinned("black"), kind="hatch, extras, src", extras=("colorama", "d", "jupyter", "uvloop")),
     Subject(release=_pinned("rich"), kind="poetry, extras", extras=("jupyter",)),
     Subject(
-        release=Release(
-            name="cleo", version="2.1.0", sha256="0b2c880b5d13660a7ea651001fb4acb527696c01f15c9ee650f377aa543fd523"
-        ),
+        release=_release("cleo", "2.1.0", "0b2c880b5d13660a7ea651001fb4acb527696c01f15c9ee650f377aa543fd523"),
         kind="poetry, groups, src",
     ),
     Subject(
-        release=Release(
-            name="google_api_core",
-            version="2.44.0",
-            sha256="5ab9a396965c1227d7dea4581e562b7018aa2bca96d2de0be5eb70dc9c8ab3a1",
+        release=_release(
+            "google_api_core", "2.44.0", "5ab9a396965c1227d7dea4581e562b7018aa2bca96d2de0be5eb70dc9c8ab3a1"
         ),
         kind="setuptools, namespace package",
         extras=("grpc", "async_rest"),
     ),
     Subject(
-        release=Release(
-            name="mkdocs", version="1.6.1", sha256="7b432f01d928c084353ab39c57282f29f92136665bdd6abf7c1ec8d822ef86f2"
-        ),
+        release=_release("mkdocs", "1.6.1", "7b432f01d928c084353ab39c57282f29f92136665bdd6abf7c1ec8d822ef86f2"),
         kind="hatch with environments",
         extras=("i18n",),
     ),
     Subject(
-        release=Release(
-            name="folium", version="0.20.0", sha256="a0d78b9d5a36ba7589ca9aedbd433e84e9fcab79cd6ac213adbcff922e454cb9"
-        ),
+        release=_release("folium", "0.20.0", "a0d78b9d5a36ba7589ca9aedbd433e84e9fcab79cd6ac213adbcff922e454cb9"),
         kind="setup.py alone, requirements.txt",
     ),
     Subject(
-        release=Release(
-            name="ansible_core",
-            version="2.19.14",
-            sha256="1e7612788eaa6b3c87a3670ce86c64b830eba0ae2b3fcb25a772f276704163b4",
-        ),
+        release=_release("ansible_core", "2.19.14", "1e7612788eaa6b3c87a3670ce86c64b830eba0ae2b3fcb25a772f276704163b4"),
         kind="setuptools dynamic, requirements.txt",
     ),
     Subject(
-        release=Release(
-            name="pyscaffold", version="4.6", sha256="4085b8de9200b9f319df6f8ea7997288f159a8e4b284b062d9b2a4d6a9c1234c"
-        ),
+        release=_release("pyscaffold", "4.6", "4085b8de9200b9f319df6f8ea7997288f159a8e4b284b062d9b2a4d6a9c1234c"),
         kind="setup.cfg, extras, src",
         extras=("all",),
     ),
     Subject(
-        release=Release(
-            name="unearth", version="0.19.0", sha256="d85a7b164833c1dc8532a590043cbd7159f6ad2b91fc3e74f2a16ff25ed098c8"
-        ),
+        release=_release("unearth", "0.19.0", "d85a7b164833c1dc8532a590043cbd7159f6ad2b91fc3e74f2a16ff25ed098c8"),
         kind="pdm, src",
         extras=("keyring", "legacy"),
     ),
 )
 
 _DEV = "needed for its tests, and the release does not say so: its file of requirements is not in it"
-_AT_RUN_TIME = "a module that the test itself writes"
 _DEFERRED = "imported in a function, and declared by nothing"
 _OF_TESTS = "needed for its tests; the files of requirements of its own test runner say so, which nothing declares"
 

@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.engine.dependencies import let_go
+from bae_source.engine.lock_files import ABOUT
 from bae_source.errors import Refused, ResourceError, TransactionError
 from bae_source.model.changeset import between, digest
 from bae_source.model.outcome import Check, Notice
@@ -38,8 +39,8 @@ from bae_source.reloading.in_process.swapping import Swap
 from bae_source.resources.deps.declared import declared
 from bae_source.resources.deps.editing import parts_there, raised, to_be_met
 from bae_source.resources.deps.environment import Site
-from bae_source.resources.deps.imported import imports_outside
-from bae_source.resources.deps.installed import distributions_in, is_linked
+from bae_source.resources.deps.imported import OuterImport, imports_outside
+from bae_source.resources.deps.installed import is_linked
 from bae_source.resources.deps.programs import LOCK, Installer, installer_of, is_locked
 from bae_source.resources.deps.saved import Saved
 from bae_source.state.folders import StateFolders
@@ -90,7 +91,7 @@ class Installing:
 
     @property
     def is_left(self) -> bool:
-        """Whether something is kept aside, by a process that installs or one that died."""
+        """True where something is kept aside, by a process that installs or one that died."""
         return self._kept.exists()
 
     def resolved(self, plan: Plan, copy: Callable[[], Path]) -> Plan:
@@ -115,7 +116,9 @@ class Installing:
         there = self.site.versions()
         extras, groups = parts_there(self._workspace, there)
         wanted = replace(wanted, extras=(*wanted.extras, *extras), groups=(*wanted.groups, *groups))
-        met = [*to_be_met(after, there), *(self._imported(wanted.drop) if wanted.drop else ())]
+        met = to_be_met(after, there)
+        if wanted.drop:
+            met += sorted({name for _, giving in self._imports(after) for name in giving} - {*wanted.drop})
         found = self._installer(copy).resolved(wanted, met, to_be_met(self._workspace, there))
         self._check_releases(found.releases, met)
         contents = {LOCK: found.lock} if found.lock is not None else dict(raised(after, wanted.upgrade, found.releases))
@@ -147,14 +150,26 @@ class Installing:
         names = [each.name for each in wanted]
         users = self._users(wanted)
         given = self._given(names)
+        requested = self.site.requested(names)
         before = self._saved(names, "before")
-        swap: Swap | None = None
-        try:
+        undone = ExitStack()  # in this process, once the files are back
+
+        def end(_kind: object, error: BaseException | None, _trace: object) -> None:
+            if error is None or is_made():  # an interruption may come late
+                self._forget(before)
+                return
+            with undone:
+                self._put_back(before, error)
+
+        with ExitStack() as ended:
+            ended.push(end)
             installer.install(wanted, build=plan.requirements is not None and plan.requirements.build)
             self._check(wanted, after)
-            wants = {distribution_of(each) for each in to_be_met(after, self.site.versions())}
-            self.site.unrequest([each.name for each in wanted if each.before is None and each.name not in wants])
+            wants = {*requested, *map(distribution_of, to_be_met(after, self.site.versions()))}
+            self.site.unrequest([name for name in names if name not in wants])
             swap = Swap({*given, *self._given(names)}, self.site.folders)
+            undone.callback(let_go)
+            undone.callback(swap.take_back)
             swap.make()
             let_go()
             aside: list[Saved] = []
@@ -168,18 +183,6 @@ class Installing:
 
             check = Check(name="install", result="passed", detail=in_words(wanted))
             yield InEnvironment(found=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
-        except BaseException as error:
-            if is_made():  # so an interruption came late
-                self._forget(before)
-                raise
-            self._put_back(before, error)
-            if swap is not None:
-                swap.take_back()
-                let_go()
-            if isinstance(error, ResourceError) and error.code == "resolution_failed":
-                raise error.altered(unchanged=True) from error.__cause__
-            raise
-        self._forget(before)
 
     def _check_own(self) -> None:
         """See that the project has an environment of its own, which can be put back.
@@ -256,30 +259,24 @@ class Installing:
             notices.append(f"{listed(sorted(needed), _SHOWN)} stays as it is in the environment, since {clauses}.")
         return wanted, tuple(Notice("others_kept", each) for each in notices)
 
-    def _given(self, names: Sequence[str]) -> set[str]:
+    def _given(self, names: Collection[str]) -> set[str]:
         """Return the names that can be imported of distributions, as they are installed now."""
-        every = (each for folder in self.site.folders for each in distributions_in(folder))
-        return {name for each in every if each.name in names for name in each.gives}
+        every = self.site.environment().distributions
+        return {given for name in names if name in every for given in every[name].gives}
 
-    def _imported(self, gone: Sequence[str]) -> list[str]:
-        """Return the distributions that code of the project imports, but for those that it is to do without."""
-        tops = {each.dotted.partition(".")[0] for each in imports_outside(self._workspace).found}
-        every = (each for folder in self.site.folders for each in distributions_in(folder))
-        given = {each.name for each in every if any(name.partition(".")[0] in tops for name in each.gives)}
-        return sorted(given - set(gone))
+    def _imports(self, workspace: Workspace) -> Iterator[tuple[OuterImport, set[str]]]:
+        """Yield the imports of the project from outside, each with the distributions that give it now."""
+        environment = self.site.environment()
+        for each in imports_outside(workspace).found:
+            yield each, {one.name for one in environment.giving(each.dotted)}
 
     def _users(self, releases: Sequence[Release]) -> tuple[ModuleFile, ...]:
         """Return the modules of the project that import what another release takes the place of, or nothing."""
-        tops = self._given([each.name for each in releases if each.before is not None])
-        if not tops:
+        names = {each.name for each in releases if each.before is not None}
+        if not names:
             return ()
-        found = {
-            each.path
-            for each in imports_outside(self._workspace).found
-            if each.where == "code"
-            and not each.purpose
-            and any(f"{each.dotted}.".startswith(f"{top}.") for top in tops)
-        }
+        imports = self._imports(self._workspace)
+        found = {each.path for each, giving in imports if each.where == "code" and not each.purpose and giving & names}
         modules = (self._workspace.layout.module_at(path) for path in sorted(found))
         files = (self._workspace.module_file(module) for module in modules if module is not None)
         return tuple(each for each in files if each.import_checked)
@@ -299,10 +296,9 @@ class Installing:
 
     def _saved(self, names: Sequence[str], part: str) -> Saved:
         """Keep distributions as they are now, with the files that a change begins with."""
-        note = {path: _digest(self._workspace.content(path)) for path in self._noted()}
         try:
             self._folders.make(self._kept)
-            return Saved.of(self.site, names, self._kept / part, {**note, "id": self._folders.id})
+            return Saved.of(self.site, names, self._kept / part, self._note())
         except OSError as error:
             raise Refused(
                 "forbidden",
@@ -311,17 +307,16 @@ class Installing:
                 hints=["Check who owns it, and whether the disk is full."],
             ) from error
 
-    @staticmethod
-    def _noted() -> tuple[str, ...]:
-        return ("pyproject.toml", LOCK)
+    def _note(self) -> dict[str, str | None]:
+        """Return facts by which another process sees that these files are of this project, and not changed since."""
+        return {"id": self._folders.id, **{path: _digest(self._workspace.content(path)) for path in ABOUT}}
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""
         left = Saved.found(self.site, self._kept / "before")
         if left is None:
             return ()
-        files = {path: _digest(self._workspace.content(path)) for path in self._noted()}
-        is_before = left.facts.note == {**files, "id": self._folders.id}
+        is_before = left.facts.note == self._note()
         if is_before:
             self._put_back(left, None)
         else:

@@ -10,6 +10,8 @@ from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Notice
 
 _LOCK = "uv.lock"
+ABOUT = ("pyproject.toml", _LOCK)
+"""Files that change with the environment."""
 
 
 def shown(changes: ChangeSet) -> ChangeSet:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
+from bae_source.engine.lock_files import ABOUT
 from bae_source.errors import (
     HistoryError,
     LookupFailed,
@@ -57,8 +58,6 @@ from bae_source.refactoring.planning.taking_back import going, needed, without
 
 __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "listed_operations", "pruned", "travel")
 
-_ABOUT = ("pyproject.toml", "uv.lock")
-"""Files that change with the environment."""
 _ID = re.compile(r"op_[0-9a-f]+")
 
 
@@ -285,7 +284,7 @@ def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
 
 def _with_environment(changing: Changing, asked: Undo | Redo, found: Travel, plan: Plan) -> Plan:
     """Return a plan with what the environment had before the changes, or after them."""
-    about = [entry for entry in found.entries if any(file.path in _ABOUT for file in entry.files)]
+    about = [entry for entry in found.entries if any(file.path in ABOUT for file in entry.files)]
     requests = [changing.history.whole(entry).request for entry in about]  # newest first
     is_redo = isinstance(asked, Redo)
     made = releases_in(requests if is_redo else requests[::-1])

@@ -172,10 +172,10 @@ def valued(asked: Request, outcome: Outcome) -> Any:
     """
     if asked.effect is not Effect.READS:
         return outcome
-    if asked.live and outcome.address is not None:
+    if asked.live and outcome.found:
         from bae_source.engine.dependencies import module_of  # what code of the caller's goes on with
 
-        return module_of(outcome.address)
+        return module_of(outcome.found[0].module)
     if asked.family != "ast":
         return Text(outcome)
     found = answered(outcome)

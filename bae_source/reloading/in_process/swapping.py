@@ -14,9 +14,10 @@ import importlib
 import os
 import sys
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FunctionType, ModuleType
 
+from bae_source.reloading.child.probe import describe
 from bae_source.reloading.in_process.holding import Holders, Replaced
 from bae_source.reloading.in_process.holding import holders as holders_of
 from bae_source.reloading.in_process.present import names_of, present
@@ -52,16 +53,12 @@ class Swap:
             return
         for name in self._old:
             del sys.modules[name]
-        try:
+        with ExitStack() as ended:
+            ended.push(self._keep_old)
             for name in sorted(self._old, key=lambda name: name.count(".")):
                 self._import(name)
-        except Exception as error:  # noqa: BLE001 - code of the new release runs, which may raise anything
-            self.take_back()
-            self.failed = f"{type(error).__name__}: {error}"
+        if self.failed:
             return
-        except BaseException:
-            self.take_back()
-            raise
         self.anew = tuple(name for name in self._old if name in sys.modules)
         self.gone = tuple(name for name in self._old if name not in sys.modules)
 
@@ -75,6 +72,14 @@ class Swap:
     def holders(self) -> Holders:
         """Return the modules that hold objects of the old release."""
         return holders_of(_replaced(self._old), ())
+
+    def _keep_old(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        """Take back the old modules where code of the new release raised something, be it SystemExit."""
+        if error is None:
+            return False
+        self.take_back()
+        self.failed = "{type}: {message}".format_map(describe(error))
+        return not isinstance(error, KeyboardInterrupt)
 
     def _import(self, name: str) -> None:
         """Import a module anew, unless the new release lacks it."""

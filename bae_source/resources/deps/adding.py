@@ -2,15 +2,18 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from bae_source.errors import RequestError
+from msgspec.structs import replace
+
 from bae_source.model.changeset import between
 from bae_source.model.plan import Plan, Requirements
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.files.settings import settings_of
 from bae_source.project.workspace import Workspace
+
+if TYPE_CHECKING:
+    from bae_source.resources.deps.editing import Edited
 
 Group = Annotated[str | None, described("The group (PEP 735) that it is for, such as dev.")]
 Extra = Annotated[str | None, described("The extra that it is for.")]
@@ -70,14 +73,10 @@ class DepsAdd(Request, frozen=True, kw_only=True):
 
         wanted = [requirement_of(each) for each in self.requirements]
         edited = added(workspace, wanted, Place(self.group, self.extra, settings_of(workspace.files)))
-        need = Requirements(
-            add=tuple(map(str, wanted)),
-            build=self.build,
-            install=not self.files_only,
-            extras=() if self.extra is None else (self.extra,),
-            groups=() if self.group is None else (self.group,),
-        )
-        return _planned(workspace, edited.text, edited.done, need)
+        extras = () if self.extra is None else (self.extra,)
+        groups = () if self.group is None else (self.group,)
+        need = Requirements(add=tuple(map(str, wanted)), extras=extras, groups=groups)
+        return _planned(self, workspace, edited, need)
 
 
 class DepsRemove(Request, frozen=True, kw_only=True):
@@ -116,9 +115,8 @@ class DepsRemove(Request, frozen=True, kw_only=True):
 
         settings = settings_of(workspace.files)
         place = None if self.group is None and self.extra is None else Place(self.group, self.extra, settings)
-        edited = removed(workspace, _names_of(self.dependencies), place)
-        need = Requirements(drop=edited.gone, build=self.build, install=not self.files_only)
-        return _planned(workspace, edited.text, edited.done, need)
+        edited = removed(workspace, self.dependencies, place)
+        return _planned(self, workspace, edited, Requirements(drop=edited.gone))
 
 
 class DepsUpgrade(Request, frozen=True, kw_only=True):
@@ -157,40 +155,21 @@ class DepsUpgrade(Request, frozen=True, kw_only=True):
         """
         from bae_source.resources.deps.editing import requirement_of, upgraded
 
-        wanted = [requirement_of(each) for each in self.requirements]
-        edited = upgraded(workspace, wanted)
-        need = Requirements(upgrade=edited.names, build=self.build, install=not self.files_only)
-        return _planned(workspace, edited.text, edited.done, need)
+        edited = upgraded(workspace, [requirement_of(each) for each in self.requirements])
+        return _planned(self, workspace, edited, Requirements(upgrade=edited.names))
 
 
-def _names_of(given: Sequence[str]) -> list[str]:
-    """Return names of distributions.
-
-    Raises:
-        RequestError: `invalid_arguments` for what is none.
-    """
-    from packaging.utils import InvalidName, canonicalize_name
-
-    names: list[str] = []
-    for each in given:
-        try:
-            names.append(str(canonicalize_name(each, validate=True)))
-        except InvalidName:
-            raise RequestError(
-                "invalid_arguments", f"{each!r} is no name of a distribution.", hints=["Give the name alone: httpx."]
-            ) from None
-    return names
-
-
-def _planned(workspace: Workspace, text: str, done: Sequence[str], need: Requirements) -> Plan:
+def _planned(
+    asked: DepsAdd | DepsRemove | DepsUpgrade, workspace: Workspace, edited: "Edited", need: Requirements
+) -> Plan:
     from bae_source.resources.deps.declared import PYPROJECT
 
     before = workspace.content(PYPROJECT) or b""
-    summary = "; ".join(done) or "all of it is declared already"
+    summary = "; ".join(edited.done) or "all of it is declared already"
     return Plan(
-        changes=between({PYPROJECT: before}, {PYPROJECT: text.encode()}),
+        changes=between({PYPROJECT: before}, {PYPROJECT: edited.text.encode()}),
         changed=(f":{PYPROJECT}",),
         modules=(),
         summary=f"{summary[:1].upper()}{summary[1:]}.",
-        requirements=need,
+        requirements=replace(need, build=asked.build, install=not asked.files_only),
     )

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 PYPROJECT = "pyproject.toml"
 SETUP_CFG = "setup.cfg"
 REQUIREMENTS = "requirements.txt"
+NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+"""The name of a distribution (PEP 508), an extra or a group."""
+ARCHIVES = (".whl", ".zip", ".egg", ".tar", ".gz", ".tgz", ".bz2", ".tbz", ".xz", ".txz", ".tlz", ".lz", ".lzma")
+"""Ends of the names of files that pip installs, each of which is the name of a distribution as well."""
 
 Kind = Literal["index", "place", "poetry", "own"]
 """Kinds of requirements: a name that an index knows, a URL or path, one in Poetry's notation, or the project itself."""
@@ -40,12 +44,9 @@ _LONGEST = 2_000
 _MOST_FILES = 20
 _REQUIREMENTS = re.compile(r"(?:requirements|reqs)/[\w.-]+\.txt|(?:[\w.-]*[._-])?requirements(?:[._-][\w.-]*)?\.txt")
 """Names of files as pip's `-r` takes them."""
-_ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".egg")
 _PLACES = ("git", "url", "path", "file", "hg", "svn")
 _TABLE: tuple[str, ...] = ("project",)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-"""The name of a distribution (PEP 508)."""
 
 
 class Declared(Struct, frozen=True, kw_only=True):
@@ -156,7 +157,7 @@ def declared(files: Files) -> Declarations:
 
 
 class _Place(Struct, frozen=True, kw_only=True):
-    """Where requirements stand, and for what they are."""
+    """A place in which requirements stand, and what they are for."""
 
     part: Part
     table: tuple[str, ...]
@@ -381,7 +382,7 @@ class _Reader:
             reason = "it is a place without a name" if is_bare else str(error).strip().partition("\n")[0]
             self._refuse(text, reason, place, index, line)
             return
-        is_place = found.url is not None or found.name.lower().endswith(_ARCHIVES)
+        is_place = found.url is not None or found.name.lower().endswith(ARCHIVES)
         is_own = bool(self._own) and normalised(found.name) == self._own and not is_place
         self._add(
             place,
@@ -408,7 +409,7 @@ class _Reader:
         extras: Iterable[str],
         line: int = 0,
     ) -> None:
-        if not _NAME.fullmatch(name):
+        if not NAME.fullmatch(name):
             self._refuse(name, "it is no name of a distribution", place, index, line)
             return
         self._found.append(

@@ -11,7 +11,6 @@ Invariants:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,12 +27,10 @@ from bae_source.project.files.settings import settings_of, table
 from bae_source.project.workspace import Workspace
 from bae_source.resources.config.document import Document
 from bae_source.resources.config.key import Path
-from bae_source.resources.deps.declared import PYPROJECT, Declarations, Declared, declared, normalised
+from bae_source.resources.deps.declared import ARCHIVES, NAME, PYPROJECT, Declarations, Declared, declared, normalised
 
 _PROJECT = ("project",)
 _OTHERS = ("poetry", "pdm", "pipenv", "flit")
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-_ARCHIVES = (".whl", ".zip", ".gz", ".bz2", ".xz", ".tgz", ".egg")
 _BOUNDS = (">=", "~=", "==", ">")
 """Operators that say from which version on."""
 
@@ -76,7 +73,7 @@ def _spelled(name: str, others: Mapping[str, Any]) -> str:
     Raises:
         RequestError: `invalid_arguments` for what is no name.
     """
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise RequestError(
             "invalid_arguments",
             f"{name!r} is no name of a group or an extra.",
@@ -102,7 +99,7 @@ def requirement_of(text: str) -> Requirement:
                 'It is to be like "httpx>=0.27", "rich[jupyter]~=13.9" or "tomli; python_version < \'3.11\'" (PEP 508).'
             ],
         ) from None
-    if found.url is not None or found.name.lower().endswith(_ARCHIVES):
+    if found.url is not None or found.name.lower().endswith(ARCHIVES):
         raise RequestError(
             "invalid_arguments",
             f"{text!r} names a file or an address, and a dependency is to come from an index.",
@@ -177,9 +174,14 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
     """Return pyproject.toml without distributions, in one place or wherever they are declared.
 
     Raises:
+        RequestError: `invalid_arguments` for what is no name.
         LookupFailed: `symbol_not_found`, if one is declared nowhere there.
         Refused: `unsafe_change`, if one is declared where it is not edited.
     """
+    if wrong := [each for each in names if not NAME.fullmatch(each)]:
+        raise RequestError(
+            "invalid_arguments", f"{wrong[0]!r} is no name of a distribution.", hints=["Give the name alone: httpx."]
+        )
     text, done = checked_text(workspace), []
     known = declared(workspace.files)
     names = list(dict.fromkeys(map(normalised, names)))
@@ -367,7 +369,8 @@ def _check_editable(workspace: Workspace, place: Place) -> None:
     settings = settings_of(workspace.files)
     tools = table(settings, "tool")
     tool = next((each for each in _OTHERS if each in tools and not table(settings, "project")), None)
-    if tool is None and place.path[0] == "dependency-groups" and table(settings, "tool", "poetry", "group"):
+    groups = ("group", "dev-dependencies")  # of Poetry, which has none of PEP 735 beside its own
+    if place.path[0] == "dependency-groups" and any(table(settings, "tool", "poetry", each) for each in groups):
         tool = "poetry"
     if tool is not None:
         raise Refused(

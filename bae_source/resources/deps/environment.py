@@ -71,12 +71,17 @@ class Site:
 
     @property
     def has_pip(self) -> bool:
-        """Whether its interpreter has pip."""
+        """True where its interpreter has pip."""
         return any((Path(folder) / "pip" / "__main__.py").is_file() for folder in self.folders)
 
     def versions(self) -> dict[str, str]:
         """Return the version of each distribution, by normalised name."""
         return {name: plain_version(version) for name, version in releases(self.folders).items()}
+
+    def environment(self) -> Environment:
+        """Return the distributions that are there now."""
+        every = {each.name: each for folder in reversed(self.folders) for each in distributions_in(folder)}
+        return Environment(folders=self.folders, distributions=every, python=self._version)
 
     def records(self, names: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the folder of packages and the name in it of each record of some distributions."""
@@ -143,9 +148,9 @@ class Site:
 
         alpha[x] is declared, alpha needs beta, with its extra x gamma[y]      alpha: beta, gamma; gamma: what y brings
         """
-        every = {each.name: each for folder in reversed(self.folders) for each in distributions_in(folder)}
-        lines = {name: list(_parsed(each.requires)) for name, each in every.items() if not self._is_own(each)}
-        here = Environment(folders=self.folders, python=self._version)
+        here = self.environment()
+        every = here.distributions.items()
+        lines = {name: list(_parsed(each.requires)) for name, each in every if not self._is_own(each)}
         extras: dict[str, set[str]] = {}
         waiting = list(_parsed(declared))
         waiting += (need for several in lines.values() for need in several if here.applies(str(need.marker or "")))

@@ -76,4 +76,4 @@ class DepsGet(Request, frozen=True, kw_only=True):
         gives = (module, *(each for each in found.gives if each != module))
         gotten = Gotten(name=found.name, version=found.version, gives=gives, module=module)
         text = f"{found.name} {found.version} gives {listed(gives)}."
-        return Outcome(status="answer", text=text, address=module, found=(gotten,))
+        return Outcome(status="answer", text=text, found=(gotten,))

@@ -40,7 +40,7 @@ _BESIDE = re.compile(
     r"|(?:setup|noxfile|tasks|fabfile|dodo|hatch_build|hubconf|manage|conf|release|update\w*|bench\w*)\.pyi?$"
 )
 _CASES = re.compile(r"(?:^|/)tests?/(?:.*/)?(?:test_?)?(?:data|fixtures?|cases|samples?|snippets|resources|examples?)/")
-"""Below tests, folders of code that tests read and nobody runs."""
+"""Below tests, folders of code that tests read and nothing runs."""
 _FORMER = frozenset(
     {"asynchat", "asyncore", "imp", "distutils", "smtpd", "cgi", "cgitb", "crypt", "imghdr", "nntplib", "pipes",
      "telnetlib", "xdrlib", "uu", "lib2to3", "binhex", "formatter", "parser", "symbol", "macpath", "tomllib",

@@ -29,7 +29,7 @@ from msgspec import Struct, field
 from msgspec.json import decode
 
 from bae_source.project.workspace import Workspace
-from bae_source.resources.deps.declared import normalised
+from bae_source.resources.deps.declared import NAME, normalised
 from bae_source.system.own_files import beginning_of
 
 DIST_INFO, EGG_INFO, EGG_LINK = ".dist-info", ".egg-info", ".egg-link"
@@ -39,7 +39,6 @@ _LARGEST_FILE = 1 << 16
 _MOST_DISTRIBUTIONS = 5_000
 _MOST_NAMES = 2_000
 _LONGEST_PATH = 500
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,99}")
 _CODE = re.compile(r"([\w./-]+?)(?:\.(?:py|pyi)|(?:\.[\w-]+)*\.(?:so|pyd))")
 _FINDER = re.compile(r"__editable___\w+_finder\.py")
@@ -260,7 +259,7 @@ def _titled(record: str) -> tuple[str, str]:
     stem = record.rpartition(".")[0]
     name, _, version = stem.partition("-")
     version = version.partition("-")[0]
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         return "", ""
     return normalised(name), version if _VERSION.fullmatch(version) else ""
 
@@ -290,7 +289,7 @@ class _Record:
         headers = self._headers()
         title, release = (headers.get(key, [""])[0] for key in ("name", "version"))
         name, version = _titled(self._name)
-        name = normalised(title) if _NAME.fullmatch(title) else name
+        name = normalised(title) if NAME.fullmatch(title) else name
         version = release if _VERSION.fullmatch(release) else version
         modules, stubs, editable = self._modules()
         gives, is_guessed = self._given(modules, stubs, editable, name)

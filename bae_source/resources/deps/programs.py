@@ -245,7 +245,8 @@ def _run(
             limit=_MOST_KEPT,
         )
     except CannotStart as error:
-        raise TransactionError("resolution_failed", f"The installer cannot be started: {error}.") from error
+        reason = f"The installer cannot be started: {error}"
+        raise TransactionError("resolution_failed", reason, unchanged=True) from error
 
 
 def _checked(finished: Finished, trouble: str) -> Finished:

@@ -6,7 +6,7 @@
 
 No index is needed for it, and nothing is built or run. What goes is what the distributions consist of by then, and what
 came since and belongs to no distribution, as an installer that was killed leaves it. What came since with another
-distribution stays, whoever installed it.
+distribution stays.
 
 Invariants:
 - nothing outside of the environment's own folder is kept, put back or taken out, whatever a RECORD says;

@@ -33,6 +33,8 @@ def index(folder: Path) -> None:
         wheel(folder, "alpha", version, requires=["beta"], files=files)
     wheel(folder, "broken", "1.0")
     wheel(folder, "broken", "2.0", files={"broken/__init__.py": "raise RuntimeError('no')\n"})
+    wheel(folder, "ending", "1.0")
+    wheel(folder, "ending", "2.0", files={"ending/__init__.py": "raise SystemExit(3)\n"})
     wheel(folder, "beta", "1.0")
     wheel(folder, "beta", "2.0")
     wheel(folder, "gamma", "1.0", requires=["beta<2"])

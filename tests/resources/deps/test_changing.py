@@ -21,6 +21,7 @@ from tests.resources.deps.installable import (
     installed,
     packages,
     versions,
+    wheel,
 )
 
 
@@ -182,6 +183,8 @@ NO_REQUIREMENTS = (
     "git+https://example.org/alpha",
     "evil.whl",
     "evil.tar.gz",
+    "evil.tar",
+    "evil.txz",
     "./alpha",
     "../alpha",
     ".",
@@ -365,6 +368,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
         ("[tool.other]\n", "unsafe_change", "pyproject.toml has no [project]"),
         ('[project]\nname = "a"\ndynamic = ["dependencies"]\n', "unsafe_change", "dependencies are dynamic"),
         ('[tool.poetry]\nname = "a"\n[tool.poetry.dependencies]\nbeta = "*"\n', "unsafe_change", "poetry keeps"),
+        ("[project]\nname = 'Gamma'\n", "unsafe_change", "gamma is the project itself, which needs no declaration"),
         ("[project]\nname = 'a'\ndependencies = 1\n", "invalid_arguments", "takes no items"),
         (b"[project]\nname = '\xff'\n", "syntax_invalid", "does not parse"),
     ],
@@ -382,6 +386,50 @@ def test_where_dependencies_cannot_be_declared_that_is_said(
     if isinstance(text, str) and "poetry" in text:
         for verb in ("remove", "upgrade"):
             assert refused(root, verb, "beta").message.startswith("beta * stands in pyproject.toml, tool.poetry.dep")
+
+
+@pytest.mark.parametrize("own", ["group.docs.dependencies", "dev-dependencies"])
+def test_groups_that_poetry_keeps_get_no_others_beside_them(root: Path, own: str) -> None:
+    declared(root, f'{PYPROJECT}\n[tool.poetry.{own}]\nbeta = "*"\n')
+    with nothing_changed(root):
+        ended = command(root, "deps", "add", "gamma", "--group", "dev")
+    assert "poetry keeps the dependencies of this project in tables of its own" in ended.stderr
+    assert "Use poetry add." in ended.stderr
+    Source(root).deps.add("gamma", files_only=True)
+    assert '    "gamma",\n' in (root / "pyproject.toml").read_text(), "what it always needs stands in [project]"
+
+
+def test_the_project_with_an_extra_is_declared_in_a_group(root: Path) -> None:
+    declared(root, PYPROJECT + "[project.optional-dependencies]\nfast = []\n")
+    Source(root).deps.add("App[fast]", group="dev", files_only=True)
+    assert 'dev = ["App[fast]"]' in (root / "pyproject.toml").read_text()
+
+
+def test_an_installers_reason_is_cut_to_what_matters(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 13):
+        wheel(tmp_path, "many", f"{number}.0")
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{tmp_path} {tmp_path}/nowhere")
+    pip = [root / ".venv/bin/python", "-m", "pip", "download", "many>=99"]
+    ended = subprocess.run(pip, capture_output=True, text=True, cwd=tmp_path)
+    assert "WARNING: Location " in ended.stderr
+    assert "(from versions: 1.0, 2.0, " in ended.stderr
+    message = refused(root, "add", "many>=99").message
+    assert "many>=99 (from versions: …, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0)" in message
+    assert "WARNING" not in message
+
+
+def test_a_dependency_that_is_not_installed_is_not_gotten_and_the_next_calls_are_named(root: Path) -> None:
+    ended = command(root, "deps", "get", "gamma")
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr.endswith(
+        "gamma is not installed in the project's environment.\n"
+        "  -> deps list gamma says whether it is declared.\n"
+        "  -> deps add NAME declares and installs a distribution by its name.\n"
+    )
+    assert command(root, "deps", "add", "gamma").returncode == 0
+    assert command(root, "deps", "get", "gamma").stdout == "gamma 1.0 gives gamma.\n"
 
 
 def test_without_an_environment_of_its_own_only_the_files_can_change(root: Path) -> None:

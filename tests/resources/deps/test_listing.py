@@ -212,6 +212,18 @@ def test_what_is_not_installed_is_said_and_may_be_what_an_unknown_import_needs(r
     assert [each["status"] for each in data(outcome, "import") if each["imported"] == "PIL"] == ["open"]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "fits"), [("httpx==0.27", True), ("httpx>=0.28", False), ("httpx>=0.28; python_version < '3'", True)]
+)
+def test_a_release_that_is_not_wanted_does_not_fit(root: Path, wanted: str, fits: bool) -> None:
+    written(root, {"pyproject.toml": PYPROJECT.replace("httpx>=0.27", wanted)})
+    called = run("deps", "list", "httpx", folder=root, VIRTUAL_ENV="")
+    end = "" if fits else "; which does not fit"
+    assert f"  {wanted}: locked 0.27.2; installed 0.27.0{end}; imported by 2 modules" in called.out.decode()
+    [found] = run("deps", "list", "httpx", "--json", folder=root, VIRTUAL_ENV="").json["found"]
+    assert found["is_unfit"] is not fits
+
+
 def test_without_an_environment_names_alone_decide_and_the_answer_is_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

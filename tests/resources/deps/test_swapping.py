@@ -20,9 +20,9 @@ root, packages = sys.argv[1:]
 sys.path += [root, packages]
 from bae_source import Source
 src = Source(root)
-src.deps.add("alpha<2", "broken<2", "gamma")
+src.deps.add("alpha<2", "broken<2", "ending<2", "gamma")
 
-import alpha, alpha.inner, alpha.old, beta, broken, gamma, libcst
+import alpha, alpha.inner, alpha.old, beta, broken, ending, gamma, libcst
 assert src.deps.get("alpha") is alpha and alpha.VERSION == "1.1"
 assert src.deps.get("gamma") is gamma
 holder = types.ModuleType("holder")
@@ -46,11 +46,13 @@ src.undo()
 back = src.deps.get("alpha")
 assert back.VERSION == "1.1" and back is sys.modules["alpha"] and sys.modules["alpha.inner"].VERSION == "1.1"
 
-outcome = src.deps.upgrade("broken>=2")
-notices = {each.code: each.message for each in outcome.warnings}
-assert "goes on with the old modules of broken, since RuntimeError: no; restart" in notices["restart_needed"], notices
-assert sys.modules["broken"] is broken and src.deps.get("broken") is broken and broken.VERSION == "1.0"
-src.undo()
+for old, reason in ((broken, "RuntimeError: no"), (ending, "SystemExit: 3")):
+    name = old.__name__
+    outcome = src.deps.upgrade(f"{name}>=2")
+    notices = {each.code: each.message for each in outcome.warnings}
+    assert f"goes on with the old modules of {name}, since {reason}; restart" in notices["restart_needed"], notices
+    assert sys.modules[name] is old and src.deps.get(name) is old and old.VERSION == "1.0"
+    src.undo()
 
 src.deps.remove("gamma")
 assert "gamma" not in sys.modules, "it is gone"
