@@ -210,7 +210,7 @@ COMMANDS: Mapping[str, Command] = {
         ),
         Command(
             verb="meta",
-            about="""Read and change the installed bae_source itself: every request, with `meta` before its verb.
+            about="""Read and change the installed bae_source itself: requests about code, with `meta` before the verb.
 
             Names begin with bae_source. What is planned is imported, and then has to do its main work in a child (the
             smoke check), before anything is written; history, drafts and the lock lie in your own state folder. `meta
