@@ -29,7 +29,7 @@ HOME = "home"
 SOURCE = "source"
 TRANSACTION = "transaction"
 SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
-"""How one is begun."""
+"""The call that begins one."""
 TOGETHER = "Begin changes that are made together or not at all."
 """The use of a transaction, in one sentence."""
 
