@@ -38,6 +38,9 @@ class Client(Base):
 
 def connect():
     return Client().send()
+
+
+class Größe: pass
 """,
     "app/web.py": "class Socket:\n    def send(self):\n        return 2\n\n\ndef app():\n    return Socket\n",
     "app/sub/__init__.py": "",
@@ -61,6 +64,7 @@ def app(tmp_path: Path) -> Source:
         ("connect@body", "app.net.connect@body"),
         ("Client.size", "app.net.Client.size"),
         ("deep.LIMIT", "app.sub.deep.LIMIT"),
+        ("Gro\u0308ße", "app.net.Größe"),
         ("twice[1]", "app.sub.deep.twice[1]"),
         ("deep.twice[0]@body", "app.sub.deep.twice[0]@body"),
     ],

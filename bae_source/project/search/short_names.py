@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.outcome import SHORT_NAME, Notice
 from bae_source.model.request import Request
+from bae_source.model.text import normalised
 from bae_source.project.files.layout import without_names
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def _ending(workspace: Workspace, tail: str, *, kind: Literal["class"] | None = 
 
 def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the short ones of some names, each with the name that it stands for."""
-    for name in names:
+    for given in names:
+        name = normalised(given)
         shape = _SHAPE.fullmatch(name)
         if shape is None or _is_module(workspace, shape[1].partition(".")[0]):
             continue
@@ -114,7 +116,7 @@ def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, st
                 details={SHORT_NAME: short},
             )
         if symbols:
-            yield name, f"{symbols[0]}{name[len(short) :]}"
+            yield given, f"{symbols[0]}{name[len(short) :]}"
 
 
 def _is_module(workspace: Workspace, name: str) -> bool:
