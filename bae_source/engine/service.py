@@ -291,9 +291,9 @@ class Service:
             raise RequestError(
                 "invalid_arguments", f"{asked.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
+        asked, _ = in_full(self.workspace(), asked)
         if asked.runner != "change":
             return self._command(asked, context)
-        asked, _ = in_full(self.workspace(), asked)
         if isinstance(asked, Composed) and asked.steps():
             from bae_source.engine.applying import as_steps  # few changes stand for several
 
@@ -330,14 +330,15 @@ class Service:
         return within(outcome, asked, budget=context.budget, cursor=context.cursor, narrower=less)
 
     def _answer(self, workspace: Workspace, asked: Request, context: Context) -> Outcome:
-        if asked.runner != "query":
-            return self._command(asked, context)
         asked, notices = in_full(workspace, asked)
-        assert isinstance(asked, Query), "what is a query answers"
-        if asked.navigates:
-            outcome = self._navigated(workspace, asked, context)
+        if asked.runner != "query":
+            outcome = self._command(asked, context)
         else:
-            outcome = _by_name(workspace, asked).answer(workspace)
+            assert isinstance(asked, Query), "what is a query answers"
+            if asked.navigates:
+                outcome = self._navigated(workspace, asked, context)
+            else:
+                outcome = _by_name(workspace, asked).answer(workspace)
         return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
     def _command(self, asked: Request, context: Context) -> Outcome:

@@ -26,7 +26,7 @@ _PLACED = (
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
 _STARRED = ("uris", "words", "tests", "requirements", "dependencies")
 """Parameters that the methods in Python take one by one."""
-_PLACES = ("config", "deps", "logs", "tests")
+WITH_PLACE = ("config", "deps", "logs", "tests")
 """Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
@@ -113,7 +113,7 @@ class Call(str):
                 (limits if is_limit else named).append(f"{name}={_value(value)}")
         within = f"within({', '.join(limits)})." if limits else ""
         family, _, name = self.command.partition(" ")
-        called = f"source.{family}.{name}" if form == "session" and name and family in _PLACES else self.verb
+        called = f"source.{family}.{name}" if form == "session" and name and family in WITH_PLACE else self.verb
         return f"{within}{called}({', '.join([*placed, *named])}) {self.then}".rstrip()
 
     def _of_engine(self, form: CallForm, through: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from bae_source.model.plan import ReloadMode
 from bae_source.model.request import SMALLEST_BUDGET, Effect, Parameter, Request, described, parameters
 
 VERIFY = ("import", "cycles", "tests", "types")
-"""What a change can be verified by, by name; `command …` stands for one of the caller's."""
+"""The checks that a change can be verified by, by name; `command …` stands for one of the caller's."""
 COMMAND = "command "
 
 _CONTEXT = (
@@ -132,17 +132,17 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
 
 def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
-    def told(hints: tuple[str, ...]) -> tuple[str, ...]:
+    def in_form(hints: tuple[str, ...]) -> tuple[str, ...]:
         return written(hints, context.calls, context.through, of_engine=context.of_engine)
 
     try:
         outcome = do()
     except ResourceError as error:
-        raise error.altered(hints=told(error.hints)) from error.__cause__
+        raise error.altered(hints=in_form(error.hints)) from error.__cause__
     outcome = replace(outcome, diff="") if context.quiet and not outcome.errors else outcome
     if not outcome.next_actions:
         return outcome
-    return replace(outcome, next_actions=told(outcome.next_actions))
+    return replace(outcome, next_actions=in_form(outcome.next_actions))
 
 
 def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:

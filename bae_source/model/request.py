@@ -23,13 +23,13 @@ from msgspec import Meta, Struct
 from bae_source.errors import RequestError
 
 MAX_CHARACTERS = 8_000_000
-"""How long the texts of one argument may be, all of them together."""
+"""The greatest length of the texts of one argument, all of them together."""
 MAX_ITEMS = 200_000
-"""How many parts an argument may have."""
+"""The most parts that an argument may have."""
 MAX_DEPTH = 32
-"""How deep they may be nested."""
+"""The most levels of them, one in another."""
 MOST_TOLD = 20
-"""How many unknown arguments are told one by one."""
+"""The most unknown arguments that are named one by one."""
 SMALLEST_BUDGET = 100
 """Bytes; of less no page of an answer could be made."""
 

@@ -55,6 +55,9 @@ def test_a_type_checker_knows_what_methods_take_and_return(tmp_path: Path) -> No
         "reveal_type(src.edit('app.f', 'def f(): ...', dry_run=True))\n"
         "reveal_type(src.symbols('sym://a', 'sym://b'))\n"
         "src.rename('app.f')\n"
+        "reveal_type(src.deps.add('rich', group='dev', dry_run=True))\n"
+        "reveal_type(src.deps_add('rich', group='dev', dry_run=True))\n"
+        "src.tests_run(fialed=True)\n"
     )
     command = [sys.executable, "-m", "mypy", str(tmp_path / "use.py"), "--cache-dir", str(tmp_path / "cache")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
@@ -63,6 +66,8 @@ def test_a_type_checker_knows_what_methods_take_and_return(tmp_path: Path) -> No
     assert notes[1] == 'note: Revealed type is "bae_source.model.outcome.Outcome"'
     assert notes[2] == 'note: Revealed type is "list[dict[str, Any]]"'
     assert notes[3].startswith('error: Missing positional argument "new_name"')
+    assert notes[4] == notes[5] == notes[1]
+    assert notes[6].startswith('error: Unexpected keyword argument "fialed"')
 
 
 def test_unknown_missing_and_mistyped_arguments_come_in_one_message(src: Source) -> None:

@@ -38,6 +38,9 @@ class Client(Base):
 
 def connect():
     return Client().send()
+
+
+class Größe: pass
 """,
     "app/web.py": "class Socket:\n    def send(self):\n        return 2\n\n\ndef app():\n    return Socket\n",
     "app/sub/__init__.py": "",
@@ -61,6 +64,9 @@ def app(tmp_path: Path) -> Source:
         ("connect@body", "app.net.connect@body"),
         ("Client.size", "app.net.Client.size"),
         ("deep.LIMIT", "app.sub.deep.LIMIT"),
+        ("Gro\u0308ße", "app.net.Größe"),
+        ("twice[1]", "app.sub.deep.twice[1]"),
+        ("deep.twice[0]@body", "app.sub.deep.twice[0]@body"),
     ],
 )
 def test_the_last_parts_of_a_name_stand_for_the_only_symbol_that_has_them(app: Source, short: str, full: str) -> None:
@@ -140,6 +146,27 @@ def test_a_wrong_module_is_answered_with_the_symbols_whose_names_end_so(app: Sou
     called = call("--root", str(app.root), "read", "app.net.Client.sned", door=through_service)
     assert "app.web" not in called.said
     assert state(app.root) == before
+
+
+def test_the_history_of_a_short_name_is_the_symbol_s(app: Source) -> None:
+    app.edit("app.net.connect", old="Client()", new="Client(  )")
+    app.edit("app.web.app", old="Socket", new="Socket  # it")
+    found = app.history("connect")
+    assert found == app.history("app.net.connect")
+    assert "app.net.connect" in found
+    assert "app.web" not in found
+    assert [notice.message for notice in found.outcome.warnings] == ["connect is app.net.connect."]
+    with pytest.raises(LookupFailed, match="send is ambiguous"):
+        app.history("send")
+
+
+def test_tests_take_short_names(tmp_path: Path) -> None:
+    test = b"from app.net import connect\n\n\ndef test_connect():\n    assert connect() == 5\n"
+    app = laid(tmp_path, {**FILES, "test_app.py": test, "test_other.py": "def test_it():\n    assert True\n"})
+    assert app.tests_list("test_connect").splitlines()[-1] == "test_app.test_connect"
+    assert app.tests_run("test_connect").text.startswith("The test passed")
+    assert app.tests_run(affected_by=["Client.send"]).text.startswith("The test passed")
+    assert "test_app.test_connect" in app.tests_results("test_connect")
 
 
 def test_scopes_and_transactions_take_short_names(app: Source) -> None:

@@ -72,13 +72,6 @@ def through_own_process(
     return _run(Service(root, environment=environment, process_is_ours=True), asked, context, arriving)
 
 
-def through_meta(asked: Request, context: Context, environment: Mapping[str, str], *, process_is_ours: bool) -> Outcome:
-    """Carry out a request on the engine's own source."""
-    from bae_source.engine.meta.service import Meta  # for this alone
-
-    return _run(Meta(environment=environment, process_is_ours=process_is_ours), asked, context, None)
-
-
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
     """Run one command and return its exit status.
 
@@ -183,7 +176,9 @@ def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
         ours = door is through_own_process
 
         def engine(_: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
-            return through_meta(asked, context, environment, process_is_ours=ours)
+            from bae_source.engine.meta.service import Meta  # for this alone
+
+            return _run(Meta(environment=environment, process_is_ours=ours), asked, context, None)
 
         kind, there = REQUESTS.called(line.verb), structs.replace(streams, program=program)
         return _requested(kind, line, there, engine, lambda *_: Path())

@@ -232,7 +232,7 @@ def _drawn(default: object) -> str:
 def _supported() -> str:
     """Draw which place of a session has which tool."""
     rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
-    places = [f"`{call_name(place)}`" for place in PLACES.values() if place.everyday]
+    places = [f"`{call_name(place)}`" for place in PLACES.values() if place.above]
     return f"{_table(('word', *places), everyday_table())}\n\n{_table(('tool', *PLACES), rows)}"
 
 

@@ -95,12 +95,11 @@ def families(*, of_code: bool) -> tuple[str, ...]:
     Parameters:
         of_code: whether those are wanted that a transaction takes, or the others.
     """
-    code = {command.split()[0] for command in REQUESTS.commands if _place(command).startswith(CODE)}
-    return tuple(sorted(each for each in REQUESTS.families - {"ast"} if (each in code) is of_code))
-
-
-def _place(command: str) -> str:
-    return dict(zip(REQUESTS.commands, (place for _, place in REQUESTS.declared), strict=True))[command]
+    declared = zip(REQUESTS.commands, REQUESTS.declared, strict=True)
+    found = {
+        command.split()[0] for command, (_, place) in declared if " " in command and place.startswith(CODE) is of_code
+    }
+    return tuple(sorted(found - {"ast"}))
 
 
 def by_name(

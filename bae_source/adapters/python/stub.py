@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from bae_source.adapters.python.methods import CODE, LAST, around, families, named, returned, taken, typed
 from bae_source.engine.registry import REQUESTS
@@ -41,11 +41,11 @@ def drawn() -> str:
         *(line for of_code in (True, False) for name in families(of_code=of_code) for line in _family(name)),
         "class CodeVerbs:",
         *(line for name in families(of_code=True) for line in _property(name)),
-        *(line for verb in code for line in _method(named(verb))),
+        *(line for verb in code for line in _flat(verb)),
         "",
         "class Verbs(CodeVerbs):",
         *(line for name in families(of_code=False) for line in _property(name)),
-        *(line for verb in rest for line in _method(named(verb))),
+        *(line for verb in rest for line in _flat(verb)),
     ]
     return "\n".join(blocks) + "\n"
 
@@ -62,7 +62,7 @@ def _family(name: str) -> Iterator[str]:
     yield f"class {name.title()}:"
     for verb in REQUESTS.verbs:
         if verb.startswith(f"{name}_"):
-            yield from _method(named(verb), verb.removeprefix(f"{name}_"))
+            yield from _method(named(verb), verb.removeprefix(f"{name}_"), of="self: object")
 
 
 def _property(name: str) -> Iterator[str]:
@@ -72,11 +72,20 @@ def _property(name: str) -> Iterator[str]:
     yield ""
 
 
-def _method(kind: type[Request], name: str = "") -> Iterator[str]:
+def _flat(verb: str) -> Iterator[str]:
+    """Yield a verb by its whole name: of a family it is the same function, which takes any `self`."""
+    family, _, name = verb.partition("_")
+    if family in (*families(of_code=True), *families(of_code=False)):
+        yield f"    {verb} = {family.title()}.{name}"
+    else:
+        yield from _method(named(verb), verb)
+
+
+def _method(kind: type[Request], name: str, of: str = "self") -> Iterator[str]:
     """Yield the lines of a method.
 
     Parameters:
-        name: of the method, where that is not the verb.
+        of: its first parameter.
     """
     own = [_parameter(each) for each in taken(kind)]
     star = next((n for n, each in enumerate(taken(kind)) if each.kind is not each.POSITIONAL_OR_KEYWORD), None)
@@ -85,22 +94,21 @@ def _method(kind: type[Request], name: str = "") -> Iterator[str]:
     if kind.effect is not Effect.READS:
         own.append("**how: Unpack[How]")
     if kind.family != "ast":
-        yield from _signature(kind, own, returned(kind), name)
+        yield from _signature(kind, name, [of, *own], returned(kind))
         return
     first, *others = own  # one selector has its answer, several have a list of them
     for uris, answer in (("uri: str, /, *", "Answer"), ("uri: str, other: str, /, *more: str", "list[Answer]")):
         assert first.startswith("*")
         yield "    @overload"
-        yield from _signature(kind, [*uris.split(", "), *others], answer)
+        yield from _signature(kind, name, [of, *uris.split(", "), *others], answer)
 
 
-def _signature(kind: type[Request], pieces: Iterable[str], answer: str, name: str = "") -> Iterator[str]:
-    inside = ["self", *pieces]
-    line = f"    def {name or kind.verb}({', '.join(inside)}) -> {answer}:"
+def _signature(kind: type[Request], name: str, inside: Sequence[str], answer: str) -> Iterator[str]:
+    line = f"    def {name}({', '.join(inside)}) -> {answer}:"
     if len(line) <= _WIDTH:
         yield line
     else:
-        yield f"    def {name or kind.verb}("
+        yield f"    def {name}("
         yield from (f"        {each}," for each in inside)
         yield f"    ) -> {answer}:"
     yield f'        """{summary(kind)}"""'

@@ -21,11 +21,11 @@ class How(TypedDict, total=False):
     quiet: bool
 
 class Config:
-    def read(self, section: str = "") -> Text:
+    def read(self: object, section: str = "") -> Text:
         """Read pyproject.toml: which sections there are, or one of them as it stands."""
 
     def set(
-        self,
+        self: object,
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
@@ -37,7 +37,7 @@ class Config:
         """Set a key of pyproject.toml; every other byte of the file stays as it is."""
 
     def add(
-        self,
+        self: object,
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
@@ -49,7 +49,7 @@ class Config:
         """Add an item to an array of pyproject.toml, in the layout that the array has."""
 
     def remove(
-        self,
+        self: object,
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
@@ -59,12 +59,12 @@ class Config:
     ) -> Outcome:
         """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
 
-    def rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
+    def rename(self: object, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
         """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
 
 class Deps:
     def list(
-        self,
+        self: object,
         *dependencies: str,
         unused: bool = False,
         undeclared: bool = False,
@@ -73,11 +73,11 @@ class Deps:
     ) -> Text:
         """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
 
-    def get(self, dependency: str) -> ModuleType:
+    def get(self: object, dependency: str) -> ModuleType:
         """Return a dependency's module, by the name of its distribution or of the import."""
 
     def add(
-        self,
+        self: object,
         *requirements: str,
         group: str | None = None,
         extra: str | None = None,
@@ -88,7 +88,7 @@ class Deps:
         """Declare dependencies, and install them."""
 
     def remove(
-        self,
+        self: object,
         *dependencies: str,
         group: str | None = None,
         extra: str | None = None,
@@ -98,12 +98,18 @@ class Deps:
     ) -> Outcome:
         """Take dependencies out of pyproject.toml, the lock and the environment."""
 
-    def upgrade(self, *requirements: str, build: bool = False, files_only: bool = False, **how: Unpack[How]) -> Outcome:
+    def upgrade(
+        self: object,
+        *requirements: str,
+        build: bool = False,
+        files_only: bool = False,
+        **how: Unpack[How],
+    ) -> Outcome:
         """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
 
 class Exports:
     def add(
-        self,
+        self: object,
         target: str,
         names: Sequence[str] | None = None,
         *,
@@ -113,7 +119,7 @@ class Exports:
         """Expose names of a module in its package, in the style that its `__init__` has."""
 
     def remove(
-        self,
+        self: object,
         target: str,
         names: Sequence[str] | None = None,
         *,
@@ -122,15 +128,15 @@ class Exports:
     ) -> Outcome:
         """Withdraw names of a module from its package; without names, all that the package exposes of it."""
 
-    def mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
+    def mend(self: object, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
         """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice."""
 
-    def check(self, target: str = "") -> Text:
+    def check(self: object, target: str = "") -> Text:
         """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
 
 class Imports:
     def of(
-        self,
+        self: object,
         target: str,
         scope: str | None = None,
         *,
@@ -140,7 +146,7 @@ class Imports:
         """List what a module imports: modules and names, of the project by where they are defined."""
 
     def add(
-        self,
+        self: object,
         target: str,
         statements: Sequence[str],
         *,
@@ -150,18 +156,18 @@ class Imports:
     ) -> Outcome:
         """Add import statements to a module where they are missing."""
 
-    def remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
+    def remove(self: object, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
         """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
 
-    def organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
+    def organise(self: object, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
 
 class Logs:
-    def list(self) -> Text:
+    def list(self: object) -> Text:
         """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
 
     def read(
-        self,
+        self: object,
         log: str,
         *,
         lines: int = 100,
@@ -175,11 +181,11 @@ class Logs:
         """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
 
 class Tests:
-    def list(self, *tests: str) -> Text:
+    def list(self: object, *tests: str) -> Text:
         """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
 
     def run(
-        self,
+        self: object,
         *tests: str,
         failed: bool = False,
         affected_by: Sequence[str] = (),
@@ -190,7 +196,7 @@ class Tests:
         """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest."""
 
     def results(
-        self,
+        self: object,
         *tests: str,
         outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
         run: str | None = None,
@@ -353,16 +359,7 @@ class CodeVerbs:
     ) -> Text:
         """List what a function, a class or a module calls, in the project and outside it."""
 
-    def imports_of(
-        self,
-        target: str,
-        scope: str | None = None,
-        *,
-        certainty: Certainty | None = None,
-        kind: Kind | None = None,
-    ) -> Text:
-        """List what a module imports: modules and names, of the project by where they are defined."""
-
+    imports_of = Imports.of
     def importers_of(
         self,
         target: str,
@@ -537,134 +534,23 @@ class CodeVerbs:
     ) -> Outcome:
         """Write a new module or package, replace one as a whole, or write a data file."""
 
-    def exports_add(
-        self,
-        target: str,
-        names: Sequence[str] | None = None,
-        *,
-        to: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Expose names of a module in its package, in the style that its `__init__` has."""
-
-    def exports_remove(
-        self,
-        target: str,
-        names: Sequence[str] | None = None,
-        *,
-        to: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Withdraw names of a module from its package; without names, all that the package exposes of it."""
-
-    def exports_mend(self, target: str, names: Sequence[str] | None = None, **how: Unpack[How]) -> Outcome:
-        """Take out of a module's `__all__` the names that the module does not have, and those that stand there twice."""
-
-    def exports_check(self, target: str = "") -> Text:
-        """List what is odd about exports: names in `__all__` that are not there or there twice, and names left out of it."""
-
-    def imports_add(
-        self,
-        target: str,
-        statements: Sequence[str],
-        *,
-        deferred: str | None = None,
-        type_checking: bool = False,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Add import statements to a module where they are missing."""
-
-    def imports_remove(self, target: str, names: Sequence[str], *, force: bool = False, **how: Unpack[How]) -> Outcome:
-        """Take imported names out of a module, or of a function, and statements that import nothing more with them."""
-
-    def imports_organise(self, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
-        """Take out the imports that surely nothing needs, and sort the others on request."""
-
-    def deps_list(
-        self,
-        *dependencies: str,
-        unused: bool = False,
-        undeclared: bool = False,
-        group: str | None = None,
-        brief: bool = False,
-    ) -> Text:
-        """List the dependencies: which versions are wanted, locked and installed, and how many modules import each."""
-
-    def deps_get(self, dependency: str) -> ModuleType:
-        """Return a dependency's module, by the name of its distribution or of the import."""
-
-    def deps_add(
-        self,
-        *requirements: str,
-        group: str | None = None,
-        extra: str | None = None,
-        build: bool = False,
-        files_only: bool = False,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Declare dependencies, and install them."""
-
-    def deps_remove(
-        self,
-        *dependencies: str,
-        group: str | None = None,
-        extra: str | None = None,
-        build: bool = False,
-        files_only: bool = False,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Take dependencies out of pyproject.toml, the lock and the environment."""
-
-    def deps_upgrade(
-        self,
-        *requirements: str,
-        build: bool = False,
-        files_only: bool = False,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Install the newest releases that the requirements allow; everything else stays, unless they need it newer."""
-
-    def config_read(self, section: str = "") -> Text:
-        """Read pyproject.toml: which sections there are, or one of them as it stands."""
-
-    def config_set(
-        self,
-        key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
-        *,
-        toml: str | None = None,
-        retype: bool = False,
-        if_match: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Set a key of pyproject.toml; every other byte of the file stays as it is."""
-
-    def config_add(
-        self,
-        key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
-        *,
-        toml: str | None = None,
-        retype: bool = False,
-        if_match: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Add an item to an array of pyproject.toml, in the layout that the array has."""
-
-    def config_remove(
-        self,
-        key: str,
-        value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
-        *,
-        toml: str | None = None,
-        if_match: str | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""
-
-    def config_rename(self, key: str, new_name: str, *, if_match: str | None = None, **how: Unpack[How]) -> Outcome:
-        """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
-
+    exports_add = Exports.add
+    exports_remove = Exports.remove
+    exports_mend = Exports.mend
+    exports_check = Exports.check
+    imports_add = Imports.add
+    imports_remove = Imports.remove
+    imports_organise = Imports.organise
+    deps_list = Deps.list
+    deps_get = Deps.get
+    deps_add = Deps.add
+    deps_remove = Deps.remove
+    deps_upgrade = Deps.upgrade
+    config_read = Config.read
+    config_set = Config.set
+    config_add = Config.add
+    config_remove = Config.remove
+    config_rename = Config.rename
 
 class Verbs(CodeVerbs):
     @property
@@ -675,46 +561,11 @@ class Verbs(CodeVerbs):
     def tests(self) -> Tests:
         """The verbs of `tests`."""
 
-    def tests_list(self, *tests: str) -> Text:
-        """List the tests that pytest collects, as far as the project's files tell: nothing is run or imported."""
-
-    def tests_run(
-        self,
-        *tests: str,
-        failed: bool = False,
-        affected_by: Sequence[str] = (),
-        last_change: bool = False,
-        seconds: float | None = None,
-        **how: Unpack[How],
-    ) -> Outcome:
-        """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest."""
-
-    def tests_results(
-        self,
-        *tests: str,
-        outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"] | None = None,
-        run: str | None = None,
-        compare: bool = False,
-    ) -> Text:
-        """Show how the tests of the last run went, or of an earlier one; nothing is run."""
-
-    def logs_list(self) -> Text:
-        """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
-
-    def logs_read(
-        self,
-        log: str,
-        *,
-        lines: int = 100,
-        from_line: int | None = None,
-        search: str | None = None,
-        ignore_case: bool = False,
-        fixed: bool = False,
-        context: int = 0,
-        follow: float | None = None,
-    ) -> Text:
-        """Show the last lines of a log, lines from a number on, lines that match, or those that come in the next seconds."""
-
+    tests_list = Tests.list
+    tests_run = Tests.run
+    tests_results = Tests.results
+    logs_list = Logs.list
+    logs_read = Logs.read
     def check_staged(self, files: Sequence[str] = ()) -> Text:
         """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing."""
 

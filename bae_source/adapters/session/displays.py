@@ -1,4 +1,4 @@
-"""What a place shows when it is looked at, and the tree of all places.
+"""The entry that a place shows, and the tree of all places.
 
     source — The project's code, addressed by dotted names: read, search and change it.
     home > source
@@ -35,7 +35,7 @@ _LEAST_SAID = 8
 _MOST_LISTED = 24
 _MOST_BRANCHES = 12
 DEPTH = 3
-"""How many levels a tree shows."""
+"""Levels that a tree shows."""
 
 
 class Section(Struct, frozen=True, kw_only=True):

@@ -177,7 +177,7 @@ class Omitted(Struct, frozen=True, kw_only=True, tag="omitted"):
 
 
 Told = Called | Entered | LeftOut
-"""What is told while a block runs."""
+"""The events of a block that runs."""
 Event = Told | Answered | Noted | Panel | Lost | Omitted
 
 

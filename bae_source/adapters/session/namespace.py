@@ -21,7 +21,7 @@ from collections.abc import Callable, MutableMapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -51,9 +51,6 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
 from bae_source.model.page import USUAL
 from bae_source.model.request import Effect, Request
-
-if TYPE_CHECKING:
-    from bae_source.engine.drafting import Draft
 
 
 class Namespace:
@@ -177,24 +174,21 @@ class Namespace:
         return self._of_engine if spot.place.of_engine else self.desk
 
     @cached_property
+    def _engine(self) -> Service:
+        from bae_source.engine.meta.service import Meta  # which few sessions need
+
+        return Meta(environment=self._service.environment, stays=True)
+
+    @cached_property
     def _of_engine(self) -> Desk:
         """The desk of calls about the engine's own source, which is found with the first of them."""
-        profile, lock, alone = self.desk.profile, self.desk.lock, self.desk.alone
-        made: list[Service] = []
-
-        def service() -> Service:
-            from bae_source.engine.meta.service import Meta  # which few sessions need
-
-            if not made:
-                made.append(Meta(environment=self._service.environment, stays=True))
-            return made[0]
 
         def run(asked: Request, context: Context) -> Outcome:
-            profile.check(asked)
-            with lock, alone():
-                return service().run(asked, context)
+            self.desk.profile.check(asked)
+            with self.desk.lock, self.desk.alone():
+                return self._engine.run(asked, context)
 
-        begin: Callable[[str], Draft] = lambda why: service().draft(why)  # noqa: E731
+        begin = lambda why: self._engine.draft(why)  # noqa: E731
         return replace(self.desk, run=run, modules=Modules(run), begin=begin, of_engine=True)
 
     def _settle(self) -> tuple[str, ...]:

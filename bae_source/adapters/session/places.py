@@ -23,17 +23,22 @@ from typing import Any
 from msgspec import Struct
 
 from bae_source.engine.registry import REQUESTS
+from bae_source.model.call import WITH_PLACE
 
 HOME = "home"
 SOURCE = "source"
 TRANSACTION = "transaction"
 SHOWN = f'{TRANSACTION}(why: str = "") -> transaction'
-"""How one is begun."""
+"""The call that begins one."""
 TOGETHER = "Begin changes that are made together or not at all."
-"""What a transaction is for, in one sentence."""
+"""The use of a transaction, in one sentence."""
 
 EVERYDAY = ("read", "write", "edit", "glob", "grep")
 """The words of everyday work, which a place has or says where to go for."""
+_TRAVEL = "history.travel.commands."
+_CODE = ("queries.", "refactoring.", "engine.applying.", _TRAVEL)
+_PYPROJECT = ":pyproject.toml"
+_GREP_PYPROJECT = f'{SOURCE}.grep(…, "{_PYPROJECT}")'
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "remove": ("delete",),
     "replace": ("edit",),
@@ -41,7 +46,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "list": ("glob", "outline"),
     "usages": ("references",),
 }
-"""What other tools call some of ours."""
+"""Names that other tools have for some of ours."""
 _CLOSE = 0.65
 _LONGEST = 100
 
@@ -54,10 +59,10 @@ class Place(Struct, frozen=True, kw_only=True):
         description: what it is, in one sentence.
         above: the name of the place that it is in; empty for home.
         areas: where the requests are declared that are its tools: how the names of their classes begin.
-        family: the word that its verbs share, and that their names in it leave out.
         state: a request that reads, whose first line says what is the case there; empty for none.
         about: the address of what its tools change, whose last change is shown; empty for that of the whole project.
-        everyday: names in it for read, write, edit, glob and grep; where it has none, the call that does it elsewhere.
+        everyday: names in it for words of everyday work, or the call elsewhere; what is left out is a tool of that name
+            in it, or else of source.
         with_modules: whether the packages and modules of the project are places in it.
         with_transactions: whether changes can be made in transactions there.
         of_engine: whether it is about the engine's own source, and not about the project.
@@ -67,7 +72,6 @@ class Place(Struct, frozen=True, kw_only=True):
     description: str
     above: str = HOME
     areas: tuple[str, ...] = ()
-    family: str = ""
     state: tuple[str, Mapping[str, Any]] | None = None
     everyday: Mapping[str, str] = {}
     with_modules: bool = False
@@ -76,9 +80,35 @@ class Place(Struct, frozen=True, kw_only=True):
     of_engine: bool = False
 
     @property
+    def family(self) -> str:
+        """The word that its verbs share, and that their names in it leave out; "" where they share none."""
+        return self.name if self.name in WITH_PLACE else ""
+
+    @property
     def tools(self) -> tuple[str, ...]:
         """The verbs of its tools, in the order of the registry."""
         return tuple(verb for verb, name in REQUESTS.declared if f"{name}.".startswith(self.areas))
+
+
+def _of_family(
+    name: str,
+    description: str,
+    everyday: Mapping[str, str],
+    *,
+    state: tuple[str, Mapping[str, Any]] | None = None,
+    about: str = "",
+) -> Place:
+    """Return the place of a family's verbs; where these change something, its changes can be taken back in it."""
+    return Place(
+        name=name,
+        description=description,
+        above=SOURCE,
+        areas=(f"resources.{name}.", *([_TRAVEL] if about else [])),
+        state=state,
+        everyday=everyday,
+        with_transactions=bool(about),
+        about=about,
+    )
 
 
 PLACES: Mapping[str, Place] = {
@@ -93,82 +123,42 @@ PLACES: Mapping[str, Place] = {
         Place(
             name=SOURCE,
             description="The project's code, addressed by dotted names: read, search and change it.",
-            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
-            everyday={name: name for name in EVERYDAY},
+            areas=_CODE,
             with_modules=True,
             with_transactions=True,
         ),
-        Place(
-            name="tests",
-            description="The project's tests: which there are, run all or some of them, and how the last runs went.",
-            above=SOURCE,
-            areas=("resources.tests.",),
-            family="tests",
-            everyday={
-                "read": "list",
-                "write": "source.write(…)",
-                "edit": "source.edit(…)",
-                "glob": "list",
-                "grep": 'source.grep(…, "tests")',
-            },
+        _of_family(
+            "tests",
+            "The project's tests: which there are, run all or some of them, and how the last runs went.",
+            {"read": "list", "glob": "list", "grep": f'{SOURCE}.grep(…, "tests")'},
         ),
-        Place(
-            name="deps",
-            description="What the project needs: declared, locked, installed and imported.",
-            above=SOURCE,
-            areas=("resources.deps.", "history.travel.commands."),
-            family="deps",
+        _of_family(
+            "deps",
+            "What the project needs: declared, locked, installed and imported.",
+            {"read": "list", "write": "add", "edit": "upgrade", "glob": "list", "grep": _GREP_PYPROJECT},
             state=("deps_list", {"brief": True}),
-            about=":pyproject.toml",
-            with_transactions=True,
-            everyday={
-                "read": "list",
-                "write": "add",
-                "edit": "upgrade",
-                "glob": "list",
-                "grep": 'source.grep(…, ":pyproject.toml")',
-            },
+            about=_PYPROJECT,
         ),
-        Place(
-            name="logs",
-            description="The logs of the project: which there are, their last lines, and what comes while one waits.",
-            above=SOURCE,
-            areas=("resources.logs.",),
-            family="logs",
+        _of_family(
+            "logs",
+            "The logs of the project: which there are, their last lines, and what comes while one waits.",
+            {"glob": "list", "grep": f"{SOURCE}.logs.read(…, search=…)"},
             state=("logs_list", {}),
-            everyday={
-                "read": "read",
-                "write": "source.write(…)",
-                "edit": "source.edit(…)",
-                "glob": "list",
-                "grep": "source.logs.read(…, search=…)",
-            },
         ),
-        Place(
-            name="config",
-            description="The project's pyproject.toml, by sections and keys: read and changed without losing a byte.",
-            above=SOURCE,
-            areas=("resources.config.", "history.travel.commands."),
-            family="config",
+        _of_family(
+            "config",
+            "The project's pyproject.toml, by sections and keys: read and changed without losing a byte.",
+            {"write": "set", "edit": "set", "glob": "read", "grep": _GREP_PYPROJECT},
             state=("config_read", {}),
-            about=":pyproject.toml",
-            with_transactions=True,
-            everyday={
-                "read": "read",
-                "write": "set",
-                "edit": "set",
-                "glob": "read",
-                "grep": 'source.grep(…, ":pyproject.toml")',
-            },
+            about=_PYPROJECT,
         ),
         Place(
             name="meta",
             description="bae_source itself: read and change the engine in use; names begin with bae_source.",
             above=SOURCE,
-            areas=("queries.", "refactoring.", "engine.applying.", "history.travel.commands."),
+            areas=_CODE,
             with_transactions=True,
             of_engine=True,
-            everyday={name: name for name in EVERYDAY},
         ),
     )
 }
@@ -214,8 +204,11 @@ def everyday(place: Place, name: str) -> str:
 
     source.deps has no `edit`: `source.deps.upgrade(…)`; and no `grep`: `source.grep(…, ":pyproject.toml")`
     """
-    found = place.everyday.get(name, "")
-    return found if not found or "(" in found else f"{call_name(place)}.{found}(…)"
+    if name not in EVERYDAY:
+        return ""
+    is_tool = verb_of(place, name) in place.tools
+    found = place.everyday.get(name, name if is_tool else f"{SOURCE}.{name}(…)")
+    return found if "(" in found else f"{call_name(place)}.{found}(…)"
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
@@ -229,7 +222,7 @@ def close_tools(name: str, tools: Sequence[str]) -> list[str]:
 def everyday_table() -> tuple[tuple[str, ...], ...]:
     """Return what the everyday words mean in each place, for the reference."""
     return tuple(
-        (word, *(f"`{everyday(place, word)}`" for place in PLACES.values() if place.everyday)) for word in EVERYDAY
+        (word, *(f"`{everyday(place, word)}`" for place in PLACES.values() if place.above)) for word in EVERYDAY
     )
 
 

@@ -46,7 +46,7 @@ def spot_named(name: str) -> Spot:
 Trail = tuple[Spot, ...]
 START: Trail = (Spot(place=PLACES[HOME]),)
 OPENING: Trail = (*START, Spot(place=PLACES[SOURCE]))
-"""Where a session begins."""
+"""The place in which a session begins."""
 
 
 def trail_named(names: tuple[str, ...]) -> Trail:

@@ -47,7 +47,7 @@ _LARGE = 60_000
 """Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
 _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
-"""What the walk, the words of files and these files are kept under in the cache; no content has that digest."""
+"""Names in the cache of the walk, of the words of files and of these files; no content has that digest."""
 _MOST_WAITING = 4_000_000
 """Bytes of what waits to be kept."""
 _WORTH = 400_000

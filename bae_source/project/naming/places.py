@@ -43,7 +43,7 @@ _TEST = r"^(?:(?:PASSED|FAILED|ERROR|XFAIL|XPASS|SKIPPED)\s+)?(?P<path>\S[^:]*?\
 _DEBUGGER = r"^(?:>\s*)?(?P<path>[^()]+\.pyi?)\((?P<line>\d{1,9})\)"
 _LINE = r"^(?:-->\s*)?(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?(?!\w)"
 _NEVER = r"[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]"
-"""What no path holds: control characters, and surrogates but for those that stand for bytes which are no text."""
+"""Characters that no path holds: of control, and surrogates but for those that stand for bytes which are no text."""
 _FORMS = (_FRAME, _TEST, _DEBUGGER, _LINE)
 """Compiled when a place is asked for: 3 ms, which every other request would have to wait for."""
 

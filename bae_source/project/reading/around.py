@@ -28,11 +28,11 @@ from bae_source.syntax.outline.outward import outward_names
 from bae_source.syntax.outline.summary import Summary, summarise
 
 _MOST = 30
-"""How many members of a class are shown; how many more there are is said."""
+"""The most members of a class that are shown; the others are counted."""
 _LONGEST = 120
 """Characters of a signature."""
 _FILES = 100
-"""In how many files a name may stand for its callers to be counted."""
+"""The most files that hold a name whose callers are counted."""
 _INDENT = "    "
 
 

@@ -41,7 +41,7 @@ _AROUND = 10
 _LONG = 100
 """Lines of a class that is not shown for a line in it that belongs to none of its members."""
 _MOST = 10
-"""How many symbols of a range are offered to be read."""
+"""The most symbols of a range that are offered to be read."""
 _OTHER_FORM = re.compile(r'\s*File "[^"]+", line \d|[^:]+\.pyi?::\w')
 """Places as tracebacks and pytest print them."""
 _FORM = r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})|:(?P<column>\d{1,9}))?"

@@ -26,9 +26,9 @@ from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 
 MOST = 1000
-"""How many names one pattern may stand for."""
+"""The most names that one pattern may stand for."""
 _CANDIDATES = 5
-"""How many candidates or hints the warning of a name has, and names the error of several."""
+"""The most candidates or hints in the warning of a name, and names in the error of several."""
 
 Read = Callable[[str], Outcome]
 """Reads one name."""

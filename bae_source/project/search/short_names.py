@@ -2,6 +2,7 @@
 
     Client.send    no module is called Client, and one symbol's name ends so: app.net.Client.send
     send@body      the same with a part: app.net.Client.send@body
+    twice[1]       the second of two definitions: app.net.twice[1]
     close          ambiguous, if app.net.Client.close and app.web.Socket.close are there: both are candidates
 
 Invariants:
@@ -20,6 +21,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.outcome import SHORT_NAME, Notice
 from bae_source.model.request import Request
+from bae_source.model.text import normalised
 from bae_source.project.files.layout import without_names
 
 if TYPE_CHECKING:
@@ -27,14 +29,15 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Request)
 
-_FIELDS = ("target", "scope")
+_FIELDS = ("target", "scope", "tests", "affected_by")
 _SHAPE = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:[@\[].*)?", re.DOTALL)
+_NUMBER = re.compile(r"\[\d+\]")
 _MOST = 10
-"""How many candidates an ambiguous name has."""
+"""The most candidates that an ambiguous name has."""
 
 
 def in_full(workspace: Workspace, asked: R) -> tuple[R, tuple[Notice, ...]]:
-    """Return a request with the short names in its target and scope written in full, and what each of them means.
+    """Return a request with the short names of symbols in it written in full, and what each of them means.
 
     Raises:
         LookupFailed: `ambiguous_symbol` with candidates, if a short name is the end of several symbols' names.
@@ -92,11 +95,15 @@ def _ending(workspace: Workspace, tail: str, *, kind: Literal["class"] | None = 
 
 def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield the short ones of some names, each with the name that it stands for."""
-    for name in names:
+    for given in names:
+        name = normalised(given)
         shape = _SHAPE.fullmatch(name)
         if shape is None or _is_module(workspace, shape[1].partition(".")[0]):
             continue
         short, symbols = shape[1], _ending(workspace, shape[1])
+        number = _NUMBER.match(name, len(short))
+        if number and (numbered := [each for each in symbols if each.endswith(number[0])]):
+            short, symbols = name[: number.end()], numbered
         if not symbols and "." in short:  # what a class does not define, it may inherit, or set on its instances
             short = short.rpartition(".")[0]
             symbols = _ending(workspace, short, kind="class")
@@ -109,7 +116,7 @@ def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, st
                 details={SHORT_NAME: short},
             )
         if symbols:
-            yield name, f"{symbols[0]}{name[len(short) :]}"
+            yield given, f"{symbols[0]}{name[len(short) :]}"
 
 
 def _is_module(workspace: Workspace, name: str) -> bool:

@@ -62,7 +62,7 @@ class Fit(Struct, frozen=True, kw_only=True):
 
     @property
     def moved_by(self) -> int:
-        """How many lines below the one that it names it stands."""
+        """The number of lines from the one that it names down to where it stands."""
         return 0 if self.hunk.start is None else self.start - self.hunk.start
 
 

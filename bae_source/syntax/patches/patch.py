@@ -71,7 +71,7 @@ class Hunk(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def kept(self) -> int:
-        """How many lines are context."""
+        """The number of lines that are context."""
         return sum(line.mark == " " for line in self.lines)
 
 

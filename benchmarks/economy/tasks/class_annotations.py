@@ -50,7 +50,7 @@ s/\\(__iter__\\|__reversed__\\)(self)/& -> Iterator[typing.Any]/
 s/last=True)/last: bool = True) -> typing.Any/
 s/__repr__(self)/& -> str/
 s/set(self) == set(other)/isinstance(other, Iterable) and &/"""
-"""What both lines of commands have `sed` do: to the file, or to the class as `read` gives it."""
+"""The script of `sed` in both lines of commands: to the file, or to the class as `read` gives it."""
 
 TASK = Task(
     number=8,

@@ -52,7 +52,7 @@ from bae_source.system.own_path import OURS
 T = TypeVar("T")
 _PIECE = 1 << 16
 _OURS = OURS | {"argcomplete", "rich"}
-"""What our modules, and those that they need, begin with."""
+"""Beginnings of the names of our modules, and of those that they need."""
 _NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
 _DEAF = 74
