@@ -20,6 +20,8 @@ from msgspec import Struct
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.written import kind_of
 
+STANDARD = ("project", "build-system", "dependency-groups", "tool")
+"""The tables that a file has at its top; all others are kept free by PEP 518."""
 _LONGEST = 2_000
 """Characters of a requirement or a version; none is as long."""
 _SHOWN = 80
