@@ -26,7 +26,7 @@ from bae_source.resources.config.meaning import Problem, made_wrong, problems
 
 _OURS = ("tool", "bae-source")
 _ADDRESS = f":{NAME}"
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 
 class Opened(Struct, frozen=True, kw_only=True):
@@ -156,21 +156,22 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
     if wrong := [each for each in new if each.refuses]:
         raise Refused(
             "unsafe_change",
-            f"With this change {_listed(wrong)}",
+            f"With this change {clauses(wrong)}",
             unchanged=True,
             hints=["Give another value, or make the changes that belong together in another order."],
-            details={"problems": [each.told for each in wrong]},
+            details={"problems": [each.text for each in wrong]},
         )
     if new:
-        yield Notice("settings_incomplete", f"{NAME}: {_listed(new)}")
+        yield Notice("settings_incomplete", f"{NAME}: {clauses(new)}")
     if old := [each for each in problems(after.data) if each not in new]:
-        yield Notice("settings_invalid", f"Wrong before, and left as it is: {_listed(old)}")
+        yield Notice("settings_invalid", f"Wrong before, and left as it is: {clauses(old)}")
 
 
-def _listed(found: list[Problem]) -> str:
-    more = len(found) - _MOST_TOLD
+def clauses(found: list[Problem]) -> str:
+    """Return problems in a sentence, the first ones by name."""
+    more = len(found) - _MOST_LISTED
     rest = f"; and {counted(more, 'more problem')}" if more > 0 else ""
-    return f"{'; '.join(each.told for each in found[:_MOST_TOLD])}{rest}."
+    return f"{'; '.join(each.text for each in found[:_MOST_LISTED])}{rest}."
 
 
 def _not_ours() -> Refused:
