@@ -52,8 +52,8 @@ class Valued(Change, frozen=True, kw_only=True):
     toml: Annotated[
         str | None,
         described(
-            'The same as TOML, in place of value: 100, true, ["E", "F"], "text", 1979-05-27; a bare word is a string '
-            "where the key holds one, or where it is no other TOML. The command line reads VALUE so.",
+            'The same as TOML, in place of value: 100, true, ["E", "F"], "text", 1979-05-27. A text that is none is a '
+            "string if it is a bare word, or if the key or its items are strings. The command line reads VALUE so.",
             seldom=True,
         ),
     ] = None
