@@ -94,11 +94,7 @@ class Document:
         Raises:
             LookupFailed: `symbol_not_found` if there is none.
         """
-        path = self._present(key)
-        value: Any = self.data
-        for part in path:
-            value = value[part]
-        return value
+        return _at(self.data, self._present(key))
 
     def read(self, key: str | Path) -> Found:
         """Return a key with its text.
