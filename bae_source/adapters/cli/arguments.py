@@ -86,8 +86,8 @@ _LONGEST_CHOICES = 60
 """Characters of the choices that stand in the place of a metavar."""
 
 _AS_TOML = (
-    'As TOML: 100, true, ["E", "F"], "text". A text that is none is a string if it is a bare word, or if the key or its '
-    "items are strings."
+    'As TOML: 100, true, ["E", "F"], "text". A text that is none is a string if it is a bare word, or if the key or '
+    "its items are strings."
 )
 _TOML = {True: _AS_TOML, False: f"The item of the array that is to go; the whole key if left out. {_AS_TOML}"}
 
