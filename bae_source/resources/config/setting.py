@@ -77,7 +77,12 @@ def _check_place(document: Document, path: Path) -> None:
     Raises:
         LookupFailed: `symbol_not_found`, with the ways that may be meant.
     """
-    if document.has(path[:1]) or path[0] in STANDARD or not (found := document.ending(path[:1])):
+    if document.has(path[:1]) or path[0] in STANDARD:
+        return
+    found = document.ending(path[:1])
+    if len(path) > 1:
+        found = [each for each in found if isinstance(document.value(each), (dict, list))]
+    if not found:
         return
     raise LookupFailed(
         "symbol_not_found",

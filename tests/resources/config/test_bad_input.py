@@ -166,5 +166,5 @@ def test_a_key_that_stands_further_in_is_not_made_at_the_top(
 
 def test_a_table_of_the_standards_and_a_new_name_are_made_at_the_top(tmp_path: Path) -> None:
     root = made(tmp_path / "project", '[tool.x]\nproject = 1\n"build-system" = 2\n')
-    for key in ("project.name", "build-system.build-backend", "other.name"):
+    for key in ("project.name", "build-system.build-backend", "other.name", "name.of-a-string"):
         assert called(root, "config", "set", key, "demo").status == 0, key
