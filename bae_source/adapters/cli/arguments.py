@@ -86,8 +86,8 @@ _LONGEST_CHOICES = 60
 """Characters of the choices that stand in the place of a metavar."""
 
 _AS_TOML = (
-    'As TOML: 100, true, ["E", "F"], "text"; a bare word is a string where the key holds one, or where it is no other '
-    "TOML."
+    'As TOML: 100, true, ["E", "F"], "text". A text that is none is a string if it is a bare word, or if the key or '
+    "its items are strings."
 )
 _TOML = {True: _AS_TOML, False: f"The item of the array that is to go; the whole key if left out. {_AS_TOML}"}
 
@@ -353,9 +353,7 @@ def _shape(annotation: Any) -> tuple[Shape, tuple[str, ...]]:
     if origin in (Union, UnionType):
         kept = [each for each in inner if each is not type(None)]
         shapes = {_shape(each) for each in kept}
-        if len(shapes) == 1 or shapes == _ONE_OR_MORE:
-            return shapes.pop() if len(shapes) == 1 else (Shape.LIST, ())
-        return (Shape.TEXT if (Shape.TEXT, ()) in shapes else Shape.JSON), ()  # which the request reads by itself
+        return shapes.pop() if len(shapes) == 1 else (Shape.LIST if shapes == _ONE_OR_MORE else Shape.JSON, ())
     if origin is Literal and all(isinstance(each, str) for each in inner):
         return Shape.CHOICE, inner
     if origin in (tuple, list) and _shape(inner[0])[0] is Shape.TEXT:

@@ -29,9 +29,9 @@ class Config:
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        if_match: str | None = None,
         toml: str | None = None,
         retype: bool = False,
-        if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
         """Set a key of pyproject.toml; every other byte of the file stays as it is."""
@@ -41,9 +41,9 @@ class Config:
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
+        if_match: str | None = None,
         toml: str | None = None,
         retype: bool = False,
-        if_match: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
         """Add an item to an array of pyproject.toml, in the layout that the array has."""
@@ -53,8 +53,8 @@ class Config:
         key: str,
         value: str | int | float | bool | Sequence[Any] | Mapping[str, Any] | None = None,
         *,
-        toml: str | None = None,
         if_match: str | None = None,
+        toml: str | None = None,
         **how: Unpack[How],
     ) -> Outcome:
         """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array."""

@@ -1,7 +1,8 @@
 """What a project says of itself in its files of settings: pyproject.toml, and those that are written as setup.cfg is.
 
 Invariants:
-- a file of settings is a regular file of the project, and no more of it is read than `LARGEST`;
+- a file of settings is a regular file of the project, and no more of it is read than `LARGEST` bytes; of a lock it is
+  as many as its reader allows;
 - the time that it takes to read one grows with its length, whatever stands in it;
 - what cannot be read is an error of ours that names the file, whatever the reader of the format stumbles over.
 """
@@ -18,7 +19,7 @@ from bae_source.errors import SourceError
 from bae_source.project.files.port import Files
 
 LARGEST = 2_000_000
-"""Bytes of a file of settings; a larger one is refused."""
+"""Bytes of a file of settings; a larger one is refused, and so is a change that would make it larger."""
 
 _ESCAPED = (b"\\u", b"\\U", b"\\x")
 _MOST_PARTS = 100

@@ -3,7 +3,7 @@
     $XDG_CONFIG_HOME/bae-source/settings.toml        ~/.config/bae-source/settings.toml where that names no folder
 
 Invariants:
-- the file is believed only where it and its folder belong to this user and nobody else may write them; a link there is
+- the file is believed only where it and its folder belong to this user and no other may write them; a link there is
   this user's then, and is followed;
 - it is never made or written by us, and no more of it is read than of a project's settings, by the same reader.
 """
@@ -32,11 +32,11 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UserFile(Struct, frozen=True, kw_only=True):
-    """The user's own file of settings.
+    """The settings in the user's own file.
 
     Parameters:
         name: how the file is named in messages.
-        table: what stands in it; nothing where there is no file, or it is not believed.
+        table: all of them; nothing where there is no file, or it is not believed.
         notices: why it is not believed.
     """
 

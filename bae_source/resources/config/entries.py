@@ -1,4 +1,4 @@
-"""Where each statement of a TOML file stands: the headers of its tables, its keys and their values, as spans.
+"""Places of the statements of a TOML file: headers of tables, keys and their values, as spans.
 
     [[tool.mypy.overrides]]          ("tool", "mypy", "overrides", 0)               a header
     module = ["a", "b"]              ("tool", "mypy", "overrides", 0, "module")     a key, with the span of its value
@@ -31,7 +31,6 @@ _INSIDE = re.compile(rf"{_STRING}|#[^\n]*+|[\[{{]|[\]}}]|[^\[\]{{}}\"'#]++", re.
 _BETWEEN = re.compile(r"(?>(?:[ \t\r\n,]++|#[^\n]*+)*)")
 _EQUALS = re.compile(r"[ \t]*+=[ \t]*+")
 _DOT = re.compile(r"[ \t]*+\.[ \t]*+")
-_REST_OF_LINE = re.compile(r"[^\n]*+\n?")
 
 
 class Name(Struct, frozen=True):
@@ -110,6 +109,11 @@ def newline_at(text: str, position: int) -> str:
     return "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
 
 
+def line_end(text: str, position: int) -> int:
+    """Return the end of the line at a position, its line break included."""
+    return text.find("\n", position) + 1 or len(text)
+
+
 def inside(text: str, holder: Entry) -> Scope | None:
     """Return what the value of an entry holds; None where it is no inline table and no array."""
     span = holder.value
@@ -134,7 +138,7 @@ def _statements(text: str) -> Iterator[Entry]:
     while start < len(text):
         position = _BLANK.match(text, start).end()  # type: ignore[union-attr]
         if text[position : position + 1] in ("", "\r", "\n", "#"):
-            start = _line_end(text, position)
+            start = line_end(text, position)
             continue
         value = None
         if text[position] == "[":
@@ -149,7 +153,7 @@ def _statements(text: str) -> Iterator[Entry]:
             places = tuple(Name(span, len(table) + n) for n, (_, span) in enumerate(names))
             value = _value_at(text, _EQUALS.match(text, end).end())  # type: ignore[union-attr]
             end = value.end
-        stop = _line_end(text, end)
+        stop = line_end(text, end)
         yield Entry(path=path, names=places, span=Span(start, stop), value=value, section=section)
         start, count = stop, count + 1
 
@@ -214,7 +218,3 @@ def _pairs(text: str, span: Span, path: Path) -> Iterator[Entry]:
 
 def _between(text: str, position: int) -> int:
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]
-
-
-def _line_end(text: str, position: int) -> int:
-    return _REST_OF_LINE.match(text, position).end()  # type: ignore[union-attr]

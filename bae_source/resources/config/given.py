@@ -11,7 +11,7 @@ Invariants:
 - a call that a refusal offers has been tried on the text of the file.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -21,24 +21,16 @@ from msgspec import Struct
 
 from bae_source.errors import RequestError, ResourceError
 from bae_source.model.call import Call
-from bae_source.model.request import Request, command_of, described, signature, summary
+from bae_source.model.request import command_of, described, signature, summary
 from bae_source.resources.config.document import Document, same
 from bae_source.resources.config.entries import file_scope
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.meaning import made_wrong
+from bae_source.resources.config.opened import Change
 from bae_source.resources.config.written import Written, kind_of, written
 
 Value = str | int | float | bool | list[Any] | dict[str, Any]
-PLAIN = "A text is a string, whatever it looks like."
-Toml = Annotated[
-    str | None,
-    described(
-        'The same as TOML, in place of value: 100, true, ["E", "F"], "text", 1979-05-27; a bare word is a string where '
-        "the key holds one, or where it is no other TOML. The command line reads VALUE so.",
-        seldom=True,
-    ),
-]
-Retype = Annotated[bool, described("Let the value have another type than the one that is there.")]
+PLAIN = "A text is a string, also one like a number."
 
 _WORD = re.compile(r"-*[^\W\d][^\r\n#]*|[./~*@$<>=!^][^\r\n#]*")
 """A text that no other value of TOML begins like."""
@@ -53,22 +45,22 @@ _COLUMN = re.compile(r" \(at [^()]*\)$")
 _LONGEST = 100
 
 
-class Given(Struct, frozen=True, kw_only=True):
-    """A value as a caller gave it.
+class Valued(Change, frozen=True, kw_only=True):
+    """A change with a value."""
 
-    Parameters:
-        kind: the request that it was given to.
-        value: as it is; None where it is left out.
-        toml: as TOML writes it; None where it is left out.
-    """
-
-    kind: type[Request]
-    value: Value | None
-    toml: str | None
+    value: Annotated[Value | None, described(f"The value. {PLAIN}", placed=True)] = None
+    toml: Annotated[
+        str | None,
+        described(
+            'The same as TOML, in place of value: 100, true, ["E", "F"], "text", 1979-05-27. A text that is none is a '
+            "string if it is a bare word, or if the key or its items are strings. The command line reads VALUE so.",
+            seldom=True,
+        ),
+    ] = None
 
     @property
-    def is_there(self) -> bool:
-        """Whether there is a value.
+    def has_value(self) -> bool:
+        """True where there is a value.
 
         Raises:
             RequestError: `invalid_arguments` for two.
@@ -79,8 +71,14 @@ class Given(Struct, frozen=True, kw_only=True):
 
     def wrong(self, reason: str) -> RequestError:
         """Return the refusal of a call."""
-        hints = [f"{signature(self.kind)}: {summary(self.kind)}"]
-        return RequestError("invalid_arguments", f"{self.kind.verb} was called wrongly: {reason}.", hints=hints)
+        hints = [f"{signature(type(self))}: {summary(type(self))}"]
+        return RequestError("invalid_arguments", f"{self.verb} was called wrongly: {reason}.", hints=hints)
+
+
+class Writing(Valued, frozen=True, kw_only=True):
+    """A change that writes a value."""
+
+    retype: Annotated[bool, described("Let the value have another type than the one that is there.")] = False
 
 
 def as_toml(text: str) -> Written:
@@ -105,17 +103,16 @@ def as_toml(text: str) -> Written:
     return Written(inner, found["_"])
 
 
-def value_for(document: Document, path: Path, given: Given, *, is_item: bool = False, retype: bool = False) -> Written:
+def value_for(document: Document, path: Path, given: Writing, *, is_item: bool = False) -> Written:
     """Return a value for a key, as a caller gave it.
 
     Parameters:
         is_item: whether it becomes an item of the array at the key.
-        retype: whether it may have another type than what is there.
 
     Raises:
         RequestError: `invalid_arguments` if it is no value, or of another type.
     """
-    if not given.is_there:
+    if not given.has_value:
         raise given.wrong("value is missing")
     beside = _beside(document, path, is_item=is_item)
 
@@ -135,14 +132,14 @@ def value_for(document: Document, path: Path, given: Given, *, is_item: bool = F
     else:
         value = _read(given.toml, calls, may_be_word=bool(beside) and all(isinstance(each, str) for each in beside))
         is_number = not is_item and bool(beside) and isinstance(beside[0], float)
-        if not is_number and not retype and fits(value) and (lost := _lost(value.text)):
+        if not is_number and not given.retype and fits(value) and (lost := _lost(value.text)):
             raise _not_as_written(value, lost, calls)
-    if not (retype or fits(value)):
+    if not (given.retype or fits(value)):
         raise _other_type(value, sorted({kind_of(each) for each in beside}), calls, is_item=is_item)
     return value
 
 
-def equal_to(document: Document, path: Path, given: Given) -> list[int]:
+def equal_to(document: Document, path: Path, given: Valued) -> list[int]:
     """Return the numbers of the items of an array that are equal to a value, as a caller gave it.
 
     Raises:
@@ -174,7 +171,7 @@ class _Calls(Struct, frozen=True, kw_only=True):
         may_go: whether there is a key that can be removed in place of having no value.
     """
 
-    given: Given
+    given: Valued
     path: Path
     fits: Callable[[Written], bool]
     works: Callable[[Written], bool]
@@ -195,7 +192,7 @@ class _Calls(Struct, frozen=True, kw_only=True):
         """Return a call with a value, which the command line takes by its place, as TOML."""
         import shlex  # 5 ms, which most calls need not
 
-        command, key = command_of(self.given.kind), written_key(self.path)
+        command, key = command_of(type(self.given)), written_key(self.path)
         retype = not self.fits(value)
         words = [*(["--"] if value.text.startswith("-") else []), key, value.text]
         line = f"{command} {shlex.join([*(['--retype'] if retype else []), *words])}"
@@ -283,7 +280,7 @@ def _not_as_written(value: Written, lost: Mapping[str, str], calls: _Calls) -> R
     number, back = next(each for each in lost.items() if each[0] != each[1])
     return RequestError(
         "invalid_arguments",
-        f"{number} is the number {back} to whoever reads it; nothing was changed.",
+        f"{number} is a number, which reads back as {back}; nothing was changed.",
         hints=calls.offered(
             (_with_each(value, {one: f'"{one}"' for one in lost}), "writes a string"),
             (_with_each(value, lost), "writes the number"),

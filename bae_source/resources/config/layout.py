@@ -18,11 +18,11 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bae_source.model.span import Span
 from bae_source.resources.config.arrays import Splices
-from bae_source.resources.config.entries import BOM, Entry, Scope, newline_at
+from bae_source.resources.config.entries import BOM, Entry, Scope, line_end, newline_at
 from bae_source.resources.config.key import Path, header_of, written_name
 
 _COMMENTS = re.compile(r"(?>(?:[ \t]*#[^\n]*(?:\n|\Z))*)")
@@ -39,15 +39,14 @@ def with_key(text: str, scope: Scope, path: Path, value: str) -> Splices:
         scope: the file's.
         value: as TOML writes it.
     """
-    for depth in range(len(path) - 1, -1, -1):
-        if depth == 0 or scope.below(path[:depth]):
-            break
+    depth = next(depth for depth in range(len(path) - 1, -1, -1) if not depth or scope.below(path[:depth]))
     parent, rest = path[:depth], path[depth:]
     below = scope.below(parent)
     header = next((each for each in below if each.path == parent and each.value is None), None)
     dotted = [each for each in below if each.value is not None and len(_table_of(scope, each)) < depth]
     if len(rest) > 1 and not dotted:
-        return _table(text, scope, path, value)
+        pair = (written_name(str(path[-1])), value)
+        return with_table(text, scope, parent, f"[{header_of(path[:-1])}]", [pair])
     if not parent:
         return _at_top(text, scope, path, value)
     if header is not None:
@@ -77,7 +76,7 @@ def with_table(text: str, scope: Scope, path: Path, header: str, pairs: Sequence
     if last is not None and (around := _header_of(scope, last)) is not None and around in below:
         last = around
     end = _with_comments(text, _extent(text, scope, last).end) if last else len(text.rstrip(" \t\r\n"))
-    end = end if below else _next_line(text, end)
+    end = end if below else line_end(text, end)
     is_close = end < len(text) and not _BLANK.match(text, end)  # to the next table, as all may be
     return _inserted(text, end, lines if is_close else ["", *lines])
 
@@ -124,13 +123,6 @@ def without_entries(text: str, scope: Scope, gone: Sequence[Entry]) -> Splices:
             start -= len(newline_at(text, start)) if text[:start].endswith("\n") else 0
         splices.append((Span(start, end), ""))
     return splices
-
-
-def _table(text: str, scope: Scope, path: Path, value: str) -> Splices:
-    """Put a new table behind the last one that shares the most with its way."""
-    name = written_name(str(path[-1]))
-    depth = next(depth for depth in range(len(path), -1, -1) if not depth or scope.below(path[:depth]))
-    return with_table(text, scope, path[:depth], f"[{header_of(path[:-1])}]", [(name, value)])
 
 
 def _at_top(text: str, scope: Scope, path: Path, value: str) -> Splices:
@@ -236,18 +228,18 @@ def _table_of(scope: Scope, entry: Entry) -> Path:
 
 def _above(text: str, position: int) -> int:
     """Return the start of the comments right above a line."""
-    while position > _top(text):
-        start = text.rfind("\n", 0, position - 1) + 1
-        if not text[start:position].lstrip(f"{BOM} \t").startswith("#"):
-            break
-        position = max(start, _top(text))
-    return position
+    return _up(text, position, lambda line: line.lstrip(" \t").startswith("#"))
 
 
 def _blanks_above(text: str, position: int) -> int:
+    return _up(text, position, lambda line: not line.strip())
+
+
+def _up(text: str, position: int, goes: Callable[[str], bool]) -> int:
+    """Return the start of the lines right above a position with which it goes."""
     while position > _top(text):
         start = max(text.rfind("\n", 0, position - 1) + 1, _top(text))
-        if text[start:position].strip():
+        if not goes(text[start:position]):
             break
         position = start
     return position
@@ -255,8 +247,3 @@ def _blanks_above(text: str, position: int) -> int:
 
 def _top(text: str) -> int:
     return len(BOM) if text.startswith(BOM) else 0
-
-
-def _next_line(text: str, position: int) -> int:
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end + 1

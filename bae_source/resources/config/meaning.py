@@ -20,6 +20,8 @@ from msgspec import Struct
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.written import kind_of
 
+STANDARD = ("project", "build-system", "dependency-groups", "tool")
+"""The tables that a file has at its top; all others are kept free by PEP 518."""
 _LONGEST = 2_000
 """Characters of a requirement or a version; none is as long."""
 _SHOWN = 80
@@ -36,11 +38,11 @@ class Problem(Struct, frozen=True):
     """Something that is wrong.
 
     Parameters:
-        told: what it is, as a clause; without numbers of items, which change with others.
+        text: a clause that names it; without numbers of items, which change with others.
         refuses: whether a change that makes it is refused; else it is said, and mended by another change.
     """
 
-    told: str
+    text: str
     refuses: bool = True
 
 
@@ -61,8 +63,8 @@ def problems(data: Mapping[str, Any]) -> list[Problem]:
 
 def made_wrong(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong after a change, and was not before it."""
-    known = {each.told for each in problems(before)}
-    return [each for each in problems(after) if each.told not in known]
+    known = {each.text for each in problems(before)}
+    return [each for each in problems(after) if each.text not in known]
 
 
 def _section(name: str, value: Any, check: Callable[[Mapping[str, Any]], Iterable[Problem]]) -> Iterable[Problem]:
@@ -153,16 +155,18 @@ def _circles(table: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[Pro
 
 
 Check = Callable[[Path, Any], Iterator[Problem]]
+Text = Callable[[str], str | None]
+"""Returns the reason why a text is wrong."""
 
 
-def _text(path: Path, value: Any, check: Callable[[str], str | None], what: str = "") -> Iterator[Problem]:
+def _text(path: Path, value: Any, check: Text, what: str = "") -> Iterator[Problem]:
     if not isinstance(value, str):
         yield _no("a string", path, value, what)
     elif reason := check(value):
         yield Problem(f"{what}{written_key(path)} {reason}: {value[:_SHOWN]!r}")
 
 
-def _items(path: Path, value: Any, check: Callable[[str], str | None]) -> Iterator[Problem]:
+def _items(path: Path, value: Any, check: Text) -> Iterator[Problem]:
     if not isinstance(value, list):
         yield _no("an array", path, value)
         return
@@ -170,49 +174,30 @@ def _items(path: Path, value: Any, check: Callable[[str], str | None]) -> Iterat
         yield from _text(path, each, check, "an item of ")
 
 
-def _texts(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _items(path, value, _anything)
+def _each(check: Text) -> Check:
+    return lambda path, value: _items(path, value, check)
 
 
-def _requirements(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _items(path, value, _requirement)
+def _table_of(check: Check, *, are_names: bool = False) -> Check:
+    """Return the check of a table whose values have one each."""
 
+    def checked(path: Path, value: Any) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            yield _no("a table", path, value)
+            return
+        for name, each in value.items():
+            if are_names:
+                yield from _named((*path, name), name)
+            yield from check((*path, name), each)
 
-def _table_of(path: Path, value: Any, check: Check, *, names: bool = False) -> Iterator[Problem]:
-    if not isinstance(value, dict):
-        yield _no("a table", path, value)
-        return
-    for name, each in value.items():
-        if names:
-            yield from _named((*path, name), name)
-        yield from check((*path, name), each)
-
-
-def _extras(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _requirements, names=True)
-
-
-def _map(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _plain)
-
-
-def _scripts(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _checked(_script))
-
-
-def _points(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _checked(_entry))
+    return checked
 
 
 def _entry_points(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _table_of(path, value, _points)
+    yield from _table_of(_points)(path, value)
     own = {"console_scripts": "scripts", "gui_scripts": "gui-scripts"}
     for name in own.keys() & value.keys() if isinstance(value, dict) else ():
         yield Problem(f"project.entry-points.{name} belongs into project.{own[name]}")
-
-
-def _plain(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _text(path, value, _anything)
 
 
 def _people(path: Path, value: Any) -> Iterator[Problem]:
@@ -242,15 +227,7 @@ def _license(path: Path, value: Any) -> Iterator[Problem]:
     yield from _file_or_text(path, value) if isinstance(value, dict) else _text(path, value, _expression)
 
 
-def _license_files(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _items(path, value, _pattern)
-
-
-def _dynamic(path: Path, value: Any) -> Iterator[Problem]:
-    yield from _items(path, value, _may_be_dynamic)
-
-
-def _checked(check: Callable[[str], str | None]) -> Check:
+def _checked(check: Text) -> Check:
     return lambda path, value: _text(path, value, check)
 
 
@@ -263,48 +240,36 @@ def _project_name(text: str) -> str | None:
 
 
 def _version(text: str) -> str | None:
-    from packaging.version import InvalidVersion, Version  # 40 ms with what it brings, as below
+    from packaging.version import Version  # 40 ms with what it brings, as below
 
-    try:
-        Version(text[: _LONGEST + 1])
-    except (InvalidVersion, ValueError):
-        return "is no version (PEP 440)"
-    return None if len(text) <= _LONGEST else "is too long"
+    return _unread(text, Version, "is no version (PEP 440)")
 
 
 def _specifiers(text: str) -> str | None:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.specifiers import SpecifierSet
 
-    if len(text) > _LONGEST:
-        return "is too long"
-    try:
-        SpecifierSet(text)
-    except (InvalidSpecifier, ValueError):
-        return "is no set of version specifiers"
-    return None
+    return _unread(text, SpecifierSet, "is no set of version specifiers")
 
 
 def _requirement(text: str) -> str | None:
-    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.requirements import Requirement
 
-    if len(text) > _LONGEST:
-        return "is too long"
-    try:
-        Requirement(text)
-    except (InvalidRequirement, ValueError):
-        return "is no requirement (PEP 508)"
-    return None
+    return _unread(text, Requirement, "is no requirement (PEP 508)")
 
 
 def _expression(text: str) -> str | None:
-    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+    from packaging.licenses import canonicalize_license_expression
 
+    return _unread(text, canonicalize_license_expression, "is no SPDX license expression (PEP 639)")
+
+
+def _unread(text: str, read: Callable[[str], object], reason: str) -> str | None:
     if len(text) > _LONGEST:
         return "is too long"
     try:
-        canonicalize_license_expression(text)
-    except (InvalidLicenseExpression, ValueError):
-        return "is no SPDX license expression (PEP 639)"
+        read(text)
+    except ValueError:  # of which the errors of packaging are
+        return reason
     return None
 
 
@@ -359,6 +324,9 @@ def _close(name: str) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
+_plain = _checked(_anything)
+_texts, _requirements = _each(_anything), _each(_requirement)
+_scripts, _points = _table_of(_checked(_script)), _table_of(_checked(_entry))
 _KEYS: Mapping[str, Check] = {
     "name": _checked(_project_name),
     "version": _checked(_version),
@@ -366,19 +334,19 @@ _KEYS: Mapping[str, Check] = {
     "readme": _readme,
     "requires-python": _checked(_specifiers),
     "license": _license,
-    "license-files": _license_files,
+    "license-files": _each(_pattern),
     "authors": _people,
     "maintainers": _people,
     "keywords": _texts,
     "classifiers": _texts,
-    "urls": _map,
+    "urls": _table_of(_plain),
     "scripts": _scripts,
     "gui-scripts": _scripts,
     "entry-points": _entry_points,
     "dependencies": _requirements,
-    "optional-dependencies": _extras,
+    "optional-dependencies": _table_of(_requirements, are_names=True),
     "import-names": _texts,
     "import-namespaces": _texts,
-    "dynamic": _dynamic,
+    "dynamic": _each(_may_be_dynamic),
 }
-"""What each key of [project] is judged by."""
+"""The checks of the keys of [project]."""

@@ -1,13 +1,14 @@
-"""The pyproject.toml of a project, opened to be read or changed, and the plan of a change of it.
+"""The pyproject.toml of a project, opened to be read or changed, and the plan of its change.
 
 Invariants:
 - `[tool.bae-source]` is never changed from here, however it is spelt: the engine's own settings are a person's;
 - what was wrong in the file before refuses nothing, and what a change makes wrong is refused.
 """
 
-from __future__ import annotations
+# Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from msgspec import Struct
 
@@ -15,8 +16,9 @@ from bae_source.errors import LookupFailed, Refused
 from bae_source.model.changeset import between, digest
 from bae_source.model.outcome import ETAG, PREVIEW, Notice
 from bae_source.model.plan import Plan
+from bae_source.model.request import Effect, Request, described
 from bae_source.model.text import counted
-from bae_source.project.files.settings import LARGEST, content_of, parsed_toml, table
+from bae_source.project.files.settings import content_of, table
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME, Document, same
 from bae_source.resources.config.key import Path, path_of, written_key
@@ -24,7 +26,7 @@ from bae_source.resources.config.meaning import Problem, made_wrong, problems
 
 _OURS = ("tool", "bae-source")
 _ADDRESS = f":{NAME}"
-_MOST_TOLD = 5
+_MOST_LISTED = 5
 
 
 class Opened(Struct, frozen=True, kw_only=True):
@@ -70,48 +72,60 @@ def opened(workspace: Workspace) -> Opened:
             f"The project has no {NAME}.",
             hints=[f"Write {_ADDRESS} first."],
         )
-    parsed_toml(content, NAME)
-    return Opened(content=content, document=Document(content.decode()))
+    return Opened(content=content, document=Document(content.decode("utf-8", "surrogateescape")))
 
 
-def planned(
-    workspace: Workspace, key: str, if_match: str | None, change: Callable[[Document, Path], tuple[str, str]]
-) -> Plan:
-    """Plan a change of a key.
+class Change(Request, frozen=True, kw_only=True):
+    """A change of a key of the project's pyproject.toml."""
 
-    Parameters:
-        if_match: the etag of the key, of a table around it or of the file, as the caller has seen it.
-        change: returns the new text of the file, and what is done in a sentence.
+    family: ClassVar[str] = "config"
+    effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "change"
+    idempotent: ClassVar[bool] = True
 
-    Raises:
-        Refused: `forbidden` for our own settings, `stale`, `unsafe_change` for what would make the file wrong.
-        ResourceError: what `change` and `opened` raise.
-    """
-    file, path = opened(workspace), path_of(key)
-    _check_seen(file, path, if_match)
-    if path[:2] == _OURS:
-        raise _not_ours()
-    text, summary = change(file.document, path)
-    after = text.encode()
-    if len(after) > LARGEST:
-        raise Refused(
-            "unsafe_change",
-            f"With this change {NAME} would have more than {LARGEST:,} bytes, and could not be read as settings",
-            unchanged=True,
-            hints=["Give a shorter value."],
+    key: Annotated[
+        str,
+        described(
+            "The way to it, such as tool.ruff.line-length; items have numbers (tool.mypy.overrides[0].module), and "
+            'parts with other signs quotes (tool."a.b").',
+            min_length=1,
+        ),
+    ]
+    if_match: Annotated[
+        str | None, described("Etag of the key, a section around it, or the file; config read gives it.")
+    ] = None
+
+    def changed(self, document: Document, path: Path) -> tuple[str, str]:
+        """Return the new text of the file, and a sentence on the change."""
+        raise NotImplementedError
+
+    def plan(self, workspace: Workspace) -> Plan:
+        """Plan the change.
+
+        Raises:
+            RequestError: `invalid_arguments` for what is no key, no value or name for it, or a value of another type.
+            LookupFailed: `symbol_not_found` for what is not there; `ambiguous_symbol` for one of several items.
+            Refused: `forbidden` for our own settings, `stale`, `name_collision`; `unsafe_change` for what would make
+                the file wrong.
+            SourceError: `syntax_invalid` if the file does not parse; `not_lossless`.
+        """
+        file, path = opened(workspace), path_of(self.key)
+        _check_seen(file, path, self.if_match)
+        if path[:2] == _OURS:
+            raise _not_ours()
+        text, summary = self.changed(file.document, path)
+        later = Document(text)
+        ours = [table(each.data, "tool").get(_OURS[1]) for each in (file.document, later)]
+        if not same(*ours):
+            raise _not_ours()
+        return Plan(
+            changes=between({NAME: file.content}, {NAME: text.encode()}),
+            changed=(_ADDRESS,),
+            seen=(file.etag_of(path),),
+            modules=(),
+            warnings=tuple(_judged(file.document, later)),
+            summary=summary,
         )
-    later = Document(text)
-    ours = [table(each.data, "tool").get(_OURS[1]) for each in (file.document, later)]
-    if not same(*ours):
-        raise _not_ours()
-    return Plan(
-        changes=between({NAME: file.content}, {NAME: after}),
-        changed=(_ADDRESS,),
-        seen=(file.etag_of(path),),
-        modules=(),
-        warnings=tuple(_judged(file.document, later)),
-        summary=summary,
-    )
 
 
 def _check_seen(file: Opened, path: Path, if_match: str | None) -> None:
@@ -142,21 +156,22 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
     if wrong := [each for each in new if each.refuses]:
         raise Refused(
             "unsafe_change",
-            f"With this change {_listed(wrong)}",
+            f"With this change {clauses(wrong)}",
             unchanged=True,
             hints=["Give another value, or make the changes that belong together in another order."],
-            details={"problems": [each.told for each in wrong]},
+            details={"problems": [each.text for each in wrong]},
         )
     if new:
-        yield Notice("settings_incomplete", f"{NAME}: {_listed(new)}")
+        yield Notice("settings_incomplete", f"{NAME}: {clauses(new)}")
     if old := [each for each in problems(after.data) if each not in new]:
-        yield Notice("settings_invalid", f"Wrong before, and left as it is: {_listed(old)}")
+        yield Notice("settings_invalid", f"Wrong before, and left as it is: {clauses(old)}")
 
 
-def _listed(found: list[Problem]) -> str:
-    more = len(found) - _MOST_TOLD
+def clauses(found: list[Problem]) -> str:
+    """Return problems in a sentence, the first ones by name."""
+    more = len(found) - _MOST_LISTED
     rest = f"; and {counted(more, 'more problem')}" if more > 0 else ""
-    return f"{'; '.join(each.told for each in found[:_MOST_TOLD])}{rest}."
+    return f"{'; '.join(each.text for each in found[:_MOST_LISTED])}{rest}."
 
 
 def _not_ours() -> Refused:

@@ -1,4 +1,4 @@
-"""Read the sections of pyproject.toml, and what they hold."""
+"""Read the sections of pyproject.toml, their keys and values."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
@@ -16,7 +16,7 @@ from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME
 from bae_source.resources.config.key import written_key
 from bae_source.resources.config.meaning import problems
-from bae_source.resources.config.opened import Opened, opened
+from bae_source.resources.config.opened import Opened, clauses, opened
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -105,8 +105,8 @@ def _listed(file: Opened) -> Outcome:
     """Answer with a line for each section."""
     found = tuple(_sections(file))
     lines = [f"{each.section or '(no section)'}: {counted(each.keys, 'key')} (line {each.line})" for each in found]
-    wrong = [each.told for each in problems(file.document.data)]
-    notices = [Notice("settings_invalid", f"Wrong in it: {'; '.join(wrong[:5])}.")] if wrong else []
+    wrong = problems(file.document.data)
+    notices = [Notice("settings_invalid", f"Wrong in it: {clauses(wrong)}")] if wrong else []
     return Outcome(
         status="answer",
         text="\n".join([f"{NAME}: {counted(len(found), 'section')}.", *lines]),

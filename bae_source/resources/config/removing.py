@@ -5,17 +5,14 @@
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
-from bae_source.model.plan import Plan
-from bae_source.model.request import Effect, Request, described
-from bae_source.project.workspace import Workspace
+from bae_source.model.request import Effect, described
 from bae_source.resources.config.document import Document
-from bae_source.resources.config.given import PLAIN, Given, Toml, Value, equal_to
+from bae_source.resources.config.given import PLAIN, Value, Valued, equal_to
 from bae_source.resources.config.key import Path, path_of, written_key
-from bae_source.resources.config.opened import planned
-from bae_source.resources.config.setting import IfMatch, Key
+from bae_source.resources.config.opened import Change
 
 
-class ConfigRemove(Request, frozen=True, kw_only=True):
+class ConfigRemove(Valued, frozen=True, kw_only=True):
     """Remove a key of pyproject.toml, a section with all that is in it, or an item of an array.
 
     A section whose last key goes stays, with its header: some tools are switched on by that. A key that the standards
@@ -23,9 +20,7 @@ class ConfigRemove(Request, frozen=True, kw_only=True):
     """
 
     verb: ClassVar[str] = "config_remove"
-    family: ClassVar[str] = "config"
     effect: ClassVar[Effect] = Effect.DESTROYS
-    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it to take a setting, a section or one item back."
     examples: ClassVar[tuple[str, ...]] = (
         "config remove tool.ruff.line-length",
@@ -33,31 +28,16 @@ class ConfigRemove(Request, frozen=True, kw_only=True):
         "config remove project.classifiers 'Typing :: Typed'",
         "config remove 'tool.mypy.overrides[1]'",
     )
-    idempotent: ClassVar[bool] = True
 
-    key: Key
     value: Annotated[
         Value | None, described(f"The item of the array that is to go; the whole key if left out. {PLAIN}", placed=True)
     ] = None
-    toml: Toml = None
-    if_match: IfMatch = None
 
-    def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change.
-
-        Raises:
-            RequestError: `invalid_arguments` for what is no key or no value, or if the key has no items.
-            LookupFailed: `symbol_not_found` if there is no such key or item; `ambiguous_symbol` for one of several.
-            Refused: `forbidden`, `stale`, `unsafe_change`.
-            SourceError: `syntax_invalid` if the file does not parse; `not_lossless`.
-        """
-        return planned(workspace, self.key, self.if_match, self._remove)
-
-    def _remove(self, document: Document, path: Path) -> tuple[str, str]:
-        given = Given(kind=type(self), value=self.value, toml=self.toml)
-        if not given.is_there:
+    def changed(self, document: Document, path: Path) -> tuple[str, str]:
+        """Return the new text of the file, and a sentence on the change."""
+        if not self.has_value:
             return document.remove(path), f"Removed {written_key(path)}."
-        found, key = equal_to(document, path, given), written_key(path)
+        found, key = equal_to(document, path, self), written_key(path)
         if not found:
             raise LookupFailed(
                 "symbol_not_found",
@@ -75,36 +55,20 @@ class ConfigRemove(Request, frozen=True, kw_only=True):
         return document.remove_item(path, found[0]), f"Removed an item of {key}."
 
 
-class ConfigRename(Request, frozen=True, kw_only=True):
+class ConfigRename(Change, frozen=True, kw_only=True):
     """Give a key or a section of pyproject.toml another name; it stays where it is, with its value and comments."""
 
     verb: ClassVar[str] = "config_rename"
-    family: ClassVar[str] = "config"
-    effect: ClassVar[Effect] = Effect.WRITES
-    runner: ClassVar[str] = "change"
     when: ClassVar[str] = "Use it when a tool calls a setting otherwise now."
     examples: ClassVar[tuple[str, ...]] = (
         "config rename tool.ruff.select extend-select",
         "config rename project.optional-dependencies.dev test",
     )
-    idempotent: ClassVar[bool] = True
 
-    key: Key
     new_name: Annotated[str, described("Its new name: one part, in quotes if it has other signs.", min_length=1)]
-    if_match: IfMatch = None
 
-    def plan(self, workspace: Workspace) -> Plan:
-        """Plan the change.
-
-        Raises:
-            RequestError: `invalid_arguments` for what is no key, or no name of one part.
-            LookupFailed: `symbol_not_found` if there is no such key.
-            Refused: `name_collision`, `forbidden`, `stale`, `unsafe_change`.
-            SourceError: `syntax_invalid` if the file does not parse; `not_lossless`.
-        """
-        return planned(workspace, self.key, self.if_match, self._rename)
-
-    def _rename(self, document: Document, path: Path) -> tuple[str, str]:
+    def changed(self, document: Document, path: Path) -> tuple[str, str]:
+        """Return the new text of the file, and a sentence on the change."""
         text = document.rename(path, self.new_name)
         if text == document.text:
             return text, f"{written_key(path)} is called so already."

@@ -138,3 +138,33 @@ def test_a_byte_order_mark_stays(tmp_path: Path) -> None:
     assert called(root, "config", "set", "tool.ruff.line-length", "90").status == 0
     changed = (root / "pyproject.toml").read_bytes().decode()
     assert changed == "\ufeff" + SETTINGS.replace("\n", "\r\n").replace("100", "90")
+
+
+@pytest.mark.parametrize(
+    ("words", "candidate"),
+    [
+        (("set", "version", "2"), "project.version"),
+        (("set", "ruff.line-length", "88"), "tool.ruff.line-length"),
+        (("set", "ruff.lint.preview", "true"), "tool.ruff.lint.preview"),
+        (("set", '"version"', "2"), "project.version"),
+        (("set", "module", "b"), "tool.mypy.overrides[0].module"),
+        (("add", "dependencies", "rich"), "project.dependencies"),
+        (("add", "optional-dependencies.docs", "sphinx"), "project.optional-dependencies.docs"),
+    ],
+)
+def test_a_key_that_stands_further_in_is_not_made_at_the_top(
+    tmp_path: Path, words: tuple[str, ...], candidate: str
+) -> None:
+    root = made(tmp_path / "project")
+    answer = called(root, "config", *words)
+    assert (answer.status, (root / "pyproject.toml").read_text()) == (3, SETTINGS), answer.said
+    assert answer.said.partition("candidates:\n")[2].split()[0] == candidate
+    verb, _, value = words
+    value = f'"{value}"' if verb == "set" and candidate == "project.version" else value
+    assert called(root, "config", verb, candidate, value).status == 0
+
+
+def test_a_table_of_the_standards_and_a_new_name_are_made_at_the_top(tmp_path: Path) -> None:
+    root = made(tmp_path / "project", '[tool.x]\nproject = 1\n"build-system" = 2\n')
+    for key in ("project.name", "build-system.build-backend", "other.name", "name.of-a-string"):
+        assert called(root, "config", "set", key, "demo").status == 0, key

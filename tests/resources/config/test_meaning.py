@@ -52,7 +52,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_what_is_wrong_is_said(text: str) -> None:
-    assert [each.told for each in problems(tomllib.loads(text))] == [WRONG[text]]
+    assert [each.text for each in problems(tomllib.loads(text))] == [WRONG[text]]
 
 
 def test_what_is_right_says_nothing() -> None:
