@@ -33,6 +33,8 @@ from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
+_OF_THE_WHOLE = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why")
+"""Parameters of the context that are for the commit."""
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]
 Recover = Callable[[], tuple[Notice, ...]]
@@ -72,11 +74,14 @@ class Draft:
 
         Raises:
             HistoryError: `handle_expired` after the end of the transaction.
-            RequestError: `unknown_operation` for what can be no part of a transaction.
+            RequestError: `unknown_operation` for what can be no part of a transaction, `invalid_arguments` for a change
+                that says how the commit is judged and made.
             ResourceError: what the request itself raises; the draft is as before then.
         """
         self._check_open()
         asked, context = parse(type(asked), as_mapping(asked)), checked(context)
+        if asked.effect is not Effect.READS:
+            _check_same_for_all(context)
         return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
 
     def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
@@ -192,3 +197,13 @@ class Draft:
             raise HistoryError(
                 "handle_expired", "The transaction has ended.", hints=["Begin another one: transaction(why)."]
             )
+
+
+def _check_same_for_all(context: Context) -> None:
+    usual = Context()
+    if names := [name for name in _OF_THE_WHOLE if getattr(context, name) != getattr(usual, name)]:
+        raise RequestError(
+            "invalid_arguments",
+            f"{', '.join(names)} is said once, for the whole transaction.",
+            hints=["Give it to what commits: do, transaction(…), or commit."],
+        )

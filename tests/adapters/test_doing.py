@@ -153,8 +153,8 @@ def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Pa
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("edit m.f --old LIMIT --new 2 --dry-run", "the same for all of them"),
-        ("edit m.f --old LIMIT --new 2 --verify tests", "the same for all of them"),
+        ("edit m.f --old LIMIT --new 2 --dry-run", "said once, for the whole transaction"),
+        ("edit m.f --old LIMIT --new 2 --verify tests", "said once, for the whole transaction"),
         ("edit m.f --old LIMIT --new 2 --root /", "The project is the same"),
         ("undo", "is no part of a transaction"),
         ("edit m.f --odl LIMIT", "nrecognized"),

@@ -190,13 +190,6 @@ class _Doing:
             )
         if asked.effect is Effect.READS and self._handle is None:
             return self._service.run(asked, context)
-        usual = Context(who=context.who, budget=context.budget, cursor=context.cursor, quiet=context.quiet)
-        if asked.effect is not Effect.READS and context != usual:
-            raise RequestError(
-                "invalid_arguments",
-                "How changes are judged and made is the same for all of them.",
-                hints=["Give --dry-run, --verify, --why and the like to do."],
-            )
         if self._handle is None:
             self._handle = self._service.keeping.begin(self._context.why or "")
         return self._service.keeping.run(self._handle, asked, context)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.python.methods import around, made_of, named, valued
+from bae_source.adapters.python.methods import made_of, named, valued
 from bae_source.adapters.python.verbs import CodeVerbs
-from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
-from bae_source.model.request import Effect, Request
+from bae_source.model.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,12 +84,5 @@ class Transaction(CodeVerbs):
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call in the transaction."""
-        changes = kind.effect is not Effect.READS
-        if how := [each.name for each in around(kind) if changes and each.name in given]:
-            raise RequestError(
-                "invalid_arguments",
-                f"{', '.join(how)} is said once, for the whole transaction.",
-                hints=["Give it to transaction()."],
-            )
         asked, context = made_of(kind, placed, given, Context(who=self._context.who, calls="python"), {})
         return valued(asked, self._draft.run(asked, context))

@@ -366,6 +366,20 @@ def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(here:
         assert caught.value.code == "invalid_arguments"
 
 
+@pytest.mark.parametrize("how", [{"dry_run": True}, {"verify": ("tests",)}, {"tidy": True}, {"why": "alone"}])
+def test_a_change_in_a_transaction_cannot_say_how_the_commit_is_made(
+    here: Here, root: Path, how: dict[str, Any]
+) -> None:
+    before = contents(root)
+    name = next(iter(how))
+    tx = here.names["source"].transaction()
+    with tx, pytest.raises(RequestError, match=rf"{name} is said once, for the whole transaction"):
+        tx.edit("app.client.limit", "limit = 4", **how)
+    assert tx.outcome is not None
+    assert tx.outcome.status == "unchanged"
+    assert contents(root) == before
+
+
 def test_what_is_changed_in_a_transaction_is_made_at_its_end(tmp_path: Path) -> None:
     project, told = built(tmp_path), []
     names = Namespace(Service(project), lambda event: told.append(event.line), who="me").names
