@@ -24,6 +24,40 @@ def _told(text: str, example: object, **constraints: Any) -> Meta:
     return Meta(description=text, examples=[example], **constraints)
 
 
+Preset = Literal["open", "review", "read-only"]
+Level = Literal["low", "medium", "high"]
+
+
+class ChangeRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of names, by what becomes of a change of them; where several fit, the strictest counts."""
+
+    allow: tuple[str, ...] = ()
+    approve: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class ReadRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of names that may be read, and that may not, which counts for more."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class CallerPolicy(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
+    """A policy for some callers, beside that for all of them."""
+
+    preset: Preset = "open"
+    change: ChangeRules = ChangeRules()
+    read: ReadRules = ReadRules()
+    approve_risk: Level | None = None
+
+
+class PolicyTable(CallerPolicy, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A policy: what may be read and changed at once, what waits for a person, and what is refused."""
+
+    callers: dict[str, CallerPolicy] = {}
+
+
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     """The settings, all optional; their names have hyphens for underscores."""
 
@@ -71,6 +105,17 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
         str | None,
         _told("The folder in the project whose files are its logs, for `logs list` and `logs read`.", "var/log"),
     ] = None
+    policy: Annotated[
+        PolicyTable,
+        _told(
+            "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
+            "No request changes it.",
+            {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
+        ),
+    ] = PolicyTable()
+    proposal_days: Annotated[
+        float, _told("After how many days a change that waits for a person expires.", 14, gt=0, le=3650)
+    ] = 14
 
 
 class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -79,6 +124,22 @@ class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
     logs: Annotated[
         tuple[str, ...],
         _told("Folders anywhere whose files are logs, too, in every project; each an absolute path.", ["/var/log/app"]),
+    ] = ()
+    policy: Annotated[
+        PolicyTable,
+        _told(
+            "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
+            "Of this one and a project's, the stricter counts.",
+            {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
+        ),
+    ] = PolicyTable()
+    notify: Annotated[
+        tuple[str, ...],
+        _told(
+            "A program with its arguments that is run when a change begins to wait for a person, with facts on it as "
+            "JSON on its standard input.",
+            ["notify-send", "A change waits for you"],
+        ),
     ] = ()
 
 
