@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.applying import changes_of
+from bae_source.engine.approving.gate import Gate, Verdict
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.lock_files import locked, shown
 from bae_source.engine.operations import Exporting, Operation, Untangling
@@ -42,6 +44,7 @@ from bae_source.syntax.text.source import Source
 from bae_source.system.clock import nanoseconds
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.proposing import Proposing
     from bae_source.engine.installing import InEnvironment
     from bae_source.engine.making import Making
     from bae_source.history.record.history import History as Store
@@ -101,6 +104,7 @@ class Changing:
         self._undo = undo
         self._progress = progress
         self._installs = False
+        self.gate = Gate(root, environment)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -151,7 +155,8 @@ class Changing:
             if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
+            requests = changes_of(asked)  # type: ignore[arg-type]
+            return self.commit(made, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
                 raise
@@ -265,6 +270,7 @@ class Changing:
         workspace: Workspace,
         context: Context,
         asked: dict[str, Any],
+        requests: tuple[dict[str, Any], ...],
         *,
         verb: str,
         kind: Literal["change", "undo", "redo"] = "change",
@@ -275,6 +281,7 @@ class Changing:
 
         Parameters:
             asked: the fields of the request, for the history.
+            requests: the change as `apply` takes it, by which it can be planned anew.
             kind, of: for undo and redo, which changes it concerns.
             verdicts: of an earlier attempt of the same request; takes those of this one.
 
@@ -286,6 +293,10 @@ class Changing:
 
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied", quiet=context.quiet)
+        passing = self.gate.judge(plan, workspace, self.who(context), is_proposed=context.propose is not None)
+        self.gate.check_approved(requests, plan)
+        if self.gate.approved is None and (passing.waits_for or context.propose is not None):
+            return self._proposed(plan, workspace, context, requests, passing, outcome, checks)
         operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
@@ -293,9 +304,11 @@ class Changing:
                 "do": verb,
                 **{key: value for key, value in asked.items() if value not in (None, ())},
                 **recorded(plan),
+                **self.gate.told,
             },
             kind=kind,
             of=of,
+            operation_id=self.gate.operation_id,
         )
         verdicts = {} if verdicts is None else verdicts
         with self._installed(plan, workspace, is_change=kind == "change") as environment:
@@ -324,6 +337,47 @@ class Changing:
         found = (*checks, *checks_in(installed), *checks_in(made.found))
         return with_checks(outcome, found, silent=not context.verify)
 
+    def _proposed(
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        requests: tuple[dict[str, Any], ...],
+        passing: Verdict,
+        outcome: Outcome,
+        checks: tuple[Check, ...],
+    ) -> Outcome:
+        """Judge a change in a copy, and keep it for a person.
+
+        Raises:
+            TransactionError: it does not hold, so that it is not worth the person's time.
+        """
+        if plan.releases:
+            why = "what it installs is installed with the approval"
+            checks = (*checks, *(Check(name=each, result="not_run", detail=why) for each in context.verify))
+        elif plan.changes and (context.reload != "off" or context.verify):
+            from bae_source.engine.making import checks_in, notices_in  # running code
+
+            verify = context.verify if context.reload == "off" else ("import", *context.verify)
+            judging = replace(context, verify=tuple(dict.fromkeys(verify)))
+            found = self._making(plan, workspace, judging, {}).judge()
+            outcome = replace(outcome, warnings=(*outcome.warnings, *notices_in(found)))
+            checks = (*checks, *checks_in(found))
+        return self.proposing.proposed(plan, context, requests, passing, outcome, checks)
+
+    @cached_property
+    def proposing(self) -> Proposing:
+        """The changes that wait for a person."""
+        from bae_source.engine.approving.proposing import Proposing  # most changes do not wait
+
+        return Proposing(self)
+
+    def note(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Add an entry to the ledger."""
+        from bae_source.approval.ledger import Ledger  # as above
+
+        Ledger(self.folders(), lambda: self.now().isoformat(timespec="seconds")).append(event, facts)
+
     def _making(
         self,
         plan: Plan,
@@ -333,7 +387,9 @@ class Changing:
         environment: InEnvironment | None = None,
     ) -> Making:
         def undo(operation_id: str) -> object:
-            return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
+            usual = replace(context, verify=(), dry_run=False, tidy=False, format=False, propose=None)
+            with self.gate.going_back():
+                return self._undo(self, operation_id, usual)
 
         return self._maker()(
             self.folders(),
@@ -345,7 +401,24 @@ class Changing:
             undo=undo,
             progress=self._progress,
             turn=_still if environment is None else environment.turn,
+            gate=lambda: self._pass_again(plan, workspace, context),
         )
+
+    def _pass_again(self, plan: Plan, workspace: Workspace, context: Context) -> None:
+        """See once more that a change may be made, right before it is written.
+
+        Raises:
+            Refused: `forbidden` or `stale` where the policy or the approval is another one by now.
+        """
+        passing = self.gate.judge(plan, workspace, self.who(context))
+        if self.gate.approved is not None:
+            self.proposing.check_still_approved(self.gate.approved)
+        elif passing.waits_for:
+            raise Refused(
+                "stale",
+                "The policy was changed while the change was made, and it has to wait now; nothing was written.",
+                hints=["Make the change again: it is kept for a person then."],
+            )
 
     def _maker(self) -> Callable[..., Making]:
         from bae_source.engine.making import Making  # running code, which a plain dry run needs not
@@ -387,6 +460,10 @@ class Changing:
         """Return what a dry run comes to."""
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
+        if waits_for := self.gate.judge(plan, workspace, self.who(context)).waits_for:
+            rules = listed(dict.fromkeys(each.rule for each in waits_for), 3)
+            notice = Notice("needs_approval", f"Made, it waits for a person: {rules}.")
+            outcome = replace(outcome, warnings=(*outcome.warnings, notice))
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
         if plan.releases and set(context.verify) - {"cycles"}:
             why = "a dry run installs nothing, so nothing can be judged with it"
@@ -467,6 +544,10 @@ class Changing:
             megabytes=_number(own, "history-megabytes", usual.megabytes),
             operations=_number(own, "history-operations", usual.operations),
         )
+
+    def is_named(self, context: Context) -> bool:
+        """Say whether the caller gave a name, and is not only known by the account."""
+        return bool(context.who or self.environment.get("BAE_SOURCE_WHO"))
 
     def now(self) -> datetime:
         """Return the time now."""

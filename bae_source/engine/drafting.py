@@ -33,7 +33,7 @@ from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
-_OF_THE_WHOLE = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why")
+_OF_THE_WHOLE = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "propose", "goal")
 """Parameters of the context that are for the commit."""
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]

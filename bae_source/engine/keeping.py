@@ -283,9 +283,15 @@ class Keeping:
         finally:
             if (now := self._changing.made) != made:
                 self._end(handle, f"it was amended and committed as {now}")
+        self._end_unwritten(handle, outcome)
+        return outcome
+
+    def _end_unwritten(self, handle: str, outcome: Outcome) -> None:
+        """End a draft of which nothing is to be written any more, or not by its caller."""
         if outcome.status == "unchanged":
             self._end(handle, "it came to nothing, so nothing was written")
-        return outcome
+        if outcome.status == "pending":
+            self._end(handle, f"it waits for approval as {outcome.task_id}")
 
     def _refused_again(
         self, handle: str, kept: Kept, requests: tuple[dict[str, Any], ...], error: ResourceError
@@ -322,8 +328,7 @@ class Keeping:
         finally:
             if (now := self._changing.made) != made:  # also where Ctrl-C came behind its commit point
                 self._end(handle, f"it was committed as {now}")
-        if outcome.status == "unchanged":
-            self._end(handle, "it came to nothing, so nothing was written")
+        self._end_unwritten(handle, outcome)
         if not context.dry_run:
             return with_checks(outcome, _still_true(kept.checks, outcome))
         if outcome.checks:

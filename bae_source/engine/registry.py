@@ -76,6 +76,9 @@ _DECLARED: Mapping[str, str] = {
     "history": "history.travel.commands.History",
     "prune": "history.travel.upkeep.Prune",
     "forget": "history.travel.upkeep.Forget",
+    "pending": "approval.requests.Pending",
+    "show": "approval.requests.Show",
+    "wait": "approval.requests.Wait",
     "telemetry": "engine.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }

@@ -41,6 +41,7 @@ from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds, ticks
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.deciding import Deciding
     from bae_source.engine.changing import Changing
     from bae_source.engine.drafting import Commit as Committing
     from bae_source.engine.drafting import Draft
@@ -161,6 +162,13 @@ class Service:
 
         self.close()
         return adopted(self.changing, agrees)
+
+    @property
+    def deciding(self) -> Deciding:
+        """What a person's decisions about proposals go through; no request leads there."""
+        from bae_source.engine.approving.deciding import Deciding  # for terminals and the review page
+
+        return Deciding(self.changing.proposing)
 
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
@@ -535,6 +543,18 @@ def _abandon(door: Service, asked: Any, _: Context) -> Outcome:
     return door.keeping.abandon(asked.draft)
 
 
+def _pending(door: Service, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.pending(asked)
+
+
+def _show(door: Service, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.show(asked)
+
+
+def _wait(door: Service, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.wait(asked)
+
+
 def _telemetry(door: Service, _: Any, __: Context) -> Outcome:
     from bae_source.engine.usage import usage
 
@@ -583,6 +603,9 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "commit": _commit,
     "amend": _amend,
     "abandon": _abandon,
+    "pending": _pending,
+    "show": _show,
+    "wait": _wait,
     "telemetry": _telemetry,
     "doctor": _doctor,
     "tests_run": _tests_run,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -244,8 +245,10 @@ def _commit(
 ) -> Outcome:
     kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
     given = as_mapping(asked)
+    requests = ({"do": asked.verb, "operation_id": list(of)},)
+    commit = partial(changing.commit, verb=asked.verb, kind=kind, of=of)
     try:
-        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
+        return commit(plan, workspace, context, given, requests)
     except (TransactionError, Refused) as error:
         if plan.releases and error.code in ("resolution_failed", "forbidden"):
             names = listed(each.name for each in plan.releases)
@@ -257,7 +260,7 @@ def _commit(
             raise
         notice = Notice("import_failed", f"{error.clause}; it stands all the same.")
         plan, context = replace(plan, warnings=(*plan.warnings, notice)), replace(context, reload="off")
-        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
+        return commit(plan, workspace, context, given, requests)
 
 
 def _merge(workspace: Workspace, path: str, left: bytes, now: bytes, aim: bytes) -> bytes | Obstacle:

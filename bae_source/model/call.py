@@ -20,7 +20,7 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
+    "operation_id", "task", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}

@@ -210,11 +210,11 @@ class _Places:
 
     def before(self, path: str, line: int) -> str:
         """Return the address of the innermost definition around a line, as it was."""
-        return _symbol_at(self._before, path, line)
+        return symbol_at(self._before, path, line)
 
     def after(self, path: str, line: int) -> str:
         """Likewise, as it will be."""
-        return _symbol_at(self._after, path, line)
+        return symbol_at(self._after, path, line)
 
     def was(self, address: str) -> bool:
         """Say whether there was such a symbol."""
@@ -225,7 +225,8 @@ class _Places:
         return _is_there(self._after, address)
 
 
-def _symbol_at(workspace: Workspace, path: str, line: int) -> str:
+def symbol_at(workspace: Workspace, path: str, line: int) -> str:
+    """Return the address of the innermost definition around a line; of the module where none is."""
     module = workspace.census.module(path)
     name = module.name if module else path.rpartition(".")[0].replace("/", ".")
     try:

@@ -43,6 +43,15 @@ class Command(Struct, frozen=True, kw_only=True):
         return do(given, streams)
 
 
+_TASK = Argument(parameter="task", metavar="NAME", required=True, help="Which one: its name, or the beginning of that.")
+_DECIDES = Argument(
+    parameter="who",
+    flags=("--who",),
+    metavar="NAME",
+    help="Who decides, for the record; BAE_SOURCE_WHO or the account's name if left out.",
+)
+_REASON = Argument(parameter="reason", flags=("--reason",), metavar="TEXT", help="Why; the proposer is given it.")
+
 _COMMIT = REQUESTS.called("commit")
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
@@ -207,6 +216,75 @@ COMMANDS: Mapping[str, Command] = {
             Adopt it only if it is your own. It asks at a terminal, and nothing else can ask for it.""",
             arguments=(ROOT,),
             carried_out_by="cli.adopting.adopt",
+        ),
+        Command(
+            verb="approve",
+            about="""Approve one change that waits, and make it: you are shown all of it, and type a code.
+
+            The approval is of exactly what is shown, and is used once. If what it was planned on has changed, it is
+            planned anew, and shown as it is now. It asks at a terminal, and nothing else can approve.""",
+            arguments=(
+                _TASK,
+                Argument(
+                    parameter="only",
+                    flags=("--only",),
+                    shape=Shape.LIST,
+                    metavar="SYMBOL",
+                    help="Take only these parts of it; the others are refused. May be given several times.",
+                ),
+                Argument(
+                    parameter="digest",
+                    flags=("--digest",),
+                    metavar="DIGEST",
+                    help="What you approve, or its beginning: refused if it comes to something else by now.",
+                ),
+                _REASON,
+                _DECIDES,
+                ROOT,
+            ),
+            carried_out_by="deciding.terminal.approve",
+            examples=("approve code_mod_1a2b3c4d", "approve code_mod_1a2b3c4d --only app.core.send"),
+        ),
+        Command(
+            verb="reject",
+            about="""Reject one change that waits, or take parts out of it, with a reason that its proposer is given.
+
+            Without its parts, the rest is planned and verified anew, and waits under a new digest. It asks for a
+            terminal, as approve does.""",
+            arguments=(
+                _TASK,
+                Argument(
+                    parameter="part",
+                    flags=("--part",),
+                    shape=Shape.LIST,
+                    metavar="SYMBOL",
+                    help="Refuse only this part of it. May be given several times.",
+                ),
+                _REASON,
+                _DECIDES,
+                ROOT,
+            ),
+            carried_out_by="deciding.terminal.reject",
+            examples=(
+                'reject code_mod_1a2b3c4d --reason "The limit is in the contract."',
+                'reject code_mod_1a2b3c4d --part app.core.LIMIT --reason "Stays at 3."',
+            ),
+        ),
+        Command(
+            verb="expire",
+            about="""End one change that waits, as if its time were over; nothing of it is made.""",
+            arguments=(_TASK, _DECIDES, ROOT),
+            carried_out_by="deciding.terminal.expire",
+            examples=("expire code_mod_1a2b3c4d",),
+        ),
+        Command(
+            verb="review",
+            about="""Go through the changes that wait, the riskiest first: approve, take parts, reject, or skip each.
+
+            It asks at a terminal, as approve does.""",
+            arguments=(_DECIDES, ROOT),
+            carried_out_by="deciding.review.review",
+            examples=("review",),
         ),
         Command(
             verb="meta",

@@ -30,6 +30,7 @@ from threading import get_ident
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import TransactionError
 from bae_source.history.record.entry import Bits, Entry, Kind
@@ -333,6 +334,7 @@ class Transactions:
         request: dict[str, Any],
         kind: Kind = "change",
         of: tuple[str, ...] = (),
+        operation_id: str = "",
     ) -> Committed:
         """Make the change of `plan`, which is not empty.
 
@@ -342,6 +344,7 @@ class Transactions:
             why: the caller's reason, or "".
             request: the request as a mapping, for the history.
             kind, of: for undo and redo, which changes it concerns.
+            operation_id: the id that it gets; "" for a fresh one.
 
         Raises:
             Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`,
@@ -359,6 +362,7 @@ class Transactions:
                 with run.walk.keeping():
                     contents = run.check()
                     entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                    entry = replace(entry, id=operation_id) if operation_id else entry
                     made = entry.id
                     told += run.make(Record(entry=entry, contents=contents, made=to_make(contents)))
                     told += self._finish(run, entry)

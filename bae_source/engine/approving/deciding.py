@@ -1,0 +1,286 @@
+"""Decisions of a person about proposals: approve, reject, take parts out, have them expire; no request leads here.
+
+    approve code_mod_1a2b3c4d, digest 9f2c…     approved -> the ordinary change, by the gate -> applied as op_7f3a…
+    the base has changed                        planned anew, under a new digest, and waits again
+
+Invariants:
+- an approval is of one digest, and is used once: the operation has an id before it is written, and what is in the
+  history under that id is not made again;
+- a process that dies between approval and write leaves an approval, which can be carried on; one that dies behind the
+  commit point leaves an operation, which the next look at the proposal finds;
+- whoever proposed does not approve, where names were given by which that can be seen.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
+from bae_source.engine.applying import Apply, operation
+from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
+from bae_source.engine.approving.proposing import Proposing, facts_of, past
+from bae_source.engine.operations import Operation
+from bae_source.errors import Refused, RequestError, ResourceError
+from bae_source.history.travel.commands import Redo, Undo
+from bae_source.model.changeset import digest
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import parse
+from bae_source.model.text import listed
+
+_TRAVELS: Mapping[str, type[Undo | Redo]] = {Undo.verb: Undo, Redo.verb: Redo}
+
+
+class Person(Struct, frozen=True, kw_only=True):
+    """A person who decides.
+
+    Parameters:
+        name: for the record.
+        is_named: whether that name was given, and is not only the account's.
+    """
+
+    name: str
+    is_named: bool = False
+
+
+class Deciding:
+    """Decisions about the proposals of one project.
+
+    Parameters:
+        proposing: the proposals.
+    """
+
+    def __init__(self, proposing: Proposing) -> None:
+        self._proposing = proposing
+        self._changing = proposing.changing
+        self._plans = proposing.plans
+
+    def looked(self, task: str) -> Proposal:
+        """Return a proposal as it is now; one whose base has changed is planned anew, and has another digest then.
+
+        Raises:
+            LookupFailed: there is none.
+            Refused: `stale` where it cannot be planned any more.
+        """
+        self._proposing.expired()
+        proposal = self._proposing.settled(self._plans.get(task))
+        has_to = proposal.state in (State.STALE, State.FAILED)
+        has_moved = proposal.state is State.AWAITING and self._moved(proposal)
+        return self._renewed(proposal) if has_to or has_moved else proposal
+
+    def approve(self, task: str, named: str, person: Person, reason: str = "") -> Outcome:
+        """Approve exactly what a digest names, and make it.
+
+        Parameters:
+            named: the digest.
+            reason: the person's, for the record.
+
+        Raises:
+            HistoryError: `proposal_closed` where it was decided already.
+            Refused: `stale` where the digest is of something else; `forbidden` for the proposer.
+            ResourceError: it was approved, and could not be made; nothing was written.
+        """
+        proposal = self.looked(task)
+        self._check_other(proposal, person)
+        if proposal.state is not State.APPROVED:
+            check_move(proposal, State.APPROVED)
+        if named != proposal.digest:
+            raise Refused(
+                "stale",
+                f"{proposal.id} is not what that digest names; nothing was approved.",
+                hints=[f"show {proposal.id} shows what it comes to now: digest {proposal.digest}."],
+            )
+        if proposal.state is State.AWAITING:
+            proposal = self._plans.move(
+                proposal.id,
+                State.APPROVED,
+                digest=named,
+                decided_by=person.name,
+                decided_at=past(self._changing.now()),
+                decision=reason,
+                operation_id=f"op_{os.urandom(6).hex()}",
+            )
+            self._changing.note("code_modification_approved", {**facts_of(proposal), "by": person.name, "why": reason})
+        return self._made(proposal)
+
+    def reject(self, task: str, person: Person, reason: str, parts: Sequence[str] = ()) -> Outcome:
+        """Reject a proposal, or take parts out of it: the rest is planned and judged anew, and waits.
+
+        Parameters:
+            parts: addresses of symbols or files; none for all of it.
+
+        Raises:
+            RequestError: `invalid_arguments` without a reason, or for parts that it does not change.
+            HistoryError: `proposal_closed`.
+            Refused: the rest cannot be planned; the proposal is as before then.
+        """
+        if not reason.strip():
+            raise RequestError(
+                "invalid_arguments", "A rejection needs a reason.", hints=["The proposer is given it: --reason TEXT."]
+            )
+        if parts:
+            return self._without(task, person, reason, parts)
+        moved = self._proposing.close(self._plans.get(task).id, State.REJECTED, by=person.name, reason=reason)
+        return Outcome(status="answer", text=f"Rejected {moved.id}: {reason}", task_id=moved.id)
+
+    def keep_only(self, task: str, person: Person, reason: str, parts: Sequence[str]) -> Outcome:
+        """Take all but some parts out of a proposal.
+
+        Raises:
+            RequestError: `invalid_arguments` for parts that it does not change.
+            Refused: as `reject`.
+        """
+        symbols = self.looked(task).symbols
+        if unknown := [each for each in parts if not any(covers(each, symbol) for symbol in symbols)]:
+            raise unknown_parts(unknown)
+        others = [symbol for symbol in symbols if not any(covers(each, symbol) for each in parts)]
+        if not others:
+            return Outcome(status="answer", text="There is nothing else in it.", task_id=task)
+        return self._without(task, person, reason, others)
+
+    def waiting(self) -> tuple[str, ...]:
+        """Return what waits, by name, the riskiest first."""
+        return tuple(each.id for each in self._proposing.waiting())
+
+    def expire(self, task: str, person: Person) -> Outcome:
+        """Have a proposal expire.
+
+        Raises:
+            HistoryError: `proposal_closed`.
+        """
+        moved = self._proposing.close(self._plans.get(task).id, State.EXPIRED, by=person.name, reason="")
+        return Outcome(status="answer", text=f"{moved.id} has expired; nothing was written.", task_id=moved.id)
+
+    def _check_other(self, proposal: Proposal, person: Person) -> None:
+        if proposal.is_named and person.name == proposal.who:
+            raise Refused(
+                "forbidden",
+                f"{person.name} proposed {proposal.id}, and cannot approve it",
+                unchanged=True,
+                hints=["Another person has to."],
+            )
+
+    def _moved(self, proposal: Proposal) -> bool:
+        """Say whether what a proposal was planned on has changed."""
+        workspace = self._changing.workspace(None)
+        return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
+
+    def _made(self, proposal: Proposal) -> Outcome:
+        """Make what is approved."""
+        changing = self._changing
+        if self._proposing.is_made(proposal):
+            moved = self._proposing.applied(proposal)
+            text = f"{moved.id} was applied already, as {moved.operation_id}."
+            return Outcome(status="applied", text=text, operation_id=moved.operation_id, task_id=moved.id)
+        try:
+            with changing.gate.opened_for(proposal):
+                outcome = self._replayed(proposal, Context(who=proposal.who, why=proposal.reason or None))
+        except Refused as error:
+            if error.code == "busy":
+                raise
+            raise self._not_made(proposal, error) from error.__cause__
+        except ResourceError as error:
+            raise self._not_made(proposal, error) from error.__cause__
+        if outcome.status != "applied":
+            raise self._not_made(proposal, Refused("stale", f"{proposal.id} has nothing to change any more."))
+        moved = self._proposing.applied(proposal)
+        return replace(outcome, task_id=moved.id)
+
+    def _not_made(self, proposal: Proposal, error: ResourceError) -> ResourceError:
+        """Note why what was approved could not be made, and return the error with what is next."""
+        if self._proposing.is_made(proposal):
+            self._proposing.applied(proposal)
+            return error
+        to = State.STALE if error.code == "stale" else State.FAILED
+        self._plans.move(proposal.id, to, note=error.message)
+        self._changing.note(f"code_modification_{to}", {**facts_of(proposal), "code": error.code})
+        hint = f"show {proposal.id} shows it as it is now; it is planned anew and needs a new approval."
+        return error.altered(hints=(hint, *error.hints))
+
+    def _renewed(self, proposal: Proposal, *, refused: tuple[Part, ...] = ()) -> Proposal:
+        """Plan and judge a proposal anew, which gives it another digest.
+
+        Raises:
+            Refused: `stale` where it cannot be planned any more.
+        """
+        context = Context(who=proposal.who, why=proposal.reason or None, propose=proposal.reason or "-")
+        try:
+            with self._renewing(proposal):
+                self._replayed(proposal, context)
+                found = self._proposing.renewed
+        except ResourceError as error:
+            if not refused and State.STALE in MOVES[proposal.state]:
+                self._plans.move(proposal.id, State.STALE, note=error.message)
+            raise Refused(
+                "stale",
+                f"{proposal.id} cannot be made on the files as they are now: {error.clause}; nothing was written.",
+                hints=[f"reject {proposal.id} with a reason, or have it proposed anew.", *error.hints],
+            ) from error
+        if found is None:
+            raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
+        kept = {name: getattr(proposal, name) for name in ("id", "reason", "goal", "who", "is_named", "at", "notified")}
+        renewed = replace(found, **kept, refused=(*proposal.refused, *refused))
+        self._plans.renewed(renewed, was=proposal.digest if not refused else None)
+        self._changing.note("code_modification_renewed", facts_of(renewed))
+        return self._plans.get(proposal.id)
+
+    @contextmanager
+    def _renewing(self, proposal: Proposal) -> Iterator[None]:
+        self._proposing.renewing, self._proposing.renewed = proposal, None
+        try:
+            yield
+        finally:
+            self._proposing.renewing = None
+
+    def _replayed(self, proposal: Proposal, context: Context) -> Outcome:
+        """Have the requests of a proposal planned, judged and made as any others, under its proposer's name."""
+        context = replace(context, **{k: tuple(v) if k == "verify" else v for k, v in proposal.how.items()})
+        asked = _asked(proposal.requests)
+        if isinstance(asked, (Undo, Redo)):
+            from bae_source.engine.travelling import travel  # few proposals go back
+
+            return travel(self._changing, asked, context)
+        return self._changing.change(asked, context)
+
+    def _without(self, task: str, person: Person, reason: str, parts: Sequence[str]) -> Outcome:
+        """Take parts out of a proposal."""
+        proposal = self.looked(task)
+        check_move(proposal, State.REJECTED)
+        with self._renewing(proposal):
+            context = Context(who=proposal.who, propose=proposal.reason or "-", reload="off")
+            self._replayed(replace(proposal, how={}), context)
+            plan = self._proposing.planned
+        assert plan is not None
+        rest = rest_of(plan, self._changing.workspace(None), parts)
+        taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in parts)
+        if not rest:
+            return self.reject(task, person, reason)
+        less = replace(proposal, requests=({"do": "patch", "patch": rest},))
+        renewed = self._renewed(less, refused=taken)
+        names = listed(parts)
+        facts = {**facts_of(renewed), "parts": list(parts), "by": person.name, "why": reason}
+        self._changing.note("code_modification_parts_refused", facts)
+        text = f"Took {names} out of {renewed.id}; the rest waits under a new digest: {renewed.digest}"
+        return Outcome(status="answer", text=text, diff=renewed.diff, task_id=renewed.id)
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)
+
+
+def _asked(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:
+    """Return the request that a proposal stands for."""
+    if len(requests) == 1:
+        [given] = requests
+        if (kind := _TRAVELS.get(given.get("do", ""))) is not None:
+            return parse(kind, {name: value for name, value in given.items() if name != "do"})
+        asked = operation(given)
+        assert isinstance(asked, Operation)
+        return asked
+    return Apply(requests=tuple(requests))

@@ -1,0 +1,168 @@
+"""The gate that every planned change passes: made at once, waiting for a person, or refused.
+
+    plan -> what it touches -> the policies that govern its files -> made | waits, by these rules | forbidden
+    what a person approved -> is it exactly that? -> made | stale
+
+Invariants:
+- a change is judged by its planned bytes, whatever the request said, and again before it is written;
+- an approval lets a change pass that has its digest, and nothing else; what is denied, no approval lets pass;
+- nothing that a request says opens the gate: what was approved is handed over by the code that decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from bae_source.approval.policy import Answer, Ruling, Subject
+from bae_source.approval.proposals import Proposal, Risk, digest_of
+from bae_source.engine.approving.governing import Governing
+from bae_source.engine.approving.risk import risk_of
+from bae_source.engine.approving.subjects import never_of, subjects_of
+from bae_source.errors import Refused
+from bae_source.model.plan import Plan
+from bae_source.project.workspace import Workspace
+from bae_source.system.hashing import sha256
+
+POLICY = "policy"
+"""Key, in an error's details, of the rule by which a change is refused."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """How a planned change passes.
+
+    Parameters:
+        waits_for: the rules by which it waits for a person; none where it may be made at once.
+        subjects: what it touches; none where no policy is in force, and nothing had to be looked at.
+        risk: how much it may break; None where nothing had to be looked at.
+    """
+
+    waits_for: tuple[Ruling, ...] = ()
+    subjects: tuple[Subject, ...] = ()
+    risk: Risk | None = None
+
+
+class Gate:
+    """The gate of one project.
+
+    Parameters:
+        root: the project's folder.
+        environment: the caller's environment variables, which say where the user's own settings are.
+
+    Attributes:
+        approved: what a person approved, while that is being made.
+    """
+
+    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+        self._root = root
+        self._environment = environment
+        self.approved: Proposal | None = None
+        self._goes_back = False
+
+    @contextmanager
+    def going_back(self) -> Iterator[None]:
+        """Let the undoing of a change pass that was made here and does not hold, while the context lasts."""
+        approved, self.approved, self._goes_back = self.approved, None, True
+        try:
+            yield
+        finally:
+            self.approved, self._goes_back = approved, False
+
+    @contextmanager
+    def opened_for(self, proposal: Proposal) -> Iterator[None]:
+        """Let a change pass that a person approved, while the context lasts."""
+        self.approved = proposal
+        try:
+            yield
+        finally:
+            self.approved = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the history keeps of the approval of what is being made."""
+        if self.approved is None:
+            return {}
+        approved = self.approved
+        return {"task_id": approved.id, "approved_by": approved.decided_by, "approved_why": approved.decision}
+
+    @property
+    def operation_id(self) -> str:
+        """The id that the operation gets; "" for any."""
+        return "" if self.approved is None else self.approved.operation_id
+
+    def judge(self, plan: Plan, workspace: Workspace, who: str, *, is_proposed: bool = False) -> Verdict:
+        """Return how a planned change passes.
+
+        Parameters:
+            workspace: what it was planned on.
+            who: the caller.
+            is_proposed: whether it is to wait anyway, so that its risk is wanted.
+
+        Raises:
+            Refused: `forbidden`, which names the rule.
+        """
+        if self._goes_back:
+            return Verdict()
+        governing = Governing(self._root, self._environment)
+        governed = governing.policies([file.path for file in plan.changes.files])
+        after = workspace.after(plan.changes)
+        if never := never_of(plan, workspace, after):
+            raise _forbidden(Ruling(answer=Answer.DENY, rule=never[0].never, subject=never[0].name))
+        if not is_proposed and all(each.policy.is_open for each in governed):
+            return Verdict()
+        subjects = subjects_of(plan, workspace, after)
+        risk = risk_of(plan, subjects, workspace, after)
+        rulings: list[Ruling] = []
+        for each in governed:
+            rulings += each.policy.change(each.subjects(plan, subjects, workspace), who)
+            rulings.append(each.policy.risk(risk.level, who))
+        denied = next((each for each in rulings if each.answer is Answer.DENY), None)
+        if denied is not None:
+            raise _forbidden(denied)
+        waits_for = tuple(each for each in rulings if each.answer is Answer.APPROVE)
+        return Verdict(waits_for=waits_for, subjects=subjects, risk=risk)
+
+    def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan) -> None:
+        """See that what is being made is exactly what was approved, if anything was.
+
+        Raises:
+            Refused: `stale` where it is not.
+        """
+        if self.approved is not None and digest_of_plan(requests, plan) != self.approved.digest:
+            raise Refused(
+                "stale",
+                f"{self.approved.id} comes to something else now than was approved; nothing was written.",
+                hints=["It is planned anew, and waits for approval as it is now."],
+            )
+
+
+def digest_of_plan(requests: tuple[dict[str, Any], ...], plan: Plan) -> str:
+    """Return the digest by which exactly this change is approved."""
+    return digest_of(requests, base_of(plan), after_of(plan))
+
+
+def base_of(plan: Plan) -> dict[str, str | None]:
+    """Return the digests of the bytes that a change was planned on, by path."""
+    return {file.path: file.before for file in plan.changes.files}
+
+
+def after_of(plan: Plan) -> str:
+    """Return the digest of what a change leads to: bytes, permissions, and what is installed."""
+    looks = [(file.path, file.executable, file.mode) for file in plan.changes.files]
+    return sha256(msgspec.json.encode([plan.changes.digest, looks, plan.releases]))
+
+
+def _forbidden(ruling: Ruling) -> Refused:
+    what = f"{ruling.subject} may not be changed" if ruling.subject else "The change may not be made"
+    return Refused(
+        "forbidden",
+        f"{what}: {ruling.rule}",
+        unchanged=True,
+        hints=["No request can alter that; ask the person who set the policy, or leave it as it is."],
+        details={POLICY: ruling.rule},
+    )

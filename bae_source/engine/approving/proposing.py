@@ -1,0 +1,340 @@
+"""Proposals at the door: keep a planned change for a person, show it, wait for what becomes of it.
+
+    edit app.f … --propose "retry on timeouts"      pending: code_mod_1a2b3c4d, with digest, diff, risk and checks
+    wait code_mod_1a2b3c4d                          applied as op_7f3a…; or rejected, and why
+
+Invariants:
+- a proposal is planned and judged as any change, in a copy, before it is kept; nothing of the project is written;
+- what the same caller proposed already, and waits, is not kept twice;
+- who proposes is never who is asked: nothing here decides.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from bae_source.approval.plans import Plans
+from bae_source.approval.proposals import PREFIX, Proposal, Risk, State
+from bae_source.approval.requests import Pending, Show, Wait
+from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
+from bae_source.errors import HistoryError
+from bae_source.model.call import Call
+from bae_source.model.context import Context
+from bae_source.model.outcome import WAITS, Check, Outcome, verdict
+from bae_source.model.plan import Plan
+from bae_source.model.text import listed
+from bae_source.project.files.settings import own_settings
+
+if TYPE_CHECKING:
+    from bae_source.engine.changing import Changing
+
+HOW = ("verify", "tidy", "format", "cascade", "reload")
+"""Parameters of the context that a proposal keeps, by which it is judged and made."""
+_DAYS = 14.0
+_PAUSE = 0.2
+_WAITING = (State.AWAITING, State.APPROVED, State.STALE, State.FAILED)
+_OPEN = frozenset({State.AWAITING, State.APPROVED})
+_MOST_NAMED = 12
+
+
+class Proposing:
+    """The proposals of one project.
+
+    Parameters:
+        changing: what plans its changes.
+
+    Attributes:
+        renewing: the proposal that is planned anew, which is not kept as another one then.
+        renewed: how it comes out.
+        planned: its plan.
+    """
+
+    def __init__(self, changing: Changing) -> None:
+        self.changing = changing
+        self.plans = Plans(changing.folders(), seconds=lambda: changing.now().timestamp())
+        self.renewing: Proposal | None = None
+        self.renewed: Proposal | None = None
+        self.planned: Plan | None = None
+
+    def proposed(
+        self,
+        plan: Plan,
+        context: Context,
+        requests: tuple[dict[str, Any], ...],
+        passing: Verdict,
+        outcome: Outcome,
+        checks: Sequence[Check],
+    ) -> Outcome:
+        """Keep a change for a person.
+
+        Parameters:
+            requests: the change, as `apply` takes it.
+            passing: what the gate found.
+            outcome: what the change would come to.
+            checks: what was verified.
+
+        Raises:
+            Refused: `forbidden` where it cannot be kept.
+        """
+        changing, now = self.changing, self.changing.now()
+        proposal = Proposal(
+            id=f"{PREFIX}{os.urandom(4).hex()}",
+            requests=requests,
+            how=how_of(context),
+            reason=context.propose or context.why or "",
+            goal=context.goal or "",
+            who=changing.who(context),
+            is_named=changing.is_named(context),
+            at=now.isoformat(timespec="seconds"),
+            summary=plan.summary,
+            symbols=tuple(dict.fromkeys(each.name for each in passing.subjects)),
+            waits_for=tuple(dict.fromkeys(each.rule for each in passing.waits_for)),
+            digest=digest_of_plan(requests, plan),
+            base=base_of(plan),
+            after=after_of(plan),
+            diff=outcome.diff,
+            warnings=tuple(each.message for each in outcome.warnings),
+            checks=tuple(checks),
+            expires=(now + timedelta(days=self._days())).isoformat(timespec="seconds"),
+            risk=passing.risk or Risk(),
+        )
+        if self.renewing is not None:
+            self.renewed, self.planned = proposal, plan
+            return _waiting(proposal, outcome)
+        for each in self.plans.listed((State.AWAITING,), who=proposal.who):
+            if each.digest == proposal.digest:
+                return _waiting(self.plans.get(each.id), outcome, already=True)
+        self.plans.add(proposal)
+        changing.note("code_modification_scheduled", facts_of(proposal))
+        self.notify()
+        return _waiting(proposal, outcome)
+
+    def notify(self) -> None:
+        """Tell the user that something waits, and of what the requests before could not tell."""
+        from bae_source.engine.approving.notifying import notified  # few users want it
+
+        for each in notified([*self.plans.unnotified()], self.changing.root, self.changing.environment):
+            self.plans.noted(each)
+
+    def pending(self, asked: Pending) -> Outcome:
+        """List proposals."""
+        self.expired()
+        states = _WAITING if asked.state == "waiting" else tuple(State) if asked.state == "all" else _state(asked.state)
+        found = _by_risk(self.plans.listed(states, who=asked.who))
+        shown = found[: asked.limit]
+        lines = [_line(each) for each in shown]
+        if len(found) > len(shown):
+            lines.append(f"… and {len(found) - len(shown)} more: --limit says how many are listed.")
+        return Outcome(
+            status="answer", text="\n".join(lines) if lines else "(nothing waits)", found=tuple(map(_data, shown)),
+            counts=self.plans.counts(),
+        )  # fmt: skip
+
+    def waiting(self) -> list[Any]:
+        """Return what waits, the riskiest first."""
+        self.expired()
+        return _by_risk(self.plans.listed(_WAITING))
+
+    def show(self, asked: Show) -> Outcome:
+        """Show one proposal whole."""
+        self.expired()
+        proposal = self.settled(self.plans.get(asked.task))
+        text = f"{drawn(proposal)}\n\n{proposal.diff}" if proposal.diff else drawn(proposal)
+        return Outcome(status="answer", text=text, diff=proposal.diff, task_id=proposal.id)
+
+    def wait(self, asked: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
+        """Wait until a proposal is decided about."""
+        until = time.monotonic() + asked.seconds
+        while True:
+            self.expired()
+            proposal = self.settled(self.plans.get(asked.task))
+            left = until - time.monotonic()
+            if proposal.state not in _OPEN or left <= 0:
+                return _decided(proposal)
+            sleep(min(_PAUSE, left))
+
+    def expired(self) -> None:
+        """Have those expire whose time is over."""
+        for each in self.plans.due(self.changing.now()):
+            self.close(each, State.EXPIRED, by="", reason="its time was over")
+
+    def close(self, task: str, to: State, *, by: str, reason: str) -> Proposal:
+        """End a proposal without making it.
+
+        Raises:
+            HistoryError: `proposal_closed`.
+        """
+        moved = self.plans.move(
+            task, to, decided_by=by, decided_at=self.changing.now().isoformat(timespec="seconds"), decision=reason
+        )
+        self.changing.note(f"code_modification_{to}", {**facts_of(moved), "by": by, "why": reason})
+        return moved
+
+    def settled(self, proposal: Proposal) -> Proposal:
+        """Return a proposal as it really stands: what was made by a process that died then is applied."""
+        if proposal.state is not State.APPROVED or not self.is_made(proposal):
+            return proposal
+        return self.applied(proposal)
+
+    def is_made(self, proposal: Proposal) -> bool:
+        """Say whether the operation that makes a proposal is in the history."""
+        if not proposal.operation_id:
+            return False
+        try:
+            return self.changing.history.entry(proposal.operation_id).id == proposal.operation_id
+        except HistoryError:
+            return False
+
+    def check_still_approved(self, proposal: Proposal) -> None:
+        """See that an approval was not used or taken back meanwhile.
+
+        Raises:
+            HistoryError: `proposal_closed`.
+        """
+        found = self.plans.get(proposal.id)
+        if found.state is not State.APPROVED or found.operation_id != proposal.operation_id or self.is_made(found):
+            raise HistoryError(
+                "proposal_closed",
+                f"{proposal.id} {_SAYS[found.state]} meanwhile; nothing was written.",
+                hints=[Call("show", task=proposal.id, then="says what became of it.")],
+            )
+
+    def applied(self, proposal: Proposal) -> Proposal:
+        """Note that a proposal was made."""
+        moved = self.plans.move(proposal.id, State.APPLIED)
+        self.changing.note("code_modification_applied", {**facts_of(moved), "operation_id": moved.operation_id})
+        return moved
+
+    def _days(self) -> float:
+        found = own_settings(self.changing.workspace(None).files, only="proposal-days").get("proposal-days")
+        return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
+
+
+def how_of(context: Context) -> dict[str, Any]:
+    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
+    usual = Context()
+    return {name: value for name in HOW if (value := getattr(context, name)) != getattr(usual, name)}
+
+
+def facts_of(proposal: Proposal) -> dict[str, Any]:
+    """Return facts on a proposal for the ledger: no source text."""
+    return {
+        "task_id": proposal.id,
+        "file_path": next(iter(proposal.base), ""),
+        "reason": proposal.reason,
+        "goal_id": proposal.goal or None,
+        "who": proposal.who,
+        "digest": proposal.digest,
+    }
+
+
+_LEVELS = {"high": 2, "medium": 1, "low": 0}
+
+
+def _by_risk(found: Iterable[Any]) -> list[Any]:
+    oldest_first = sorted(found, key=lambda each: each.at)
+    return sorted(oldest_first, key=lambda each: _LEVELS.get(each.risk.level, 0), reverse=True)
+
+
+def _state(name: str) -> tuple[State, ...]:
+    return (State(name),)
+
+
+def _waiting(proposal: Proposal, outcome: Outcome, *, already: bool = False) -> Outcome:
+    why = f" {listed(proposal.waits_for, 3)}." if proposal.waits_for else ""
+    waits = "Waits already" if already else "Waits"
+    text = f"{waits} for approval as {proposal.id}, nothing was written: {proposal.summary}{why}"
+    checks = f" {verdict(proposal.checks)}" if proposal.checks else ""
+    return replace(
+        outcome,
+        status="pending",
+        text=f"{text}{checks} Risk: {proposal.risk.level}.",
+        changed=(),
+        etag=None,
+        task_id=proposal.id,
+        checks=proposal.checks,
+        exit_code=WAITS,
+        next_actions=(Call("wait", task=proposal.id),),
+    )
+
+
+def _line(proposal: Any) -> str:
+    state = "" if proposal.state is State.AWAITING else f" [{proposal.state}]"
+    reason = f" — {proposal.reason}" if proposal.reason else ""
+    return f"{proposal.id}  {proposal.risk.level:6}  {proposal.at}  {proposal.who}{state}: {proposal.summary}{reason}"
+
+
+def _data(proposal: Any) -> dict[str, Any]:
+    return {
+        "task_id": proposal.id,
+        "state": str(proposal.state),
+        "who": proposal.who,
+        "at": proposal.at,
+        "reason": proposal.reason,
+        "goal": proposal.goal,
+        "summary": proposal.summary,
+        "risk": proposal.risk.level,
+        "digest": proposal.digest,
+        "expires": proposal.expires,
+    }
+
+
+def drawn(proposal: Proposal) -> str:
+    """Return a proposal as text: the verdict, who wants it and why, its risk first, then what it is."""
+    risks = "".join(f"\n    {each}" for each in proposal.risk.reasons)
+    counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
+    lines = [
+        f"{proposal.id} {_SAYS[proposal.state]}: {proposal.summary}",
+        f"risk: {proposal.risk.level}{f' ({counts})' if counts else ''}{risks}",
+        f"by {proposal.who}, {proposal.at}: {proposal.reason or '(no reason given)'}",
+    ]
+    lines += [f"goal: {proposal.goal}"] if proposal.goal else []
+    lines += [f"waits because of {each}" for each in proposal.waits_for]
+    lines += [f"changes {listed(proposal.symbols, _MOST_NAMED)}"] if proposal.symbols else []
+    lines += [verdict(proposal.checks)] if proposal.checks else []
+    lines += [f"note: {each}" for each in proposal.warnings]
+    lines += [f"{each.symbol} was taken out by {each.by}: {each.reason}" for each in proposal.refused]
+    if proposal.decided_at:
+        by = f" by {proposal.decided_by}" if proposal.decided_by else ""
+        lines.append(f"decided{by}, {proposal.decided_at}: {proposal.decision or '(no reason given)'}")
+    lines += [f"made as {proposal.operation_id}"] if proposal.state is State.APPLIED else []
+    lines += [proposal.note] if proposal.note else []
+    lines.append(f"digest: {proposal.digest}")
+    lines += [f"expires {proposal.expires}"] if proposal.state is State.AWAITING else []
+    return "\n".join(lines)
+
+
+_SAYS = {
+    State.AWAITING: "waits for approval",
+    State.APPROVED: "is approved and not made yet",
+    State.APPLIED: "was applied",
+    State.REJECTED: "was rejected",
+    State.STALE: "is stale: what it was planned on has changed",
+    State.FAILED: "was approved and failed",
+    State.EXPIRED: "has expired",
+}
+
+
+def _decided(proposal: Proposal) -> Outcome:
+    """Return what became of a proposal, for the caller that waits for it."""
+    status, code = ("pending", WAITS) if proposal.state in _OPEN else ("answer", 0)
+    again = (Call("wait", task=proposal.id),) if proposal.state in _OPEN else ()
+    return Outcome(
+        status=status,  # type: ignore[arg-type]  # one of two
+        text=drawn(proposal),
+        task_id=proposal.id,
+        operation_id=proposal.operation_id or None if proposal.state is State.APPLIED else None,
+        exit_code=code,
+        next_actions=again,
+    )
+
+
+def past(now: datetime) -> str:
+    """Return a time as proposals have it."""
+    return now.isoformat(timespec="seconds")
