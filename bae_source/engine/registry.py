@@ -79,7 +79,7 @@ _DECLARED: Mapping[str, str] = {
     "pending": "approval.requests.Pending",
     "show": "approval.requests.Show",
     "wait": "approval.requests.Wait",
-    "telemetry": "engine.usage.Telemetry",
+    "telemetry": "engine.measuring.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }
 

@@ -18,10 +18,11 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from bae_source.engine.commands import COMMANDS, undone
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import LookupFailed, RequestError, ResourceError
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     from bae_source.engine.drafting import Commit as Committing
     from bae_source.engine.drafting import Draft
     from bae_source.engine.keeping import Keeping
+    from bae_source.engine.measuring.telemetry import Log
     from bae_source.engine.search_path import SearchPath
-    from bae_source.engine.telemetry import Log
     from bae_source.language_server.language_server import LanguageServers
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
@@ -404,7 +405,7 @@ class Service:
         parsed = self._kept.timings.taken()
         if asked.verb == "forget" or not self.is_measuring():
             return  # what was asked to go must not come back with the note of it
-        from bae_source.engine.telemetry import Line, buckets, tokens
+        from bae_source.engine.measuring.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
         line = Line(
@@ -435,7 +436,7 @@ class Service:
     @cached_property
     def log(self) -> Log:
         """The lines of telemetry."""
-        from bae_source.engine.telemetry import Log
+        from bae_source.engine.measuring.telemetry import Log
 
         return Log(self.folders)
 
@@ -496,121 +497,3 @@ def find_root(start: Path, environment: Mapping[str, str]) -> Path:
     start = Path(os.path.realpath(start))
     found = (folder for folder in folders_upwards(start) if any(owned(folder / sign) for sign in _SIGNS))
     return next(found, start)
-
-
-def _travel(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import travel  # the history, as below, which no other command needs
-
-    return travel(door.changing, asked, context)
-
-
-def undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
-    """Undo an operation that does not hold."""
-    from bae_source.engine.travelling import travel
-    from bae_source.history.travel.commands import Undo
-
-    return travel(changing, parse(Undo, {"operation_id": operation_id}), context)
-
-
-def _history(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import listed_operations
-
-    return listed_operations(door.changing, asked, context)
-
-
-def _prune(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import pruned
-
-    return pruned(door.changing, asked, context)
-
-
-def _forget(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import forgotten
-
-    door.close()
-    return forgotten(door.changing, asked, context)
-
-
-def _commit(door: Service, asked: Any, context: Context) -> Outcome:
-    return door.keeping.commit(asked.draft, asked.unsure, asked.include, context)
-
-
-def _amend(door: Service, asked: Any, context: Context) -> Outcome:
-    return door.keeping.amend(asked, context)
-
-
-def _abandon(door: Service, asked: Any, _: Context) -> Outcome:
-    return door.keeping.abandon(asked.draft)
-
-
-def _pending(door: Service, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.pending(asked)
-
-
-def _show(door: Service, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.show(asked)
-
-
-def _wait(door: Service, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.wait(asked)
-
-
-def _telemetry(door: Service, _: Any, __: Context) -> Outcome:
-    from bae_source.engine.usage import usage
-
-    return usage(door.log.lines())
-
-
-def _doctor(door: Service, asked: Any, _: Context) -> Outcome:
-    from bae_source.doctor.doctor import examined
-    from bae_source.doctor.scene import Scene
-
-    scene = Scene(door.workspace(), folders=door.folders, environment=door.environment, noting=door.is_measuring())
-    return examined(asked, scene)
-
-
-def _tests_run(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import run_tests  # what runs code, as below
-
-    return run_tests(door, asked, context)
-
-
-def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import tests_results
-
-    return tests_results(door, asked, context)
-
-
-def _logs_list(door: Service, _: Any, __: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
-    from bae_source.resources.logs.listing import listed_logs
-
-    return listed_logs(Logs(door.root, door.environment))
-
-
-def _logs_read(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
-    from bae_source.resources.logs.reading import read_log
-
-    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
-
-
-COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
-    "travel": _travel,
-    "history": _history,
-    "prune": _prune,
-    "forget": _forget,
-    "commit": _commit,
-    "amend": _amend,
-    "abandon": _abandon,
-    "pending": _pending,
-    "show": _show,
-    "wait": _wait,
-    "telemetry": _telemetry,
-    "doctor": _doctor,
-    "tests_run": _tests_run,
-    "tests_results": _tests_results,
-    "logs_list": _logs_list,
-    "logs_read": _logs_read,
-}
-"""Every command, by the name that requests give as their `runner`."""

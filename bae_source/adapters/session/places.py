@@ -118,7 +118,7 @@ PLACES: Mapping[str, Place] = {
             name=HOME,
             description="The project as a whole: what was done to it, and how to take it back.",
             above="",
-            areas=("history.", "engine.usage.", "doctor.", "verification."),
+            areas=("history.", "engine.measuring.usage.", "doctor.", "verification."),
         ),
         Place(
             name=SOURCE,

@@ -226,7 +226,7 @@ class Deciding:
             raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
         kept = {name: getattr(proposal, name) for name in ("id", "reason", "goal", "who", "is_named", "at", "notified")}
         renewed = replace(found, **kept, refused=(*proposal.refused, *refused))
-        self._plans.renewed(renewed, was=proposal.digest if not refused else None)
+        self._plans.renewed(renewed, digest=proposal.digest)
         self._changing.note("code_modification_renewed", facts_of(renewed))
         return self._plans.get(proposal.id)
 

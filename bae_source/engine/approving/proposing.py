@@ -11,7 +11,6 @@ Invariants:
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from bae_source.approval.plans import Plans
-from bae_source.approval.proposals import PREFIX, Proposal, Risk, State
+from bae_source.approval.proposals import Proposal, Risk, State
 from bae_source.approval.requests import Pending, Show, Wait
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
 from bae_source.errors import HistoryError
@@ -57,7 +56,7 @@ class Proposing:
 
     def __init__(self, changing: Changing) -> None:
         self.changing = changing
-        self.plans = Plans(changing.folders(), seconds=lambda: changing.now().timestamp())
+        self.plans = Plans(changing.folders())
         self.renewing: Proposal | None = None
         self.renewed: Proposal | None = None
         self.planned: Plan | None = None
@@ -84,7 +83,7 @@ class Proposing:
         """
         changing, now = self.changing, self.changing.now()
         proposal = Proposal(
-            id=f"{PREFIX}{os.urandom(4).hex()}",
+            id=self.plans.new_id(),
             requests=requests,
             how=how_of(context),
             reason=context.propose or context.why or "",
@@ -120,7 +119,7 @@ class Proposing:
         from bae_source.engine.approving.notifying import notified  # few users want it
 
         for each in notified([*self.plans.unnotified()], self.changing.root, self.changing.environment):
-            self.plans.noted(each)
+            self.plans.note(each, notified=True)
 
     def pending(self, asked: Pending) -> Outcome:
         """List proposals."""
@@ -133,7 +132,8 @@ class Proposing:
             lines.append(f"… and {len(found) - len(shown)} more: --limit says how many are listed.")
         return Outcome(
             status="answer", text="\n".join(lines) if lines else "(nothing waits)", found=tuple(map(_data, shown)),
-            counts=self.plans.counts(),
+            counts={str(state): count for state, count in self.plans.counts().items()},
+            warnings=self.plans.notices(),
         )  # fmt: skip
 
     def waiting(self) -> list[Any]:
@@ -161,8 +161,8 @@ class Proposing:
 
     def expired(self) -> None:
         """Have those expire whose time is over."""
-        for each in self.plans.due(self.changing.now()):
-            self.close(each, State.EXPIRED, by="", reason="its time was over")
+        for each in self.plans.due(past(self.changing.now())):
+            self.close(each.id, State.EXPIRED, by="", reason="its time was over")
 
     def close(self, task: str, to: State, *, by: str, reason: str) -> Proposal:
         """End a proposal without making it.

@@ -75,8 +75,8 @@ class Meta(Service):
     @cached_property
     def changing(self) -> Changing:
         """Planner and maker of changes."""
+        from bae_source.engine.commands import undone
         from bae_source.engine.meta.changing import EngineChanging
-        from bae_source.engine.service import undone
 
         return EngineChanging(
             self._installation,

@@ -1,0 +1,159 @@
+"""Requests that are neither queries nor changes, by the name that they give as their `runner`.
+
+Adding one is adding a function and its line in `COMMANDS`; what it needs is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bae_source.model.context import Context
+from bae_source.model.outcome import Outcome
+from bae_source.model.request import parse
+
+if TYPE_CHECKING:
+    from bae_source.engine.changing import Changing
+    from bae_source.engine.keeping import Keeping
+    from bae_source.engine.measuring.telemetry import Log
+    from bae_source.engine.testing import Bench
+else:
+    Bench = object
+
+
+class Door(Bench, Protocol):
+    """The part of the engine that commands need."""
+
+    arriving: Callable[[str], bool] | None
+
+    @property
+    def keeping(self) -> Keeping:
+        """The drafts that outlive a call."""
+
+    @property
+    def log(self) -> Log:
+        """The lines of telemetry."""
+
+    def is_measuring(self) -> bool:
+        """Say whether telemetry is switched on."""
+
+    def close(self) -> None:
+        """Let go of what is open between requests."""
+
+
+def _travel(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import travel  # the history, as below, which no other command needs
+
+    return travel(door.changing, asked, context)
+
+
+def undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
+    """Undo an operation that does not hold."""
+    from bae_source.engine.travelling import travel
+    from bae_source.history.travel.commands import Undo
+
+    return travel(changing, parse(Undo, {"operation_id": operation_id}), context)
+
+
+def _history(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import listed_operations
+
+    return listed_operations(door.changing, asked, context)
+
+
+def _prune(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import pruned
+
+    return pruned(door.changing, asked, context)
+
+
+def _forget(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.travelling import forgotten
+
+    door.close()
+    return forgotten(door.changing, asked, context)
+
+
+def _commit(door: Door, asked: Any, context: Context) -> Outcome:
+    return door.keeping.commit(asked.draft, asked.unsure, asked.include, context)
+
+
+def _amend(door: Door, asked: Any, context: Context) -> Outcome:
+    return door.keeping.amend(asked, context)
+
+
+def _abandon(door: Door, asked: Any, _: Context) -> Outcome:
+    return door.keeping.abandon(asked.draft)
+
+
+def _pending(door: Door, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.pending(asked)
+
+
+def _show(door: Door, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.show(asked)
+
+
+def _wait(door: Door, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.wait(asked)
+
+
+def _telemetry(door: Door, _: Any, __: Context) -> Outcome:
+    from bae_source.engine.measuring.usage import usage
+
+    return usage(door.log.lines())
+
+
+def _doctor(door: Door, asked: Any, _: Context) -> Outcome:
+    from bae_source.doctor.doctor import examined
+    from bae_source.doctor.scene import Scene
+
+    scene = Scene(door.workspace(), folders=door.folders, environment=door.environment, noting=door.is_measuring())
+    return examined(asked, scene)
+
+
+def _tests_run(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import run_tests  # what runs code, as below
+
+    return run_tests(door, asked, context)
+
+
+def _tests_results(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import tests_results
+
+    return tests_results(door, asked, context)
+
+
+def _logs_list(door: Door, _: Any, __: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.listing import listed_logs
+
+    return listed_logs(Logs(door.root, door.environment))
+
+
+def _logs_read(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.resources.logs.folders import Logs
+    from bae_source.resources.logs.reading import read_log
+
+    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
+
+
+COMMANDS: Mapping[str, Callable[[Door, Any, Context], Outcome]] = {
+    "travel": _travel,
+    "history": _history,
+    "prune": _prune,
+    "forget": _forget,
+    "commit": _commit,
+    "amend": _amend,
+    "abandon": _abandon,
+    "pending": _pending,
+    "show": _show,
+    "wait": _wait,
+    "telemetry": _telemetry,
+    "doctor": _doctor,
+    "tests_run": _tests_run,
+    "tests_results": _tests_results,
+    "logs_list": _logs_list,
+    "logs_read": _logs_read,
+}
+"""Every command, by the name that requests give as their `runner`."""
