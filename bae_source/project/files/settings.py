@@ -80,7 +80,7 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), la
         SourceError: `syntax_invalid` if it does not parse.
     """
     content = content_of(files, path, largest=largest)
-    if not content or (only and not _may_hold(content, only)):
+    if not content or (only and not may_hold(content, only)):
         return {}
     return parsed_toml(content, path, largest=largest)
 
@@ -190,8 +190,11 @@ def sections(files: Files, path: str) -> dict[str, dict[str, str]]:
     return {title: {name: "\n".join(value) for name, value in each.items()} for title, each in found.items()}
 
 
-def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
-    """Say whether one of some keys may stand in a TOML file, however it is spelt: bare, dotted, quoted or escaped."""
+def may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
+    """Say whether one of some keys, each behind those above it, may stand in a TOML file, however it is spelt.
+
+    Bare, dotted, quoted and escaped.
+    """
     if any(mark in content for mark in _ESCAPED):
         return True
     return any(all(word.encode() in content for word in key) for key in keys)

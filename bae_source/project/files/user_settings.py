@@ -66,25 +66,50 @@ def user_file(environment: Mapping[str, str]) -> UserFile:
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
-    has_own = Path(given).is_absolute()
-    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_PLACE}"
-    if not (has_own or Path(home).is_absolute()):
-        return UserFile(name=name, table={})
     try:
-        content, doubt = _content(Path(given if has_own else f"{home}/.config") / _PLACE)
-    except (FileNotFoundError, NotADirectoryError):
-        return UserFile(name=name, table={})
+        name, content, doubt = doubted_file(environment)
     except (OSError, ValueError) as error:
-        content, doubt = b"", f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        name, content = _place(environment)[0], b""
+        doubt = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+    if content is None:
+        return UserFile(name=name, table={})
     if doubt:
         notice = Notice(NOT_BELIEVED, f"{name} {doubt}, so nothing in it counts.")
         return UserFile(name=name, table={}, notices=(notice,))
     return UserFile(name=name, table=parsed_toml(content, name))
 
 
+def doubted_file(environment: Mapping[str, str]) -> tuple[str, bytes | None, str]:
+    """Return the name of the user's own file of settings, its content, and why it is not believed.
+
+    Returns:
+        No content where there is no file, and no doubt where it is believed.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: its name is none.
+    """
+    name, path = _place(environment)
+    if path is None:
+        return name, None, ""
+    try:
+        return name, *_content(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return name, None, ""
+
+
+def _place(environment: Mapping[str, str]) -> tuple[str, Path | None]:
+    """Return how the file is named in messages, and where it is."""
+    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
+    has_own = Path(given).is_absolute()
+    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_PLACE}"
+    if not (has_own or Path(home).is_absolute()):
+        return name, None
+    return name, Path(given if has_own else f"{home}/.config") / _PLACE
+
+
 def _content(path: Path) -> tuple[bytes, str]:
-    """Return what a file holds, or why it is not believed.
+    """Return what a file holds, and why it is not believed.
 
     Raises:
         OSError: it cannot be read.
@@ -94,12 +119,10 @@ def _content(path: Path) -> tuple[bytes, str]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return b"", "is no regular file"
-        if doubt := _doubt(status) or _doubt(path.parent.stat(), "lies in a folder that "):
-            return b"", doubt
         pieces: list[bytes] = []
         while sum(map(len, pieces)) <= LARGEST and (piece := os.read(descriptor, LARGEST + 1)):
             pieces.append(piece)
-        return b"".join(pieces), ""
+        return b"".join(pieces), _doubt(status) or _doubt(path.parent.stat(), "lies in a folder that ")
     finally:
         os.close(descriptor)
 
