@@ -55,6 +55,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     Parameters:
         kind: of what kind it is.
         name: its address; the key of a setting, the name of a distribution or of a log.
+        others: what else it is called; a pattern that covers one of its names covers it.
         runs: why it waits wherever any policy is in force, as a clause: other programs run it, or go by it; "" for
             what does not.
         never: why no request may change it, as a clause; "" for what may be changed.
@@ -62,6 +63,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
     kind: Kind
     name: str
+    others: tuple[str, ...] = ()
     runs: str = ""
     never: str = ""
 
@@ -162,8 +164,8 @@ class Policy:
             if answer > found.answer:
                 found = Ruling(answer=answer, rule=f"{title} {rule}", subject=subject.name)
         if found.answer is not Answer.DENY:
-            hidden = self.read(subject.kind, subject.name, caller)
-            found = hidden if hidden.answer is Answer.DENY else found
+            hidden = (self.read(subject.kind, name, caller) for name in (subject.name, *subject.others))
+            found = next((each for each in hidden if each.answer is Answer.DENY), found)
         return found
 
 
@@ -178,14 +180,18 @@ def _decided(rules: CallerPolicy, subject: Subject) -> tuple[Answer, str]:
     for answer, name in ((Answer.DENY, "deny"), (Answer.APPROVE, "approve")):
         patterns: tuple[str, ...] = getattr(rules.change, name)
         for pattern in patterns:
-            if fits(pattern, subject.kind, subject.name):
+            if _is_about(pattern, subject):
                 return answer, f"change.{name} = {pattern!r}"
     usual = _PRESETS[rules.preset]
-    if any(fits(each, subject.kind, subject.name) for each in rules.change.allow):
+    if any(_is_about(each, subject) for each in rules.change.allow):
         return Answer.ALLOW, "change.allow"
     if rules.change.allow and usual is Answer.ALLOW:
         return Answer.APPROVE, "change.allow"
     return usual, f'preset = "{rules.preset}"'
+
+
+def _is_about(pattern: str, subject: Subject) -> bool:
+    return any(fits(pattern, subject.kind, name) for name in (subject.name, *subject.others))
 
 
 def _is_open(rules: PolicyTable) -> bool:

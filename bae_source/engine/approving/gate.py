@@ -11,24 +11,28 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
-from bae_source.engine.approving.governing import Governing
+from bae_source.engine.approving.governing import Governed, Governing
+from bae_source.engine.approving.names import Names
 from bae_source.engine.approving.risk import risk_of
-from bae_source.engine.approving.subjects import never_of, subjects_of
+from bae_source.engine.approving.subjects import forbidden_in, subjects_of
 from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace
 from bae_source.system.hashing import sha256
 
+_NAMED = ("code", "tests", "data")
+"""Kinds of things whose names are those of files."""
 POLICY = "policy"
 """Key, in an error's details, of the rule by which a change is refused."""
 
@@ -111,15 +115,15 @@ class Gate:
         governing = Governing(self._root, self._environment)
         governed = governing.policies([file.path for file in plan.changes.files])
         after = workspace.after(plan.changes)
-        if never := never_of(plan, workspace, after):
-            raise _forbidden(Ruling(answer=Answer.DENY, rule=never[0].never, subject=never[0].name))
+        for each in forbidden_in(plan, workspace, after):
+            raise _forbidden(Ruling(answer=Answer.DENY, rule=each.never, subject=each.name))
         if not is_proposed and all(each.policy.is_open for each in governed):
             return Verdict()
         subjects = subjects_of(plan, workspace, after)
         risk = risk_of(plan, subjects, workspace, after)
         rulings: list[Ruling] = []
         for each in governed:
-            rulings += each.policy.change(each.subjects(plan, subjects, workspace), who)
+            rulings += each.policy.change(_as_called(each, subjects, plan, self._root), who)
             rulings.append(each.policy.risk(risk.level, who))
         denied = next((each for each in rulings if each.answer is Answer.DENY), None)
         if denied is not None:
@@ -139,6 +143,29 @@ class Gate:
                 f"{self.approved.id} comes to something else now than was approved; nothing was written.",
                 hints=["It is planned anew, and waits for approval as it is now."],
             )
+
+
+def _as_called(governed: Governed, subjects: Sequence[Subject], plan: Plan, root: Path) -> Iterator[Subject]:
+    """Yield subjects as they are called in the folder of a policy, from how the root calls them.
+
+    --root /repo/src/app      secrets.KEY      app.secrets.KEY, and :src/app/secrets.py.KEY, in /repo
+    --root /repo              :sub/x.md        :x.md, in /repo/sub; what lies elsewhere is none of its business
+    """
+    here = Names(root)
+    names = {
+        name: governed.path(file.path) for file in plan.changes.files for _, name in here.of(file.path)
+    }  # what the root calls each file, and its path from the folder
+    for each in subjects:
+        own = max((name for name in names if _is_in(each.name, name)), key=len, default=None)
+        if own is None or each.kind not in _NAMED:
+            yield each
+        elif (path := names[own]) is not None:
+            called = [f"{name}{each.name[len(own) :]}" for _, name in governed.names.of(path)]
+            yield replace(each, name=called[0], others=tuple(called[1:]))
+
+
+def _is_in(name: str, file: str) -> bool:
+    return name == file or (name.startswith(file) and name[len(file)] in ".:@[")
 
 
 def digest_of_plan(requests: tuple[dict[str, Any], ...], plan: Plan) -> str:
