@@ -12,6 +12,7 @@ from bae_source import Source
 from bae_source.adapters.cli.doing import commands
 from bae_source.errors import RequestError
 from tests.adapters.support import Called, run
+from tests.plan_files import plan_files
 
 MODULE = "LIMIT = 3\n\n\ndef f(x):\n    return x + LIMIT\n"
 
@@ -111,7 +112,7 @@ def test_what_is_planned_says_nothing_where_it_is_to_be_quiet(root: Path) -> Non
 def test_reads_alone_begin_no_transaction(root: Path) -> None:
     done = do(root, "read m.f\ngrep LIMIT\n")
     assert done.out.decode().startswith("$ read m.f\ndef f(x):\n")
-    assert not list(root.rglob("drafts"))
+    assert plan_files(root) == []
 
 
 def test_a_commit_that_does_not_hold_keeps_the_draft(root: Path) -> None:

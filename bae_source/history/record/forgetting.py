@@ -33,11 +33,10 @@ _KINDS = (
     ("journal", "the journal"),
     ("staging", "the journal"),
     ("lock", "the lock"),
-    ("drafts", "the drafts"),
     ("shadow", "copies of the project that changes were judged in"),
     ("before", "old text of the engine"),
     ("tests", "the runs of tests"),
-    ("proposals", "the proposals"),
+    ("plans-", "the drafts and proposals"),
     ("ledger", "the ledger"),
 )
 _MARKS = "marks of its folders"

@@ -1,0 +1,343 @@
+"""The file of kept plans: drafts and proposals of this user in one place, which processes change one at a time.
+
+    <our folder>/plans-41d0….sqlite                 its name is made of the state's id
+    <our folder>/plans-41d0….sqlite.damaged-1       one that could not be read; what could be is in the other
+
+Invariants:
+- it is opened when it is needed and closed at once, so nothing of it is open in a forked child or between requests;
+- it appears whole, with its tables; so one that is empty or cut off is damaged, and never a store without plans;
+- what is damaged is set aside and stays there for a person, and `notices` names it for as long as it does;
+- the name tells the folder that it was made in, which has to be ours; a link in its place is not followed;
+- a change is durable before `write` returns, or was not made.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
+
+import msgspec
+
+from bae_source.errors import Refused
+from bae_source.model.outcome import Notice
+from bae_source.model.text import listed
+from bae_source.state.binding import user
+from bae_source.state.folders import ForeignState, StateFolders, foreign
+from bae_source.state.lock import project_lock
+from bae_source.system.descriptors import SAFELY
+from bae_source.system.hashing import sha256
+from bae_source.system.own_files import sync
+
+if TYPE_CHECKING:
+    import _sqlite3 as sqlite3
+
+T = TypeVar("T")
+
+_VERSION = 1
+_TABLES = f"""
+CREATE TABLE drafts (handle TEXT PRIMARY KEY, project TEXT, used REAL, content BLOB, check_sum INTEGER) WITHOUT ROWID;
+CREATE TABLE proposals (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, project TEXT, state TEXT, who TEXT, at TEXT, expires TEXT,
+    notified INTEGER, digest TEXT, head BLOB, check_sum INTEGER
+);
+CREATE INDEX standing ON proposals (project, state);
+CREATE TABLE bodies (number INTEGER PRIMARY KEY, content BLOB, diff BLOB, check_sum INTEGER);
+PRAGMA user_version = {_VERSION};
+"""
+"""The heads of proposals lie close together, so that a list of them reads no diff."""
+_DURABLE = "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON"
+_PATIENCE = 10.0
+"""Seconds that one process waits for others."""
+_LOCK = "plans-lock"
+_ENDS = ("-journal", "")
+"""What belongs to a file, in the order in which it may be moved: a journal alone would be taken for another file's."""
+_ERRORS = {  # by the primary result code of SQLite
+    3: errno.EACCES,
+    5: errno.EBUSY,
+    6: errno.EBUSY,
+    8: errno.EACCES,
+    10: errno.EIO,
+    13: errno.ENOSPC,
+    14: errno.EACCES,
+    15: errno.EBUSY,
+    18: errno.EFBIG,
+    23: errno.EACCES,
+}
+_DAMAGED = {11, 24, 26}
+"""Malformed, of another format, no database."""
+
+
+class Damaged(Exception):
+    """What stands in the file is not what was written there."""
+
+
+class PlanFile:
+    """The file of plans of a folder of state, which several projects of a repository may share.
+
+    Parameters:
+        folders: where our state lies; the folder is made when something is written.
+    """
+
+    def __init__(self, folders: StateFolders) -> None:
+        self.folders = folders
+
+    @property
+    def path(self) -> Path:
+        """The file of the state as it is bound now."""
+        return self.folders.base / name_of(self.folders.id or "")
+
+    def read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Do some reading; return `otherwise` where there is no file.
+
+        Raises:
+            OSError: it cannot be read.
+            Refused: `forbidden`, where a newer version wrote it.
+        """
+        return self._tried(work, otherwise, making=False)
+
+    def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do some work as one change, which is made whole or, where the work raises, not at all.
+
+        Raises:
+            OSError: it cannot be written.
+            Refused: `forbidden`, where a newer version wrote it.
+        """
+
+        def changing(connection: sqlite3.Connection) -> T:
+            for pragma in _DURABLE.split("; "):
+                connection.execute(pragma)
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                return work(connection)
+
+        return self._tried(changing, None, making=True)  # type: ignore[return-value]  # it is made, so work was done
+
+    def is_there(self) -> bool:
+        """Say whether there is a file."""
+        return self.folders.id is not None and _identity(self.path) is not None
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Name what is damaged and lies beside it, for as long as it does."""
+        found = damaged(self.folders)
+        if not found:
+            return ()
+        places = listed(str(path) for path in found)
+        what = f"Kept proposals were damaged, and what could not be read of them does not wait any more: see {places}"
+        return (Notice("plans_damaged", f"{what}. Remove it when you have looked at it."),)
+
+    def unusable(self, error: OSError) -> Refused:
+        """Return the refusal where the file cannot be read or written."""
+        try:
+            self.folders.check()
+        except ForeignState as state:
+            return foreign(state.standing, state.place)
+        except OSError as state:
+            error = state
+        if error.errno == errno.EBUSY:
+            reason = f"Another process has been changing the proposals for more than {_PATIENCE:g} seconds"
+            return Refused("busy", reason, unchanged=True, hints=["Try again in a moment."])
+        reason = error.strerror or type(error).__name__
+        return Refused(
+            "forbidden",
+            f"The proposals cannot be kept or read: {reason[:1].lower()}{reason[1:]}",
+            unchanged=True,
+            hints=["doctor says what can be done about it."],
+            details={"place": str(error.filename or self.path)},
+        )
+
+    def _tried(self, work: Callable[[sqlite3.Connection], T], otherwise: T, *, making: bool) -> T:
+        for is_last in (False, True):
+            if making:
+                self._make()
+            elif not self.is_there():
+                return otherwise
+            path = self.path
+            before = _identity(path)
+            try:
+                return _worked(path, work)
+            except FileNotFoundError:
+                if is_last:  # else it was set aside, or forgotten, meanwhile
+                    raise
+            except Damaged as error:
+                self._set_aside(path, before)
+                if is_last:
+                    raise OSError(errno.EIO, "it is damaged", str(path)) from error
+        raise AssertionError("unreachable")
+
+    def _make(self) -> None:
+        """Make the file, unless it is there."""
+        self.folders.make(self.folders.base)
+        if self.is_there():
+            return
+        with project_lock(self.folders.base / _LOCK, wait=_PATIENCE, pid=os.getpid()):
+            if not self.is_there():
+                _create(self.path)
+
+    def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
+        """Move a damaged file away, unless another process did so."""
+        with project_lock(path.with_name(_LOCK), wait=_PATIENCE, pid=os.getpid()):
+            if _identity(path) != identity:
+                return
+            number = 1
+            while os.path.lexists(f"{path}.damaged-{number}"):
+                number += 1
+            for end in _ENDS:
+                if os.path.lexists(f"{path}{end}"):
+                    Path(f"{path}{end}").rename(f"{path}.damaged-{number}{end}")
+            _create(path)  # so the store is there, and empty, for whoever comes next
+
+
+def name_of(state_id: str) -> str:
+    """Return the name of the file of plans in a folder of state with an id."""
+    return f"plans-{sha256(f'plans {state_id}'.encode())[:24]}.sqlite"
+
+
+def damaged(folders: StateFolders) -> list[Path]:
+    """Return the files of plans that were set aside, in our folder."""
+    if folders.id is None:
+        return []
+    return sorted(path for path in folders.base.glob("plans-*.sqlite.damaged-*") if not path.name.endswith("-journal"))
+
+
+def encoded(value: object) -> bytes:
+    """Return a value as JSON; surrogate escapes, which UTF-8 has no bytes for, stand as JSON's own escapes."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        from json import dumps  # hardly ever
+
+        return dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def decoded(content: Any, kind: type[T]) -> T:
+    """Return the value that was encoded.
+
+    Raises:
+        Damaged: it is not what was written.
+    """
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        from json import loads  # hardly ever
+
+    try:
+        return msgspec.convert(loads(content), kind)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        raise Damaged from error
+
+
+def sum_of(*pieces: bytes) -> int:
+    """Return the checksum of the pieces of a row."""
+    found = 0
+    for piece in pieces:
+        found = crc32(piece, found)
+    return found
+
+
+def check_row(found: object, *pieces: object) -> None:
+    """See that the pieces of a row are those that were written.
+
+    Raises:
+        Damaged: they are not.
+    """
+    if not all(isinstance(piece, bytes) for piece in pieces) or found != sum_of(*pieces):  # type: ignore[arg-type]
+        raise Damaged("a row is not what was written")
+
+
+def _worked(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
+    """Do some work on a file that is there.
+
+    Raises:
+        Damaged: it is no file of plans.
+        FileNotFoundError: it is gone.
+        OSError, Refused: as `PlanFile.read`.
+    """
+    import _sqlite3 as sqlite3  # what sqlite3 is, without its dates; for those alone who keep plans
+
+    _check_file(path)
+    try:
+        with closing(sqlite3.connect(_address(path), timeout=_PATIENCE, isolation_level=None, uri=True)) as connection:
+            _check_version(connection)
+            return work(connection)
+    except sqlite3.Error as error:
+        raise _translated(error, path) from error
+
+
+def _translated(error: sqlite3.Error, path: Path) -> Exception:
+    """Return an error of SQLite as one of ours, or of the system."""
+    code = error.sqlite_errorcode & 0xFF if hasattr(error, "sqlite_errorcode") else 0
+    if not os.path.lexists(path):
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    if code in _DAMAGED or "no such" in str(error):
+        return Damaged(str(error))
+    number = _ERRORS.get(code)
+    return error if number is None else OSError(number, os.strerror(number), str(path))
+
+
+def _check_file(path: Path) -> None:
+    """See that a file and its journal are files of this user, and no links; no descriptor of them is opened for that.
+
+    To close one would give up the locks that SQLite holds on the file elsewhere in this process.
+    """
+    for end in _ENDS:
+        try:
+            status = os.lstat(f"{path}{end}")
+        except FileNotFoundError:
+            if end:
+                continue
+            raise
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.ELOOP, "what stands there is no file of ours", f"{path}{end}")
+        if status.st_uid != user():
+            raise OSError(errno.EPERM, "it belongs to another user", f"{path}{end}")
+
+
+def _check_version(connection: sqlite3.Connection) -> None:
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if version > _VERSION:
+        raise Refused(
+            "forbidden",
+            "The proposals were kept by a newer version of bae_source",
+            unchanged=True,
+            hints=["Use that version."],
+        )
+    if version != _VERSION:
+        raise Damaged("it has no tables of ours")
+
+
+def _create(path: Path) -> None:
+    """Make a file with its tables, whole or not at all; no other process does so now."""
+    import _sqlite3 as sqlite3
+
+    draft = path.with_name(f"{path.name}.new")
+    draft.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFELY, 0o600))
+    try:
+        with closing(sqlite3.connect(_address(draft), isolation_level=None, uri=True)) as connection:
+            connection.execute("PRAGMA journal_mode = OFF")
+            connection.executescript(_TABLES)
+        sync(draft)
+    except sqlite3.Error as error:
+        raise _translated(error, draft) from error
+    draft.rename(path)
+    sync(path.parent)
+
+
+def _address(path: Path) -> str:
+    """Return what has SQLite open a file that is there, and never make one."""
+    place = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file://{place}?mode=rw"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
