@@ -27,7 +27,6 @@ from bae_source.adapters.functions import on_project
 from bae_source.adapters.toolbox import Toolbox
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Outcome
-from bae_source.project.files.port import FileKind
 
 Json = dict[str, Any]
 Handler = Callable[..., Json]
@@ -138,26 +137,13 @@ def schedule_code_modification(
 
 
 def _address(toolbox: Toolbox, file_path: object) -> str:
-    """Return the address of a file: `app.core` of `src/app/core.py`; a name, and what is no path, stays as it is."""
+    """Return the address of a file; a name, and what is no path, stays as it is."""
     if not isinstance(file_path, str) or not file_path:
         return ""
-    if "/" not in file_path and not file_path.endswith((".py", ".pyi")) and not _is_file(toolbox, file_path):
-        return file_path
-    parts = file_path.removeprefix("./").split("/")
-    if ".." in parts or "" in parts or "\\" in file_path or "\0" in file_path:
-        return file_path  # which is refused as no name
-    path = "/".join(parts)
-    if not path.endswith((".py", ".pyi")):
-        return f":{path}"
-    module = toolbox.service.workspace().layout.module_at(path)
-    return f":{path}" if module is None else module.name
-
-
-def _is_file(toolbox: Toolbox, name: str) -> bool:
     try:
-        return toolbox.service.workspace().files.kind(name) is FileKind.FILE
+        return toolbox.service.address_at(file_path) or file_path
     except ResourceError:
-        return False
+        return file_path
 
 
 def _denied(outcome: Outcome) -> str:

@@ -32,6 +32,7 @@ from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.text import Progress
 from bae_source.project.facts.kept import Kept
+from bae_source.project.files.data_listing import address_of
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
 from bae_source.project.search.short_names import in_full, with_namesakes
@@ -399,6 +400,22 @@ class Service:
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the project, with planned content by path."""
         return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)
+
+    def address_at(self, path: str) -> str | None:
+        """Return the address of the file at a path from the root, be it there or not; None for what is no path.
+
+        src/app/core.py     app.core
+        docs/guide.md       :docs/guide.md
+        """
+        parts = path.removeprefix("./").split("/")
+        if {"", ".", ".."} & set(parts) or "\\" in path or "\0" in path:
+            return None
+        workspace, place = self.workspace(), "/".join(parts)
+        is_python = place.endswith((".py", ".pyi"))
+        if len(parts) == 1 and not is_python and workspace.files.kind(place) is None:
+            return None
+        module = workspace.layout.module_at(place) if is_python else None
+        return address_of(workspace.census, place) if module is None else module.name
 
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
         """Note how a request went, unless that is switched off."""

@@ -21,8 +21,7 @@ from bae_source.adapters.deciding.terminal import (
     person_of,
     show,
 )
-from bae_source.approval.proposals import Proposal, State
-from bae_source.engine.approving.deciding import Deciding, Person
+from bae_source.engine.approving.deciding import Deciding, Person, Proposal, State
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Outcome, failed
 from bae_source.model.text import counted

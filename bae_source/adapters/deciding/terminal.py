@@ -18,8 +18,7 @@ from typing import Any
 
 from bae_source.adapters.cli.render import render_lines, render_text
 from bae_source.adapters.cli.streams import Streams
-from bae_source.approval.proposals import Proposal
-from bae_source.engine.approving.deciding import Deciding, Person
+from bae_source.engine.approving.deciding import Deciding, Person, Proposal
 from bae_source.engine.approving.proposing import drawn
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import Refused, RequestError

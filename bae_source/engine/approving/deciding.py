@@ -34,6 +34,8 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import parse
 from bae_source.model.text import listed
 
+__all__ = ("Deciding", "Person", "Proposal", "State")
+
 _TRAVELS: Mapping[str, type[Undo | Redo]] = {Undo.verb: Undo, Redo.verb: Redo}
 
 
