@@ -6,6 +6,7 @@ Adding one is adding a function and its line in `COMMANDS`; what it needs is loa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bae_source.model.context import Context
@@ -16,15 +17,30 @@ if TYPE_CHECKING:
     from bae_source.engine.changing import Changing
     from bae_source.engine.keeping import Keeping
     from bae_source.engine.measuring.telemetry import Log
-    from bae_source.engine.testing import Bench
-else:
-    Bench = object
+    from bae_source.model.text import Progress
+    from bae_source.project.workspace import Workspace
+    from bae_source.state.folders import StateFolders
 
 
-class Door(Bench, Protocol):
+class Door(Protocol):
     """The part of the engine that commands need."""
 
+    root: Path
+    environment: dict[str, str]
+    clock: Callable[[], int]
+    progress: Progress | None
     arriving: Callable[[str], bool] | None
+
+    @property
+    def changing(self) -> Changing:
+        """Planner and maker of changes."""
+
+    @property
+    def folders(self) -> StateFolders:
+        """Folders of our own state."""
+
+    def workspace(self) -> Workspace:
+        """Return a fresh snapshot of the project."""
 
     @property
     def keeping(self) -> Keeping:

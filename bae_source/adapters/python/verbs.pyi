@@ -18,6 +18,8 @@ class How(TypedDict, total=False):
     format: bool
     cascade: bool
     why: str | None
+    propose: str | None
+    goal: str | None
     quiet: bool
 
 class Config:
@@ -634,6 +636,21 @@ class Verbs(CodeVerbs):
 
     def forget(self, *, foreign: bool = False, **how: Unpack[How]) -> Outcome:
         """Remove every trace of bae_source from this project: history, journal, cache, telemetry and what else there is."""
+
+    def pending(
+        self,
+        *,
+        who: str | None = None,
+        state: Literal["waiting", "approved", "applied", "rejected", "stale", "failed", "expired", "all"] = "waiting",
+        limit: int = 1000,
+    ) -> Text:
+        """List the changes that wait for a person, those with the highest risk first."""
+
+    def show(self, task: str) -> Text:
+        """Show one proposed change whole: what it does, why, its risk, its checks, its digest and its diff."""
+
+    def wait(self, task: str, *, seconds: float = 60) -> Text:
+        """Wait until a person has decided about a proposed change, and say what became of it."""
 
     def telemetry(self) -> Text:
         """Show how many requests there were and how long they took, and parsing by file size against its targets."""

@@ -115,8 +115,8 @@ class Gate:
         governing = Governing(self._root, self._environment)
         governed = governing.policies([file.path for file in plan.changes.files])
         after = workspace.after(plan.changes)
-        for each in forbidden_in(plan, workspace, after):
-            raise _forbidden(Ruling(answer=Answer.DENY, rule=each.never, subject=each.name))
+        for touched in forbidden_in(plan, workspace, after):
+            raise _forbidden(Ruling(answer=Answer.DENY, rule=touched.never, subject=touched.name))
         if not is_proposed and all(each.policy.is_open for each in governed):
             return Verdict()
         subjects = subjects_of(plan, workspace, after)
