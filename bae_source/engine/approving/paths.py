@@ -1,0 +1,144 @@
+"""Paths that a change waits for wherever a policy is in force, and paths that no change may have.
+
+    tests/conftest.py            waits: pytest runs it
+    .github/workflows/ci.yml     waits: it is a job of continuous integration
+    .git/hooks/pre-commit        never
+    .GIT/config                  never, since some file systems take that for the same
+
+Names are compared as the most lenient file system does: without regard to case, to how letters are composed, to
+characters that are not seen, to dots and spaces at the end, and to the streams and short names of Windows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from unicodedata import normalize
+
+_GIT = "it lies in git's own folder"
+_OURS = "it lies in the engine's own state"
+_NEVER = ((r"\.git|git~\d+", _GIT), (r"\.bae-source|bae-so~\d+", _OURS))
+"""Expressions of the names of folders and files below which nothing may change."""
+
+_PYTEST = "pytest runs it with the tests"
+_START = "Python runs it whenever it starts"
+_BUILD = "it is run when the project is built or installed"
+_CI = "continuous integration goes by it"
+_HOOKS = "git hooks run what it names"
+_GIT_GOES = "git goes by it"
+_AGENTS = "coding agents go by it"
+_EDITOR = "editors run what it names"
+_SHELL = "shells run it, or take their environment from it"
+_TASKS = "it says which commands are run"
+_INSTALLED = "installers go by it"
+_RUNNER = "test runners go by it"
+_CONTAINER = "containers are made by it"
+_DOCS = "Sphinx runs it"
+
+_REQUIREMENTS = r"(?:[\w.-]*[._-])?(?:requirements|constraints)(?:[._-][\w.-]*)?\.(?:txt|in)"
+_FILES = {
+    r"conftest\.py": _PYTEST,
+    r"\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|noxfile\.py|\.coveragerc|\.?nose2?\.cfg": _RUNNER,
+    r".+\.pth|(?:site|user)customize\.py|pyvenv\.cfg|\.python-versions?": _START,
+    r"setup\.(?:py|cfg)|hatch_build\.py|hatch\.toml|pdm_build\.py|meson\.build|cmakelists\.txt|package\.json|cargo\.toml"
+    r"|build\.rs|manifest\.in": _BUILD,
+    r"uv\.toml|poetry\.toml|\.?pdm\.toml|pip\.(?:conf|ini)|\.pypirc|\.netrc|\.npmrc|pipfile|[\w.-]+\.lock"
+    r"|pylock\.(?:[\w-]+\.)?toml|environment\.ya?ml": _INSTALLED,
+    _REQUIREMENTS: _INSTALLED,
+    r"\.gitlab-ci\.ya?ml|\.travis\.ya?ml|azure-pipelines(?:[.-][\w.-]+)?\.ya?ml|jenkinsfile(?:\..+)?|\.?appveyor\.ya?ml"
+    r"|\.cirrus\.(?:ya?ml|star)|\.drone\.(?:ya?ml|star|jsonnet)|bitbucket-pipelines\.ya?ml|\.woodpecker\.ya?ml"
+    r"|buildspec\.ya?ml|cloudbuild\.(?:ya?ml|json)|\.readthedocs\.ya?ml|codecov\.ya?ml|renovate\.json5?": _CI,
+    r"\.pre-commit-(?:config|hooks)\.ya?ml|\.?lefthook(?:-local)?\.(?:ya?ml|toml|json)|\.huskyrc(?:\..+)?"
+    r"|\.lintstagedrc(?:\..+)?|\.overcommit\.ya?ml|(?:pre|post)-(?:commit|push|merge|checkout|rewrite|applypatch)"
+    r"|prepare-commit-msg|commit-msg": _HOOKS,
+    r"\.git(?:attributes|modules|config)": _GIT_GOES,
+    r"\.mcp\.json|mcp\.json|(?:claude|agents|gemini)(?:\.local)?\.md|\.cursorrules|\.windsurfrules|\.clinerules"
+    r"|\.aider\.conf\.ya?ml": _AGENTS,
+    r".+\.code-workspace|\.vimrc|\.exrc|\.nvim\.lua|\.nvimrc|\.dir-locals(?:-2)?\.el": _EDITOR,
+    r"\.envrc|\.env(?:\..+)?|\.?(?:bash|zsh)(?:rc|env|_profile|_login|_logout)|\.z?profile|\.zlogin": _SHELL,
+    r"(?:gnu)?makefile(?:\..+)?|.+\.mk|\.?justfile|taskfile\.ya?ml|procfile(?:\..+)?|rakefile|vagrantfile"
+    r"|\.?mise\.toml|\.tool-versions": _TASKS,
+    r"(?:.+\.)?(?:dockerfile|containerfile)(?:\..+)?|(?:docker-)?compose(?:\..+)?\.ya?ml|docker-bake\..+": _CONTAINER,
+}
+"""Expressions of the names of files, in whatever folder, and why a change of them waits."""
+_FOLDERS = {
+    r"\.github|\.gitlab|\.circleci|\.buildkite|\.azure-pipelines|\.woodpecker|\.teamcity|\.forgejo|\.gitea": _CI,
+    r"\.husky|\.?githooks|\.git-hooks|\.lefthook": _HOOKS,
+    r"\.claude|\.cursor|\.windsurf|\.codex|\.gemini|\.continue|\.clinerules|\.aider|\.roo": _AGENTS,
+    r"\.vscode|\.idea|\.zed|\.fleet|\.vim|\.nvim": _EDITOR,
+    r"\.devcontainer": _CONTAINER,
+    r"\.direnv": _SHELL,
+    r"\.mise|\.cargo": _TASKS,
+    r"\.venv|site-packages|dist-packages|.+\.(?:dist|egg)-info": "Python runs what lies in environments",
+    r"\.ssh|\.gnupg|\.aws|\.docker|\.kube": "other programs get their rights from it",
+}
+"""Expressions of the names of folders, and why a change of what lies in them waits."""
+_WHOLE = {r"(?:.+/)?docs?/(?:.+/)?conf\.py": _DOCS, r"(?:tasks|fabfile|dodo)\.py": _TASKS, r"build\.py": _BUILD}
+"""Expressions of whole paths, of names that only mean this there."""
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that nobody sees, some of which file systems leave out."""
+
+
+def why_never(path: str, *, git_folder: str | None = None) -> str:
+    """Return, as a clause, why no change may have a path; "" where one may.
+
+    Parameters:
+        git_folder: the folder that a `.git` which is a file names, where it lies in the project.
+    """
+    parts = _plain(path)
+    for part in parts:
+        for expression, reason in _NEVER:
+            if _compiled(expression).fullmatch(part):
+                return reason
+    folder = _plain(git_folder) if git_folder else ()
+    return _GIT if folder and parts[: len(folder)] == folder else ""
+
+
+def why_waits(path: str) -> str:
+    """Return, as a clause, why a change of a file waits wherever a policy is in force; "" where it need not."""
+    *folders, name = _plain(path) or ("",)
+    for folder in folders:
+        if reason := _reason(_FOLDERS, folder):
+            return reason
+    named = _reason(_FOLDERS, name) or _reason(_FILES, name) or _reason(_WHOLE, "/".join((*folders, name)))
+    return named or (_INSTALLED if is_requirements(path) else "")
+
+
+def is_called(path: str, name: str) -> bool:
+    """Say whether the file at a path has a name, for one file system or another."""
+    return (_plain(path) or ("",))[-1] == name
+
+
+def is_requirements(path: str) -> bool:
+    """Say whether pip is given the file at a path, to go by its name or its folder."""
+    *folders, name = _plain(path) or ("",)
+    is_listed = name.endswith((".txt", ".in")) and folders[-1:] in (["requirements"], ["reqs"])
+    return is_listed or _compiled(_REQUIREMENTS).fullmatch(name) is not None
+
+
+@lru_cache(maxsize=4096)
+def _plain(path: str) -> tuple[str, ...]:
+    """Return the components of a path as all file systems together compare them.
+
+    src/.GIT ./config::$DATA    ("src", ".git", "config")
+    """
+    return tuple(filter(None, map(_plain_part, re.split(r"[/\\]", path))))
+
+
+def _plain_part(part: str) -> str:
+    text = _UNSEEN.sub("", normalize("NFKC", part.partition(":")[0]))
+    text = _UNSEEN.sub("", normalize("NFKC", text.casefold()))
+    return text.rstrip(". \t") or text
+
+
+def _reason(table: Mapping[str, str], text: str) -> str:
+    return next((reason for expression, reason in table.items() if _compiled(expression).fullmatch(text)), "")
+
+
+@lru_cache(maxsize=64)
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.DOTALL)

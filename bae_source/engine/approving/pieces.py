@@ -1,0 +1,195 @@
+"""A module cut into pieces by its definitions, and the pieces that differ between two states of it.
+
+    LIMIT = 1                  the piece of LIMIT
+    # Retries of a send.       part of the piece of `send`, since it stands directly above
+    def send(x):               the piece of `send`, but for `inner`
+        def inner(): ...       the piece of `send.inner`
+        return inner()
+    print(LIMIT)               the piece of the module itself, whose name is ""
+
+Each character belongs to the piece of the innermost definition around it. What a definition has inside of it stands in
+its own piece by name, so that one that moves to another place is a change of what is around it, while one that comes or
+goes is not.
+
+Invariant: two modules whose pieces are all alike differ in blank lines at most, which the caller has to see to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from bae_source.syntax.outline.definitions import MODULE, Definition, Outline
+from bae_source.syntax.outline.locate import comments_above, segments_of
+from bae_source.syntax.outline.tree import Tree
+
+_BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
+_LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
+
+
+class Inner(Struct, frozen=True):
+    """The place of a definition in the piece of what is around it: its names."""
+
+    names: tuple[str, ...]
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """The own text of one definition, or of a module.
+
+    Parameters:
+        parts: text and places of definitions in it, in turn.
+        index: of the definition in the outline; `MODULE` for the module.
+        tree: that it is of.
+    """
+
+    parts: tuple[str | Inner, ...]
+    index: int
+    tree: Tree
+
+    @property
+    def definition(self) -> Definition | None:
+        """The definition; None for the module."""
+        return None if self.index == MODULE else self.tree.outline.definitions[self.index]
+
+    @property
+    def text(self) -> str:
+        """The own text, without the definitions in it."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
+
+
+class Difference(Struct, frozen=True, kw_only=True):
+    """A piece that is another one in two states of a module, or that only one of them has.
+
+    Parameters:
+        name: the path of names that leads to its definition, `A.f` or `A.f[1]`; "" for the module.
+    """
+
+    name: str
+    before: Piece | None
+    after: Piece | None
+
+
+def differences(before: Tree | None, after: Tree | None) -> list[Difference]:
+    """Return the pieces that differ between two states of a module, of which one may be missing, in source order."""
+    old, new = (_pieces(tree) if tree else {} for tree in (before, after))
+    found = []
+    for name in (*new, *(name for name in old if name not in new)):
+        first, second = old.get(name), new.get(name)
+        if first is None or second is None or not _are_alike(first, second):
+            found.append(Difference(name=name, before=first, after=second))
+    return found
+
+
+def whole(before: Tree, after: Tree) -> Difference:
+    """Return the difference of a module that is another one by what is in none of its pieces."""
+    first, second = (Piece(parts=(), index=MODULE, tree=tree) for tree in (before, after))
+    return Difference(name="", before=first, after=second)
+
+
+def rebound(before: Tree, after: Tree) -> Iterator[str]:
+    """Yield the names that a module had, and that import statements bind otherwise, or no longer."""
+    old, new = _imported(before.outline), _imported(after.outline)
+    for name in dict.fromkeys((*old, *new)):
+        if old.get(name) != new.get(name) and name != "*" and (name in old or before.outline.named(MODULE, name)):
+            yield name
+
+
+def _imported(outline: Outline) -> dict[str, list[tuple[object, ...]]]:
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for each in outline.imports:
+        found.setdefault(each.name, []).append((each.module, each.attribute, each.level))
+    return found
+
+
+def _pieces(tree: Tree) -> Mapping[str, Piece]:
+    """Return the pieces of a module by name, the module's own first."""
+    outline = tree.outline
+    inside: dict[int, list[int]] = {}
+    for index, definition in enumerate(outline.definitions):
+        inside.setdefault(definition.parent, []).append(index)
+    comments: dict[int, str] = {}
+    names: dict[int, tuple[str, ...]] = {MODULE: ("",)}
+    found: dict[str, Piece] = {}
+    for index in range(MODULE, len(outline.definitions)):
+        if index != MODULE:
+            names[index] = _names(outline, index, names[outline.definitions[index].parent][0])
+        parts = _parts(tree, index, inside.get(index, ()), comments)
+        piece = Piece(parts=parts, index=index, tree=tree)
+        for name in names[index]:
+            found[name] = piece
+    return found
+
+
+def _names(outline: Outline, index: int, around: str) -> tuple[str, ...]:
+    """Return what the definition is called by each of the names that it binds, the place of each among others said."""
+    definition = outline.definitions[index]
+    lead = f"{around}." if around else ""
+    found = []
+    for name in definition.names:
+        alike = outline.named(definition.parent, name)
+        found.append(f"{lead}{name}" if len(alike) == 1 else f"{lead}{segments_of(outline, alike, name)[index]}")
+    return tuple(found)
+
+
+def _parts(tree: Tree, index: int, inside: list[int] | tuple[()], comments: dict[int, str]) -> tuple[str | Inner, ...]:
+    """Return the parts of a piece, and note the comments that belong to the definitions in it."""
+    text, definitions = tree.text, tree.outline.definitions
+    start, end = (0, len(text)) if index == MODULE else (definitions[index].span.start, definitions[index].span.end)
+    parts: list[str | Inner] = [comments.get(index, "")]
+    position = start
+    for number in inside:
+        inner = definitions[number]
+        above = max(position, _comment(tree, inner))
+        comments[number] = text[above : inner.span.start]
+        parts += [text[position:above], Inner(inner.names)]
+        position = max(position, inner.span.end)
+    return (*parts, text[position:end])
+
+
+def _comment(tree: Tree, definition: Definition) -> int:
+    """Return where the comment directly above a definition begins; one at the top speaks for the module."""
+    start, lines = definition.span.start, tree.source.lines
+    if definition.inline:
+        return start
+    line = lines.number(start)
+    top = comments_above(lines, line, definition.floor, definition.indent)
+    return lines.start(top) if 1 < top < line else start
+
+
+def _are_alike(first: Piece, second: Piece) -> bool:
+    if first.parts == second.parts:
+        return True
+    one, other = _inner(first), _inner(second)
+    reduced, again = _reduced(first, one & other), _reduced(second, one & other)
+    if one != other:  # what comes between two statements, or goes, takes the blank lines between them along
+        reduced, again = _without_blank_lines(reduced), _without_blank_lines(again)
+    return reduced == again
+
+
+def _inner(piece: Piece) -> set[Inner]:
+    return {part for part in piece.parts if isinstance(part, Inner)}
+
+
+def _reduced(piece: Piece, common: set[Inner]) -> list[str | Inner]:
+    """Return the parts without blank lines at their ends, and without the places of what only one of two states has.
+
+    ["x()\\n\\n", f, "\\n\\n", g, "y()\\n"], where f is new      ["x()", g, "y()"]
+    """
+    found: list[str | Inner] = []
+    for part in piece.parts:
+        if isinstance(part, Inner):
+            if part in common:
+                found.append(part)
+            continue
+        text = part[_BLANK_LINES.match(part).end() :].rstrip()  # type: ignore[union-attr]  # it may be empty
+        if text and found and isinstance(found[-1], str):
+            found[-1] += f"\n{text}"
+        elif text:
+            found.append(text)
+    return found
+
+
+def _without_blank_lines(parts: list[str | Inner]) -> list[str | Inner]:
+    return [_LINE_ENDS.sub("\n", part) if isinstance(part, str) else part for part in parts]
