@@ -170,7 +170,7 @@ class Service:
         """What a person's decisions about proposals go through; no request leads there."""
         from bae_source.engine.approving.deciding import Deciding  # for terminals and the review page
 
-        return Deciding(self.changing.proposing)
+        return Deciding(self.changing)
 
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""

@@ -1,9 +1,9 @@
 """A person at a terminal, for tests: reads what is shown, and types an answer when it is asked for.
 
-    with at_terminal(line, environment) as person:
-        person.reads("Type")
-        person.types(person.code)
-    person.status, person.shown
+with at_terminal(line, environment) as person:
+    person.reads("Type")
+    person.types(person.code)
+person.status, person.shown
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ class Person:
 
 
 @contextmanager
-def at_terminal(
-    words: Sequence[str], root: Path, environment: Mapping[str, str] | None = None
-) -> Iterator[Person]:
+def at_terminal(words: Sequence[str], root: Path, environment: Mapping[str, str] | None = None) -> Iterator[Person]:
     """Run a command of ours at a terminal of its own.
 
     Parameters:

@@ -266,8 +266,8 @@ COMMANDS: Mapping[str, Command] = {
             ),
             carried_out_by="deciding.terminal.reject",
             examples=(
-                'reject code_mod_1a2b3c4d --reason "The limit is in the contract."',
-                'reject code_mod_1a2b3c4d --part app.core.LIMIT --reason "Stays at 3."',
+                'reject code_mod_1a2b3c4d --reason "The contract says 3."',
+                'reject code_mod_1a2b3c4d --part app.N --reason "It stays."',
             ),
         ),
         Command(

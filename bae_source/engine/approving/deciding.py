@@ -24,7 +24,8 @@ from msgspec.structs import replace
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
 from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
-from bae_source.engine.approving.proposing import Proposing, facts_of, past
+from bae_source.engine.approving.proposing import facts_of, past
+from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Redo, Undo
@@ -55,13 +56,13 @@ class Deciding:
     """Decisions about the proposals of one project.
 
     Parameters:
-        proposing: the proposals.
+        changing: plans and makes its changes, and has its proposals.
     """
 
-    def __init__(self, proposing: Proposing) -> None:
-        self._proposing = proposing
-        self._changing = proposing.changing
-        self._plans = proposing.plans
+    def __init__(self, changing: Changing) -> None:
+        self._changing = changing
+        self._proposing = changing.proposing
+        self._plans = changing.proposing.plans
 
     def looked(self, task: str) -> Proposal:
         """Return a proposal as it is now; one whose base has changed is planned anew, and has another digest then.

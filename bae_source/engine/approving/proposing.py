@@ -12,9 +12,10 @@ Invariants:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
@@ -28,10 +29,12 @@ from bae_source.model.context import Context
 from bae_source.model.outcome import WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
+from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
 
 if TYPE_CHECKING:
-    from bae_source.engine.changing import Changing
+    from bae_source.history.record.history import History
+    from bae_source.state.folders import StateFolders
 
 HOW = ("verify", "tidy", "format", "cascade", "reload")
 """Parameters of the context that a proposal keeps, by which it is judged and made."""
@@ -42,11 +45,35 @@ _OPEN = frozenset({State.AWAITING, State.APPROVED})
 _MOST_NAMED = 12
 
 
+class Maker(Protocol):
+    """The part of what makes changes that proposals need."""
+
+    root: Path
+    environment: Mapping[str, str]
+    folders: Callable[[], StateFolders]
+
+    @property
+    def history(self) -> History:
+        """The record of what was done."""
+
+    def now(self) -> datetime:
+        """Return the time now."""
+
+    def who(self, context: Context) -> str:
+        """Return the caller's name."""
+
+    def is_named(self, context: Context) -> bool:
+        """Say whether the caller gave a name."""
+
+    def note(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Add an entry to the ledger."""
+
+
 class Proposing:
     """The proposals of one project.
 
     Parameters:
-        changing: what plans its changes.
+        maker: makes its changes.
 
     Attributes:
         renewing: the proposal that is planned anew, which is not kept as another one then.
@@ -54,9 +81,9 @@ class Proposing:
         planned: its plan.
     """
 
-    def __init__(self, changing: Changing) -> None:
-        self.changing = changing
-        self.plans = Plans(changing.folders())
+    def __init__(self, maker: Maker) -> None:
+        self._maker = maker
+        self.plans = Plans(maker.folders())
         self.renewing: Proposal | None = None
         self.renewed: Proposal | None = None
         self.planned: Plan | None = None
@@ -81,15 +108,15 @@ class Proposing:
         Raises:
             Refused: `forbidden` where it cannot be kept.
         """
-        changing, now = self.changing, self.changing.now()
+        maker, now = self._maker, self._maker.now()
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
             how=how_of(context),
             reason=context.propose or context.why or "",
             goal=context.goal or "",
-            who=changing.who(context),
-            is_named=changing.is_named(context),
+            who=maker.who(context),
+            is_named=maker.is_named(context),
             at=now.isoformat(timespec="seconds"),
             summary=plan.summary,
             symbols=tuple(dict.fromkeys(each.name for each in passing.subjects)),
@@ -110,7 +137,7 @@ class Proposing:
             if each.digest == proposal.digest:
                 return _waiting(self.plans.get(each.id), outcome, already=True)
         self.plans.add(proposal)
-        changing.note("code_modification_scheduled", facts_of(proposal))
+        maker.note("code_modification_scheduled", facts_of(proposal))
         self.notify()
         return _waiting(proposal, outcome)
 
@@ -118,7 +145,7 @@ class Proposing:
         """Tell the user that something waits, and of what the requests before could not tell."""
         from bae_source.engine.approving.notifying import notified  # few users want it
 
-        for each in notified([*self.plans.unnotified()], self.changing.root, self.changing.environment):
+        for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 
     def pending(self, asked: Pending) -> Outcome:
@@ -161,7 +188,7 @@ class Proposing:
 
     def expired(self) -> None:
         """Have those expire whose time is over."""
-        for each in self.plans.due(past(self.changing.now())):
+        for each in self.plans.due(past(self._maker.now())):
             self.close(each.id, State.EXPIRED, by="", reason="its time was over")
 
     def close(self, task: str, to: State, *, by: str, reason: str) -> Proposal:
@@ -171,9 +198,9 @@ class Proposing:
             HistoryError: `proposal_closed`.
         """
         moved = self.plans.move(
-            task, to, decided_by=by, decided_at=self.changing.now().isoformat(timespec="seconds"), decision=reason
+            task, to, decided_by=by, decided_at=self._maker.now().isoformat(timespec="seconds"), decision=reason
         )
-        self.changing.note(f"code_modification_{to}", {**facts_of(moved), "by": by, "why": reason})
+        self._maker.note(f"code_modification_{to}", {**facts_of(moved), "by": by, "why": reason})
         return moved
 
     def settled(self, proposal: Proposal) -> Proposal:
@@ -187,7 +214,7 @@ class Proposing:
         if not proposal.operation_id:
             return False
         try:
-            return self.changing.history.entry(proposal.operation_id).id == proposal.operation_id
+            return self._maker.history.entry(proposal.operation_id).id == proposal.operation_id
         except HistoryError:
             return False
 
@@ -208,11 +235,11 @@ class Proposing:
     def applied(self, proposal: Proposal) -> Proposal:
         """Note that a proposal was made."""
         moved = self.plans.move(proposal.id, State.APPLIED)
-        self.changing.note("code_modification_applied", {**facts_of(moved), "operation_id": moved.operation_id})
+        self._maker.note("code_modification_applied", {**facts_of(moved), "operation_id": moved.operation_id})
         return moved
 
     def _days(self) -> float:
-        found = own_settings(self.changing.workspace(None).files, only="proposal-days").get("proposal-days")
+        found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
         return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
 
 
