@@ -64,7 +64,7 @@ class Drafts:
 
     def __init__(self, folders: StateFolders, *, seconds: Callable[[], float]) -> None:
         self._file = PlanFile(folders)
-        self._project = os.fsencode(folders.project)
+        self._project = self._file.project
         self._seconds = seconds
 
     def keep(self, draft: Kept, handle: str | None = None) -> str:

@@ -16,8 +16,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
@@ -28,10 +28,9 @@ from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.text import listed
 from bae_source.state.binding import user
-from bae_source.state.folders import ForeignState, StateFolders, foreign
+from bae_source.state.folders import ForeignState, StateFolders, foreign, plans_name
 from bae_source.state.lock import project_lock
 from bae_source.system.descriptors import SAFELY
-from bae_source.system.hashing import sha256
 from bae_source.system.own_files import sync
 
 if TYPE_CHECKING:
@@ -51,6 +50,7 @@ CREATE TABLE bodies (number INTEGER PRIMARY KEY, content BLOB, diff BLOB, check_
 PRAGMA user_version = {_VERSION};
 """
 """The heads of proposals lie close together, so that a list of them reads no diff."""
+_WHOLE = "SELECT proposals.*, content, diff, bodies.check_sum FROM proposals JOIN bodies USING (number)"
 _DURABLE = "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON"
 _PATIENCE = 10.0
 """Seconds that one process waits for others."""
@@ -86,11 +86,12 @@ class PlanFile:
 
     def __init__(self, folders: StateFolders) -> None:
         self.folders = folders
+        self.project = os.fsencode(folders.project)
 
     @property
     def path(self) -> Path:
         """The file of the state as it is bound now."""
-        return self.folders.base / name_of(self.folders.id or "")
+        return self.folders.base / plans_name(self.folders.id or "")
 
     def read(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Do some reading; return `otherwise` where there is no file.
@@ -122,9 +123,62 @@ class PlanFile:
         """Say whether there is a file."""
         return self.folders.id is not None and _identity(self.path) is not None
 
+    def peek(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Read without touching anything: nothing is set aside, and what a crash left is not taken back.
+
+        Raises:
+            Damaged: it is no file of plans, or not what was written.
+            OSError, Refused: as `read`.
+        """
+        try:
+            return _worked(self.path, work, mode="ro") if self.is_there() else otherwise
+        except FileNotFoundError:
+            return otherwise
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many drafts (`drafts`) and proposals, by their states, the project has; nothing is touched.
+
+        Raises:
+            Damaged, OSError, Refused: as `peek`.
+        """
+        return self.peek(self._counted, dict[str, int]())
+
+    def is_shared(self) -> bool:
+        """Say whether other projects have plans in it.
+
+        Raises:
+            OSError, Refused: as `read`.
+        """
+        others = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE project != ?1" for table in ("drafts", "proposals"))
+
+        def looking(connection: sqlite3.Connection) -> bool:
+            return connection.execute(f"{others} LIMIT 1", (self.project,)).fetchone() is not None
+
+        return self.read(looking, False)
+
+    def is_used(self) -> bool:
+        """Say whether this project has plans in it."""
+        return any(self.read(self._counted, dict[str, int]()).values())
+
+    def clear(self) -> None:
+        """Remove the plans of this project.
+
+        Raises:
+            OSError, Refused: as `write`.
+        """
+
+        def clearing(connection: sqlite3.Connection) -> None:
+            own = "SELECT number FROM proposals WHERE project = ?"
+            connection.execute(f"DELETE FROM bodies WHERE number IN ({own})", (self.project,))
+            for table in ("proposals", "drafts"):
+                connection.execute(f"DELETE FROM {table} WHERE project = ?", (self.project,))
+
+        if self.is_there():
+            self.write(clearing)
+
     def notices(self) -> tuple[Notice, ...]:
         """Name what is damaged and lies beside it, for as long as it does."""
-        found = damaged(self.folders)
+        found = set_aside(self.folders)
         if not found:
             return ()
         places = listed(str(path) for path in found)
@@ -150,6 +204,12 @@ class PlanFile:
             hints=["doctor says what can be done about it."],
             details={"place": str(error.filename or self.path)},
         )
+
+    def _counted(self, connection: sqlite3.Connection) -> dict[str, int]:
+        proposals = "SELECT state, count(*) FROM proposals WHERE project = ? GROUP BY state"
+        found = dict(connection.execute(proposals, (self.project,)))
+        [drafts] = connection.execute("SELECT count(*) FROM drafts WHERE project = ?", (self.project,)).fetchone()
+        return {"drafts": drafts, **found}
 
     def _tried(self, work: Callable[[sqlite3.Connection], T], otherwise: T, *, making: bool) -> T:
         for is_last in (False, True):
@@ -190,15 +250,10 @@ class PlanFile:
             for end in _ENDS:
                 if os.path.lexists(f"{path}{end}"):
                     Path(f"{path}{end}").rename(f"{path}.damaged-{number}{end}")
-            _create(path)  # so the store is there, and empty, for whoever comes next
+            _create(path, Path(f"{path}.damaged-{number}"))
 
 
-def name_of(state_id: str) -> str:
-    """Return the name of the file of plans in a folder of state with an id."""
-    return f"plans-{sha256(f'plans {state_id}'.encode())[:24]}.sqlite"
-
-
-def damaged(folders: StateFolders) -> list[Path]:
+def set_aside(folders: StateFolders) -> list[Path]:
     """Return the files of plans that were set aside, in our folder."""
     if folders.id is None:
         return []
@@ -250,7 +305,7 @@ def check_row(found: object, *pieces: object) -> None:
         raise Damaged("a row is not what was written")
 
 
-def _worked(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
+def _worked(path: Path, work: Callable[[sqlite3.Connection], T], *, mode: str = "rw") -> T:
     """Do some work on a file that is there.
 
     Raises:
@@ -262,7 +317,8 @@ def _worked(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
 
     _check_file(path)
     try:
-        with closing(sqlite3.connect(_address(path), timeout=_PATIENCE, isolation_level=None, uri=True)) as connection:
+        opened = sqlite3.connect(_address(path, mode), timeout=_PATIENCE, isolation_level=None, uri=True)
+        with closing(opened) as connection:
             _check_version(connection)
             return work(connection)
     except sqlite3.Error as error:
@@ -311,8 +367,12 @@ def _check_version(connection: sqlite3.Connection) -> None:
         raise Damaged("it has no tables of ours")
 
 
-def _create(path: Path) -> None:
-    """Make a file with its tables, whole or not at all; no other process does so now."""
+def _create(path: Path, damaged: Path | None = None) -> None:
+    """Make a file with its tables, whole or not at all; no other process does so now.
+
+    Parameters:
+        damaged: the file in whose place it comes; what can be read of it is in the new one.
+    """
     import _sqlite3 as sqlite3
 
     draft = path.with_name(f"{path.name}.new")
@@ -322,17 +382,41 @@ def _create(path: Path) -> None:
         with closing(sqlite3.connect(_address(draft), isolation_level=None, uri=True)) as connection:
             connection.execute("PRAGMA journal_mode = OFF")
             connection.executescript(_TABLES)
+            if damaged is not None:
+                with connection:
+                    connection.execute("BEGIN")
+                    _rescue(damaged, connection)
         sync(draft)
     except sqlite3.Error as error:
         raise _translated(error, draft) from error
+    Path(f"{path}-journal").unlink(missing_ok=True)  # of a file that is gone; it would be taken for the new one's
     draft.rename(path)
     sync(path.parent)
 
 
-def _address(path: Path) -> str:
+def _rescue(damaged: Path, connection: sqlite3.Connection) -> None:
+    """Copy the rows that are what was written: from the first on as far as it goes, and from the last on."""
+    import _sqlite3 as sqlite3
+
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(_address(damaged, "ro"), uri=True)) as old:
+            for row in old.execute(f"{_WHOLE} ORDER BY number {order}"):
+                number, *head, content, diff, body_sum = row
+                with suppress(Damaged, sqlite3.Error):  # of this row
+                    check_row(head[-1], head[-2])
+                    check_row(body_sum, content, diff)
+                    connection.execute(f"INSERT INTO proposals VALUES ({_marks(11)})", (number, *head))
+                    connection.execute(f"INSERT INTO bodies VALUES ({_marks(4)})", (number, content, diff, body_sum))
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _address(path: Path, mode: str = "rw") -> str:
     """Return what has SQLite open a file that is there, and never make one."""
     place = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file://{place}?mode=rw"
+    return f"file://{place}?mode={mode}"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -93,7 +93,7 @@ class Plans:
     def __init__(self, folders: StateFolders) -> None:
         self._file = PlanFile(folders)
         self._folders = folders
-        self._project = os.fsencode(folders.project)
+        self._project = self._file.project
 
     def new_id(self) -> str:
         """Return an id that no proposal has."""

@@ -50,6 +50,7 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         of_state.state,
         of_state.transaction,
         of_state.history,
+        of_state.plans,
         of_state.telemetry,
         lambda scene: of_project.modules(scene, asked.limit),
         of_state.cache,  # behind the modules: looking at them fills it

@@ -14,8 +14,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from bae_source.approval.plan_file import Damaged, PlanFile, set_aside
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, megabytes, quoted
+from bae_source.errors import Refused
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import HistoryUnavailable, Repository
 from bae_source.history.record.history import HISTORY_LOCK
@@ -114,6 +116,30 @@ def history(scene: Scene) -> Part:
         message = f"The history cannot be read: {problem}."
         troubles.append(Trouble(code="history_unreadable", message=message, mend=hint))
     return Part(name="history", lines=tuple(lines), troubles=tuple(troubles))
+
+
+def plans(scene: Scene) -> Part:
+    """Look at the drafts and proposals that are kept; of damaged ones nothing is set aside."""
+    file = PlanFile(scene.folders)
+    aside = "was set aside, and what could be read of it goes on in another; remove it when you have looked at it"
+    troubles = [_damaged(path, aside, f"rm {quoted(path)}") for path in set_aside(scene.folders)]
+    line = "unknown"
+    try:
+        counts = file.counts()
+        proposals = (f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if name != "drafts")
+        line = ", ".join((counted(counts.get("drafts", 0), "draft"), *proposals))
+    except Damaged:
+        troubles.append(_damaged(file.path, "is damaged; the next request that needs it sets it aside", "pending"))
+    except (OSError, Refused) as error:
+        message = error.message if isinstance(error, Refused) else f"{error.strerror}."
+        message = f"The drafts and proposals in {file.path} cannot be read: {message}"
+        troubles.append(Trouble(code="plans_unreadable", message=message, mend=f"ls -l {quoted(file.path)}"))
+    return Part(name="plans", lines=(line,), troubles=tuple(troubles))
+
+
+def _damaged(path: Path, what: str, mend: str) -> Trouble:
+    message = f"The file of drafts and proposals {path} {what}."
+    return Trouble(code="plans_damaged", message=message, mend=mend)
 
 
 def cache(scene: Scene) -> Part:

@@ -125,7 +125,7 @@ class Keeping:
             if is_worth_keeping(requests):
                 draft = Kept(requests=requests, message=message, refused=True, how=_how(context))
                 return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
-        except OSError:
+        except (OSError, Refused):  # it cannot be kept
             return error
         return error
 

@@ -18,6 +18,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from bae_source.approval.plan_file import PlanFile
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
 from bae_source.engine.lock_files import ABOUT
@@ -159,9 +160,9 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
         if asked.foreign:
             found = forget_foreign(folders, dry_run=context.dry_run)
         elif context.dry_run:
-            found = traces(folders, changing.history)
+            found = traces(folders, changing.history, PlanFile(folders))
         else:
-            found = forget(folders, changing.history, changing.transactions.held())
+            found = forget(folders, changing.history, PlanFile(folders), changing.transactions.held())
     except OSError as error:
         raise Refused(
             "forbidden",

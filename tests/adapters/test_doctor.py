@@ -34,7 +34,7 @@ from tests.another_user import AnotherUser
 from tests.state_folders import state_folders
 
 PARTS = (
-    "root", "source roots", "interpreter", "state", "transaction", "history", "telemetry", "modules", "cache",
+    "root", "source roots", "interpreter", "state", "transaction", "history", "plans", "telemetry", "modules", "cache",
     "settings", "packages", "programs",
 )  # fmt: skip
 SWITCHED_OFF = {
