@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,7 +39,7 @@ from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
 from bae_source.syntax.text.source import Source
-from bae_source.system.clock import nanoseconds
+from bae_source.system.clock import now
 
 if TYPE_CHECKING:
     from bae_source.engine.installing import InEnvironment
@@ -470,7 +470,7 @@ class Changing:
 
     def now(self) -> datetime:
         """Return the time now."""
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds() // 1_000)
+        return now()
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what transactions had to recover since somebody was told of it."""
@@ -484,6 +484,7 @@ class Changing:
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""
+        from bae_source.engine.approving.recording import Recording
         from bae_source.transaction.commit.transaction import Transactions
 
         return Transactions(
@@ -492,6 +493,7 @@ class Changing:
             history=self.history,
             clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
+            witness=Recording(self.folders()),
         )
 
 

@@ -76,6 +76,9 @@ _DECLARED: Mapping[str, str] = {
     "history": "history.travel.commands.History",
     "prune": "history.travel.upkeep.Prune",
     "forget": "history.travel.upkeep.Forget",
+    "ledger show": "approval.requests.LedgerShow",
+    "ledger head": "approval.requests.LedgerHead",
+    "ledger verify": "approval.requests.LedgerVerify",
     "telemetry": "engine.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }

@@ -279,8 +279,14 @@ class Service:
         """Hand a request to what carries it out; a name that was not found is an error with the symbols that end so."""
         try:
             return self._handed(asked, context, planned)
-        except LookupFailed as error:
-            raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+        except ResourceError as error:
+            if asked.effect is not Effect.READS and self.folders.id is not None:
+                from bae_source.engine.approving.recording import enter_refusal  # of changes alone
+
+                enter_refusal(self.folders, self.changing.who(context), asked, context, error)
+            if isinstance(error, LookupFailed):
+                raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+            raise
 
     def _handed(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         if asked.staged:
@@ -549,30 +555,27 @@ def _doctor(door: Service, asked: Any, _: Context) -> Outcome:
     return examined(asked, scene)
 
 
-def _tests_run(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import run_tests  # what runs code, as below
+def _ledger(door: Service, asked: Any, _: Context) -> Outcome:
+    from bae_source.engine.approving.recording import shown
 
-    return run_tests(door, asked, context)
-
-
-def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import tests_results
-
-    return tests_results(door, asked, context)
+    return shown(door.folders, asked)
 
 
-def _logs_list(door: Service, _: Any, __: Context) -> Outcome:
+def _tests(door: Service, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import run_tests, tests_results  # what runs code
+
+    return (run_tests if asked.verb == "tests_run" else tests_results)(door, asked, context)
+
+
+def _logs(door: Service, asked: Any, context: Context) -> Outcome:
     from bae_source.resources.logs.folders import Logs
     from bae_source.resources.logs.listing import listed_logs
-
-    return listed_logs(Logs(door.root, door.environment))
-
-
-def _logs_read(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
     from bae_source.resources.logs.reading import read_log
 
-    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
+    logs = Logs(door.root, door.environment)
+    if asked.verb == "logs_list":
+        return listed_logs(logs)
+    return read_log(asked, logs, room=context.budget, arriving=door.arriving)
 
 
 COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
@@ -585,9 +588,10 @@ COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
     "abandon": _abandon,
     "telemetry": _telemetry,
     "doctor": _doctor,
-    "tests_run": _tests_run,
-    "tests_results": _tests_results,
-    "logs_list": _logs_list,
-    "logs_read": _logs_read,
+    "tests_run": _tests,
+    "tests_results": _tests,
+    "logs_list": _logs,
+    "logs_read": _logs,
+    "ledger": _ledger,
 }
 """Every command, by the name that requests give as their `runner`."""

@@ -1,0 +1,1 @@
+"""What is done and tried, judged by the policy, kept waiting for a person, and entered in the ledger."""
