@@ -26,6 +26,9 @@ from bae_source.model.text import counted
 from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS, StateFolders
 from bae_source.state.journal_head import NAME
+from bae_source.state.ledger_files import FOLDER as LEDGER
+from bae_source.state.ledger_files import LOCK as LEDGER_LOCK
+from bae_source.state.ledger_files import files_of
 from bae_source.state.lock import busy, is_held_now
 from bae_source.system.descriptors import SAFELY
 from bae_source.transaction.commit.journal import Foreign, Journal, State, Unreadable
@@ -158,7 +161,9 @@ def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
     found: dict[Path, str] = {}
     journal = folders.base / NAME
     files = dict.fromkeys((journal, folders.lock, folders.base / HISTORY_LOCK), stat.S_IFREG)
-    kinds = files | dict.fromkeys((folders.staging, folders.pending), stat.S_IFDIR)
+    ledger = folders.base / LEDGER
+    files |= dict.fromkeys(_files_of_ledger(folders, ledger), stat.S_IFREG)
+    kinds = files | dict.fromkeys((folders.staging, folders.pending, ledger), stat.S_IFDIR)
     for place, kind in kinds.items() if folders.id is not None else ():
         there = _kind(place)
         if there not in (kind, None):
@@ -168,6 +173,13 @@ def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
     if is_held_now(folders.lock) is None:
         found[folders.lock] = "cannot be locked, since this system or its file system has no locks"
     return found
+
+
+def _files_of_ledger(folders: StateFolders, ledger: Path) -> list[Path]:
+    try:
+        return [ledger / LEDGER_LOCK, *files_of(ledger, folders.id or "")]
+    except OSError:
+        return []  # its folder is an obstacle itself
 
 
 def _kind(path: Path) -> int | None:

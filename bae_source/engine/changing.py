@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -38,7 +38,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
-from bae_source.system.clock import nanoseconds
+from bae_source.system.clock import now
 
 if TYPE_CHECKING:
     from bae_source.engine.approving.proposing import Proposing
@@ -371,9 +371,9 @@ class Changing:
 
     def note(self, event: str, facts: Mapping[str, Any]) -> None:
         """Add an entry to the ledger."""
-        from bae_source.approval.ledger import Ledger  # as above
+        from bae_source.engine.approving.recording import Recording
 
-        Ledger(self.folders(), lambda: self.now().isoformat(timespec="seconds")).append(event, facts)
+        Recording(self.folders()).enter(event, facts)
 
     def _making(
         self,
@@ -533,7 +533,7 @@ class Changing:
 
     def now(self) -> datetime:
         """Return the time now."""
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds() // 1_000)
+        return now()
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what transactions had to recover since somebody was told of it."""
@@ -547,6 +547,7 @@ class Changing:
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""
+        from bae_source.engine.approving.recording import Recording
         from bae_source.transaction.commit.transaction import Transactions
 
         return Transactions(
@@ -555,6 +556,7 @@ class Changing:
             history=self.history,
             clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
+            witness=Recording(self.folders(), is_required=lambda: self.gate.is_in_force),
         )
 
 

@@ -102,16 +102,8 @@ def _abandon(door: Door, asked: Any, _: Context) -> Outcome:
     return door.keeping.abandon(asked.draft)
 
 
-def _pending(door: Door, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.pending(asked)
-
-
-def _show(door: Door, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.show(asked)
-
-
-def _wait(door: Door, asked: Any, _: Context) -> Outcome:
-    return door.changing.proposing.wait(asked)
+def _proposals(door: Door, asked: Any, _: Context) -> Outcome:
+    return door.changing.proposing.answer(asked)
 
 
 def _telemetry(door: Door, _: Any, __: Context) -> Outcome:
@@ -128,30 +120,27 @@ def _doctor(door: Door, asked: Any, _: Context) -> Outcome:
     return examined(asked, scene)
 
 
-def _tests_run(door: Door, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import run_tests  # what runs code, as below
+def _ledger(door: Door, asked: Any, _: Context) -> Outcome:
+    from bae_source.engine.approving.recording import shown
 
-    return run_tests(door, asked, context)
-
-
-def _tests_results(door: Door, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import tests_results
-
-    return tests_results(door, asked, context)
+    return shown(door.folders, asked)
 
 
-def _logs_list(door: Door, _: Any, __: Context) -> Outcome:
+def _tests(door: Door, asked: Any, context: Context) -> Outcome:
+    from bae_source.engine.testing import run_tests, tests_results  # what runs code
+
+    return (run_tests if asked.verb == "tests_run" else tests_results)(door, asked, context)
+
+
+def _logs(door: Door, asked: Any, context: Context) -> Outcome:
     from bae_source.resources.logs.folders import Logs
     from bae_source.resources.logs.listing import listed_logs
-
-    return listed_logs(Logs(door.root, door.environment))
-
-
-def _logs_read(door: Door, asked: Any, context: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
     from bae_source.resources.logs.reading import read_log
 
-    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
+    logs = Logs(door.root, door.environment)
+    if asked.verb == "logs_list":
+        return listed_logs(logs)
+    return read_log(asked, logs, room=context.budget, arriving=door.arriving)
 
 
 COMMANDS: Mapping[str, Callable[[Door, Any, Context], Outcome]] = {
@@ -162,14 +151,13 @@ COMMANDS: Mapping[str, Callable[[Door, Any, Context], Outcome]] = {
     "commit": _commit,
     "amend": _amend,
     "abandon": _abandon,
-    "pending": _pending,
-    "show": _show,
-    "wait": _wait,
+    "proposals": _proposals,
     "telemetry": _telemetry,
     "doctor": _doctor,
-    "tests_run": _tests_run,
-    "tests_results": _tests_results,
-    "logs_list": _logs_list,
-    "logs_read": _logs_read,
+    "tests_run": _tests,
+    "tests_results": _tests,
+    "logs_list": _logs,
+    "logs_read": _logs,
+    "ledger": _ledger,
 }
 """Every command, by the name that requests give as their `runner`."""

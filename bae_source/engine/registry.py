@@ -79,6 +79,9 @@ _DECLARED: Mapping[str, str] = {
     "pending": "approval.requests.Pending",
     "show": "approval.requests.Show",
     "wait": "approval.requests.Wait",
+    "ledger show": "approval.requests.LedgerShow",
+    "ledger head": "approval.requests.LedgerHead",
+    "ledger verify": "approval.requests.LedgerVerify",
     "telemetry": "engine.measuring.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }

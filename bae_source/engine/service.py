@@ -289,8 +289,14 @@ class Service:
         """Hand a request to what carries it out; a name that was not found is an error with the symbols that end so."""
         try:
             return self._handed(asked, context, planned)
-        except LookupFailed as error:
-            raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+        except ResourceError as error:
+            if asked.effect is not Effect.READS:
+                from bae_source.engine.approving.recording import enter_refusal  # of changes alone
+
+                enter_refusal(self.folders, self.changing.who(context), asked, context, error)
+            if isinstance(error, LookupFailed):
+                raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+            raise
 
     def _handed(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         if asked.staged:

@@ -19,6 +19,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from bae_source.approval.plan_file import PlanFile
+from bae_source.engine.approving.recording import Recording
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
 from bae_source.engine.lock_files import ABOUT
@@ -145,7 +146,11 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
         count = sum(not keep(entry) for entry in changing.history.walk())
         return Outcome(status="planned", text=f"Dry run, nothing was deleted: {_operations(count)} would be.")
     deleted = changing.history.prune(keep)
-    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted))
+    told: tuple[Notice, ...] = ()
+    if deleted.operations:
+        about = {"who": changing.who(context), "verb": asked.verb, "operations": deleted.operations}
+        told = Recording(changing.folders()).enter("history_pruned", about)
+    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted), warnings=told)
 
 
 def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
@@ -201,7 +206,9 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
             f"It could not be adopted: {error.strerror}; the project's own files are as they were.",
             hints=["Mend that, and adopt again."],
         ) from error
-    return Outcome(status="applied", text=f"Adopted {listed(place.name for place in places)}: it counts as yours now.")
+    told = Recording(folders).enter("state_adopted", {"who": changing.who(Context()), "verb": "adopt"})
+    text = f"Adopted {listed(place.name for place in places)}: it counts as yours now."
+    return Outcome(status="applied", text=text, warnings=told)
 
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:

@@ -26,7 +26,7 @@ _PLACED = (
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
 _STARRED = ("uris", "words", "tests", "requirements", "dependencies")
 """Parameters that the methods in Python take one by one."""
-WITH_PLACE = ("config", "deps", "logs", "tests")
+WITH_PLACE = ("config", "deps", "ledger", "logs", "tests")
 """Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""

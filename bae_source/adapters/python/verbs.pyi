@@ -164,6 +164,24 @@ class Imports:
     def organise(self: object, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
 
+class Ledger:
+    def show(
+        self: object,
+        *,
+        event: str | None = None,
+        who: str | None = None,
+        since: str | None = None,
+        limit: int = 20,
+        task: str | None = None,
+    ) -> Text:
+        """Show what was done to the project, and tried: one line an entry of the ledger, the newest last."""
+
+    def head(self: object) -> Text:
+        """Tell the hash of the ledger's last entry, and nothing else."""
+
+    def verify(self: object, *, head: str | None = None) -> Text:
+        """Check that no entry of the ledger was altered, taken out or put elsewhere; the first that was is named."""
+
 class Logs:
     def list(self: object) -> Text:
         """List the logs of the project, the newest first, each with its size and last change, and its lines if it is small."""
@@ -556,6 +574,10 @@ class CodeVerbs:
 
 class Verbs(CodeVerbs):
     @property
+    def ledger(self) -> Ledger:
+        """The verbs of `ledger`."""
+
+    @property
     def logs(self) -> Logs:
         """The verbs of `logs`."""
 
@@ -652,6 +674,9 @@ class Verbs(CodeVerbs):
     def wait(self, task: str, *, seconds: float = 60) -> Text:
         """Wait until a person has decided about a proposed change, and say what became of it."""
 
+    ledger_show = Ledger.show
+    ledger_head = Ledger.head
+    ledger_verify = Ledger.verify
     def telemetry(self) -> Text:
         """Show how many requests there were and how long they took, and parsing by file size against its targets."""
 

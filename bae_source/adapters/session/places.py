@@ -5,6 +5,7 @@
     home > source > deps            where its dependencies are listed
     home > source > logs            where the logs of what it runs are read
     home > source > config          where its settings are read and changed
+    home > source > ledger          where one sees what was done to it, and tried
     home > source > meta            the same as source, of bae_source itself
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
@@ -151,6 +152,14 @@ PLACES: Mapping[str, Place] = {
             {"write": "set", "edit": "set", "glob": "read", "grep": _GREP_PYPROJECT},
             state=("config_read", {}),
             about=_PYPROJECT,
+        ),
+        Place(
+            name="ledger",
+            description="What was done to the project, and tried: by whom, when, and whether that record holds.",
+            above=SOURCE,
+            areas=("approval.requests.Ledger",),
+            state=("ledger_show", {"limit": 1}),
+            everyday={"read": "show", "glob": "show", "grep": "show"},
         ),
         Place(
             name="meta",

@@ -24,6 +24,7 @@ from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
 from bae_source.engine.approving.governing import Governed, Governing
 from bae_source.engine.approving.names import Names
+from bae_source.engine.approving.recording import POLICY
 from bae_source.engine.approving.risk import risk_of
 from bae_source.engine.approving.subjects import forbidden_in, subjects_of
 from bae_source.errors import Refused
@@ -33,8 +34,6 @@ from bae_source.system.hashing import sha256
 
 _NAMED = ("code", "tests", "data")
 """Kinds of things whose names are those of files."""
-POLICY = "policy"
-"""Key, in an error's details, of the rule by which a change is refused."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -60,12 +59,14 @@ class Gate:
 
     Attributes:
         approved: what a person approved, while that is being made.
+        is_in_force: whether a policy forbids or asks for anything where the last change was judged.
     """
 
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self._root = root
         self._environment = environment
         self.approved: Proposal | None = None
+        self.is_in_force = False
         self._goes_back = False
 
     @contextmanager
@@ -117,7 +118,8 @@ class Gate:
         after = workspace.after(plan.changes)
         for touched in forbidden_in(plan, workspace, after):
             raise _forbidden(Ruling(answer=Answer.DENY, rule=touched.never, subject=touched.name))
-        if not is_proposed and all(each.policy.is_open for each in governed):
+        self.is_in_force = not all(each.policy.is_open for each in governed)
+        if not (is_proposed or self.is_in_force):
             return Verdict()
         subjects = subjects_of(plan, workspace, after)
         risk = risk_of(plan, subjects, workspace, after)

@@ -148,6 +148,12 @@ class Proposing:
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 
+    def answer(self, asked: Pending | Show | Wait) -> Outcome:
+        """Answer a request about proposals."""
+        if isinstance(asked, Pending):
+            return self.pending(asked)
+        return self.show(asked) if isinstance(asked, Show) else self.wait(asked)
+
     def pending(self, asked: Pending) -> Outcome:
         """List proposals."""
         self.expired()

@@ -26,7 +26,9 @@ from bae_source.history.record.pending import Waiting
 from bae_source.history.record.shape import configuration, strange_in
 from bae_source.state.binding import Standing, user
 from bae_source.state.folders import HISTORY, StateFolders, foreign, plans_name
-from bae_source.state.journal_head import NAME, SECTOR
+from bae_source.state.journal_head import NAME, SECTOR, id_in
+from bae_source.state.ledger_files import FOLDER as LEDGER
+from bae_source.state.ledger_files import carry_on
 from bae_source.state.lock import busy, is_held_now
 from bae_source.system.own_files import beginning_of, content_of, replace_durably
 
@@ -99,6 +101,7 @@ def _repositories(folder: Path) -> list[Path]:
 
 def _stamp(folder: Path, state_id: str) -> None:
     """Give every piece of a folder of state its new id."""
+    carry_on(folder / LEDGER, id_in(folder), state_id)  # before the journal has it, too
     for repository in _repositories(folder):
         _replace(repository / "config", configuration(state_id))
     for path in (folder / "pending").glob("[0-9]*"):
