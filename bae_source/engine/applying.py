@@ -161,11 +161,6 @@ def is_patch(text: str) -> bool:
     return begins_so(text)
 
 
-def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
-    """Return the changes that a request consists of, as `apply` takes them."""
-    return asked.changes if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
-
-
 def operation(given: Mapping[str, Any]) -> Request:
     """Return what one mapping asks for.
 

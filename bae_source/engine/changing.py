@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from bae_source.engine.applying import changes_of
 from bae_source.engine.approving.gate import Gate, Verdict
 from bae_source.engine.attempts import Crowded, attempted
-from bae_source.engine.operations import Exporting, Operation, Untangling
+from bae_source.engine.operations import Exporting, Operation, Untangling, changes_of
 from bae_source.engine.outcomes import outcome_of
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of

@@ -5,7 +5,7 @@ Adding one is adding a function and its line in `COMMANDS`; what it needs is loa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,11 +15,23 @@ from bae_source.model.request import parse
 
 if TYPE_CHECKING:
     from bae_source.engine.changing import Changing
-    from bae_source.engine.keeping import Keeping
     from bae_source.engine.measuring.telemetry import Log
     from bae_source.model.text import Progress
     from bae_source.project.workspace import Workspace
     from bae_source.state.folders import StateFolders
+
+
+class Drafts(Protocol):
+    """The drafts that outlive a call."""
+
+    def commit(self, handle: str, unsure: str, include: Sequence[str], context: Context) -> Outcome:
+        """Make a draft."""
+
+    def amend(self, asked: Any, context: Context) -> Outcome:
+        """Change a piece of a draft."""
+
+    def abandon(self, handle: str) -> Outcome:
+        """Forget a draft."""
 
 
 class Door(Protocol):
@@ -43,7 +55,7 @@ class Door(Protocol):
         """Return a fresh snapshot of the project."""
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> Drafts:
         """The drafts that outlive a call."""
 
     @property

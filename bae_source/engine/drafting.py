@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.engine.applying import Apply, as_steps, changes_of, check_unused, operation
+from bae_source.engine.applying import Apply, as_steps, check_unused, operation
 from bae_source.engine.changing import Changing, users_told, with_unread
-from bae_source.engine.operations import Operation
+from bae_source.engine.operations import Operation, changes_of
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling

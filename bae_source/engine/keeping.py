@@ -20,10 +20,10 @@ from msgspec.structs import replace
 
 from bae_source.approval.drafts import MOST, Drafts, Kept
 from bae_source.engine.amending import amended, is_worth_keeping
-from bae_source.engine.applying import Apply, changes_of, operation
+from bae_source.engine.applying import Apply, operation
 from bae_source.engine.changing import Changing
 from bae_source.engine.drafting import Draft
-from bae_source.engine.operations import Operation
+from bae_source.engine.operations import Operation, changes_of
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Amend
 from bae_source.model.call import Call
