@@ -83,6 +83,7 @@ def _one(deciding: Deciding, person: Person, task: str, streams: Streams) -> str
 def _decided(deciding: Deciding, person: Person, proposal: Proposal, answer: str, streams: Streams) -> Outcome | None:
     """Carry one answer out; None where the question is to be asked again."""
     if answer == "a":
+        deciding.check_may(proposal, person)
         return deciding.approve(proposal.id, proposal.digest, person) if agreed(proposal, streams) else None
     if answer == "r":
         return deciding.reject(proposal.id, person, asked(streams, "Why? The proposer is given it: "))

@@ -39,6 +39,7 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     check_terminal(streams, "approve")
     deciding, person = deciding_of(given, streams), person_of(given, streams)
     proposal = deciding.looked(given["task"])
+    deciding.check_may(proposal, person)
     if only := given.get("only"):
         deciding.keep_only(proposal.id, person, given.get("reason", "") or "not wanted now", only)
         proposal = deciding.looked(proposal.id)

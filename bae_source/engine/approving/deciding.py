@@ -90,7 +90,7 @@ class Deciding:
             ResourceError: it was approved, and could not be made; nothing was written.
         """
         proposal = self.looked(task)
-        self._check_other(proposal, person)
+        self.check_may(proposal, person)
         if proposal.state is not State.APPROVED:
             check_move(proposal, State.APPROVED)
         if named != proposal.digest:
@@ -160,7 +160,12 @@ class Deciding:
         moved = self._proposing.close(self._plans.get(task).id, State.EXPIRED, by=person.name, reason="")
         return Outcome(status="answer", text=f"{moved.id} has expired; nothing was written.", task_id=moved.id)
 
-    def _check_other(self, proposal: Proposal, person: Person) -> None:
+    def check_may(self, proposal: Proposal, person: Person) -> None:
+        """See that a person may approve a proposal.
+
+        Raises:
+            Refused: `forbidden` for its proposer.
+        """
         if proposal.is_named and person.name == proposal.who:
             raise Refused(
                 "forbidden",
@@ -228,7 +233,11 @@ class Deciding:
         if found is None:
             raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
         kept = {name: getattr(proposal, name) for name in ("id", "reason", "goal", "who", "is_named", "at", "notified")}
-        renewed = replace(found, **kept, refused=(*proposal.refused, *refused))
+        note = "" if refused else f"It was planned anew, {past(self._changing.now())}: its files had changed."
+        without = f"{proposal.summary} Without {listed([each.symbol for each in refused])}." if refused else ""
+        renewed = replace(
+            found, **kept, refused=(*proposal.refused, *refused), note=note, summary=without or found.summary
+        )
         self._plans.renewed(renewed, digest=proposal.digest)
         self._changing.note("code_modification_renewed", facts_of(renewed))
         return self._plans.get(proposal.id)
