@@ -24,11 +24,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.approval.plan_file import Damaged, PlanFile, check_row, decoded, encoded, sum_of
+from bae_source.approval.plan_file import Damaged, PlanFile, check_row, check_rows, decoded, encoded, sum_of
 from bae_source.approval.proposals import MOVES, PREFIX, Proposal, Risk, State, check_move
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.outcome import Notice
 from bae_source.state.folders import StateFolders
+from bae_source.system.collecting import collector_off
 
 if TYPE_CHECKING:
     import _sqlite3 as sqlite3
@@ -51,7 +52,13 @@ _RENEWABLE = frozenset({State.AWAITING, State.STALE, State.FAILED})
 _OPEN = tuple(state for state, moves in MOVES.items() if State.EXPIRED in moves)
 _CLOSED = tuple(state for state, moves in MOVES.items() if not moves)
 _HEAD = "id, project, state, who, at, expires, notified, digest, head, check_sum"
-_BODY = "SELECT number, content, diff, bodies.check_sum FROM proposals LEFT JOIN bodies USING (number)"
+_KEY = "CAST(id || ' ' || state AS BLOB)"
+_WHOLE = (
+    f"SELECT {_KEY}, head, proposals.check_sum, content, diff, bodies.check_sum "
+    "FROM proposals LEFT JOIN bodies USING (number) WHERE number = ?"
+)
+_STRANGE = f"state NOT IN ({', '.join(repr(each.value) for each in State)})"
+"""Rows whose state is none, so that they are damaged; who looks for some states has to see them."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -114,10 +121,7 @@ class Plans:
         def adding(connection: sqlite3.Connection) -> None:
             if _ids(connection, None, proposal.id):
                 raise Refused("name_collision", f"There is a proposal {proposal.id}", unchanged=True)
-            marks = ", ".join("?" * (_HEAD.count(",") + 1))
-            head = _head(proposal, self._project)
-            row = connection.execute(f"INSERT INTO proposals ({_HEAD}) VALUES ({marks})", head)
-            connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
+            self._insert(connection, proposal)
 
         self._write(adding)
         with self._refusing():
@@ -240,6 +244,12 @@ class Plans:
         """Name proposals that were damaged, for as long as their file lies there; for whoever lists what waits."""
         return self._file.notices()
 
+    def _insert(self, connection: sqlite3.Connection, proposal: Proposal) -> None:
+        marks = ", ".join("?" * (_HEAD.count(",") + 1))
+        head = _head(proposal, self._project)
+        row = connection.execute(f"INSERT INTO proposals ({_HEAD}) VALUES ({marks})", head)
+        connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
+
     def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal]) -> Proposal:
         """Replace a proposal by what is made of it, while no other process can."""
 
@@ -248,8 +258,7 @@ class Plans:
             new = alter(old)
             names = ", ".join(f"{name} = ?" for name in _HEAD.split(", "))
             given = (*_head(new, self._project), number, old.state)
-            done = connection.execute(f"UPDATE proposals SET {names} WHERE number = ? AND state = ?", given)
-            assert done.rowcount == 1
+            connection.execute(f"UPDATE proposals SET {names} WHERE number = ? AND state = ?", given)
             connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?, ?)", (number, *_body(new)))
             return new
 
@@ -261,28 +270,30 @@ class Plans:
         """Return a proposal and its number."""
         found = _ids(connection, self._project, _named(proposal_id))
         if len(found) != 1:
-            raise self._unknown(proposal_id, found)
-        row = connection.execute(f"{_BODY} WHERE id = ?", found).fetchone()
-        number, content, diff, check = row
-        check_row(check, content, diff)
+            raise self._unknown(proposal_id, found.values())
+        [number] = found
+        key, head, head_sum, content, diff, body_sum = connection.execute(_WHOLE, (number,)).fetchone()
+        check_row(head_sum, key, head)
+        check_row(body_sum, content, diff)
         proposal = decoded(content, Proposal)
-        if proposal.id != found[0]:
-            raise Damaged("it is another one's")
+        if _key(proposal) != key:
+            raise Damaged("its summary is another one's")
         return number, replace(proposal, diff=diff.decode("utf-8", "surrogatepass"))
 
     def _summaries(self, clause: str, *given: object) -> list[Summary]:
-        select = f"SELECT head, check_sum FROM proposals WHERE project = ? AND {clause} ORDER BY number"
+        wanted = f"project = ? AND {clause} OR {_STRANGE}"
+        select = f"SELECT {_KEY}, head, check_sum FROM proposals WHERE {wanted} ORDER BY number"
 
         def reading(connection: sqlite3.Connection) -> list[Summary]:
             rows = connection.execute(select, (self._project, *given)).fetchall()
-            for head, check in rows:
-                check_row(check, head)
-            try:  # at once, which takes half the time
-                return msgspec.json.decode(b"[%b]" % b",".join(head for head, _ in rows), type=list[Summary])
+            check_rows(rows)
+            try:  # all at once, which takes half the time
+                return msgspec.json.decode(b"[%b]" % b",".join(head for _, head, _ in rows), type=list[Summary])
             except msgspec.DecodeError:
-                return [decoded(head, Summary) for head, _ in rows]
+                return [decoded(head, Summary) for _, head, _ in rows]
 
-        return self._read(reading, [])
+        with collector_off():  # of many, it takes as long again
+            return self._read(reading, [])
 
     def _unknown(self, proposal_id: str, found: Collection[str] = ()) -> LookupFailed:
         shown = proposal_id if proposal_id.isprintable() and len(proposal_id) < _NAMEABLE else "of that name"
@@ -308,13 +319,13 @@ class Plans:
             raise self._file.unusable(error) from error
 
 
-def _ids(connection: sqlite3.Connection, project: bytes | None, beginning: str) -> list[str]:
-    """Return the ids of a project, or of all, that begin so; of many some."""
+def _ids(connection: sqlite3.Connection, project: bytes | None, beginning: str) -> dict[int, str]:
+    """Return the ids of a project, or of all, that begin so, by their numbers; of many some."""
     if not beginning:
-        return []
+        return {}
     clause, given = ("", ()) if project is None else (" AND project = ?", (project,))
-    select = f"SELECT id FROM proposals WHERE id >= ? AND id < ?{clause} ORDER BY id LIMIT {_NAMED + 1}"
-    return [found for (found,) in connection.execute(select, (beginning, f"{beginning}g", *given))]
+    select = f"SELECT number, id FROM proposals WHERE id >= ? AND id < ?{clause} ORDER BY id LIMIT {_NAMED + 1}"
+    return dict(connection.execute(select, (beginning, f"{beginning}g", *given)))
 
 
 def _named(proposal_id: str) -> str:
@@ -351,7 +362,12 @@ def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
     short = {name: _shortened(shared[name]) for name in ("reason", "goal", "summary", "decision", "note")}
     head = encoded(Summary(**{**shared, **short, "symbols": len(proposal.symbols)}))
     found = (proposal.id, project, proposal.state, *_name(proposal.who), proposal.at, proposal.expires)
-    return (*found, int(proposal.notified), proposal.digest, head, sum_of(head))
+    return (*found, int(proposal.notified), proposal.digest, head, sum_of(_key(proposal), head))
+
+
+def _key(proposal: Proposal) -> bytes:
+    """Return what the checksum of a summary is of besides: the columns by which it is found."""
+    return f"{proposal.id} {proposal.state}".encode()
 
 
 def _shortened(text: str) -> str:

@@ -18,7 +18,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bae_source.approval.plan_file import PlanFile
 from bae_source.engine.approving.recording import Recording
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
@@ -160,6 +159,8 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
         Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
             it, `forbidden` if it cannot be removed.
     """
+    from bae_source.approval.plan_file import PlanFile  # for this alone
+
     folders = changing.folders()
     try:
         if asked.foreign:

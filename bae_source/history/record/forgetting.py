@@ -220,7 +220,7 @@ def _remove(place: Place) -> None:
 def _counted(history: History) -> str:
     try:
         count = sum(1 for _ in history.walk())
-        return f"{count:,} operation{'' if count == 1 else 's'}"
+        return f"{count:,} operation{'' if count == 1 else 's'}" if count else ""
     except HistoryError:
         return ""
 
