@@ -55,17 +55,18 @@ class Subject(Struct, frozen=True, kw_only=True):
     Parameters:
         kind: of what kind it is.
         name: its address; the key of a setting, the name of a distribution or of a log.
-        others: what else it is called; a pattern that covers one of its names covers it.
         runs: why it waits wherever any policy is in force, as a clause: other programs run it, or go by it; "" for
             what does not.
         never: why no request may change it, as a clause; "" for what may be changed.
+        also: other ways to write its name, such as its file's path from the root, `:app/rates.csv` for `app:rates.csv`;
+            a rule that covers one of them covers it.
     """
 
     kind: Kind
     name: str
-    others: tuple[str, ...] = ()
     runs: str = ""
     never: str = ""
+    also: tuple[str, ...] = ()
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
@@ -128,13 +129,17 @@ class Policy:
         strictest = max((answer for answer, _ in found), default=Answer.ALLOW)
         return tuple(each for (answer, _), each in found.items() if answer is strictest)
 
-    def read(self, kind: Kind, name: str, caller: str) -> Ruling:
-        """Return whether something may be read: allowed, or denied."""
+    def read(self, kind: Kind, name: str, caller: str, *, also: Sequence[str] = ()) -> Ruling:
+        """Return whether something may be read: allowed, or denied.
+
+        Parameters:
+            also: other ways to write its name.
+        """
         for title, rules in self._rules(caller):
-            denying = next((each for each in rules.read.deny if fits(each, kind, name)), None)
+            denying = next((each for each in rules.read.deny if _fits_any(each, kind, name, also)), None)
             if denying is not None:
                 return Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {denying!r}", subject=name)
-            if rules.read.allow and not any(fits(each, kind, name) for each in rules.read.allow):
+            if rules.read.allow and not any(_fits_any(each, kind, name, also) for each in rules.read.allow):
                 return Ruling(answer=Answer.DENY, rule=f"{title} read.allow", subject=name)
         return Ruling()
 
@@ -164,8 +169,8 @@ class Policy:
             if answer > found.answer:
                 found = Ruling(answer=answer, rule=f"{title} {rule}", subject=subject.name)
         if found.answer is not Answer.DENY:
-            hidden = (self.read(subject.kind, name, caller) for name in (subject.name, *subject.others))
-            found = next((each for each in hidden if each.answer is Answer.DENY), found)
+            hidden = self.read(subject.kind, subject.name, caller, also=subject.also)
+            found = hidden if hidden.answer is Answer.DENY else found
         return found
 
 
@@ -180,18 +185,14 @@ def _decided(rules: CallerPolicy, subject: Subject) -> tuple[Answer, str]:
     for answer, name in ((Answer.DENY, "deny"), (Answer.APPROVE, "approve")):
         patterns: tuple[str, ...] = getattr(rules.change, name)
         for pattern in patterns:
-            if _is_about(pattern, subject):
+            if _fits_any(pattern, subject.kind, subject.name, subject.also):
                 return answer, f"change.{name} = {pattern!r}"
     usual = _PRESETS[rules.preset]
-    if any(_is_about(each, subject) for each in rules.change.allow):
+    if any(_fits_any(each, subject.kind, subject.name, subject.also) for each in rules.change.allow):
         return Answer.ALLOW, "change.allow"
     if rules.change.allow and usual is Answer.ALLOW:
         return Answer.APPROVE, "change.allow"
     return usual, f'preset = "{rules.preset}"'
-
-
-def _is_about(pattern: str, subject: Subject) -> bool:
-    return any(fits(pattern, subject.kind, name) for name in (subject.name, *subject.others))
 
 
 def _is_open(rules: PolicyTable) -> bool:
@@ -215,6 +216,11 @@ def fits(pattern: str, kind: Kind, name: str) -> bool:
     if space and word in KINDS:
         return word == kind and _covering(rest.strip()).match(_plain(name)) is not None
     return kind in _NAMED and _covering(pattern).match(_plain(name)) is not None
+
+
+def _fits_any(pattern: str, kind: Kind, name: str, also: Sequence[str]) -> bool:
+    """Say whether a pattern covers a thing by one of the ways to write its name."""
+    return fits(pattern, kind, name) or any(fits(pattern, kind, each) for each in also)
 
 
 def wrong_patterns(rules: PolicyTable) -> Iterator[str]:

@@ -163,7 +163,7 @@ def _as_called(governed: Governed, subjects: Sequence[Subject], plan: Plan, root
             yield each
         elif (path := names[own]) is not None:
             called = [f"{name}{each.name[len(own) :]}" for _, name in governed.names.of(path)]
-            yield replace(each, name=called[0], others=tuple(called[1:]))
+            yield replace(each, name=called[0], also=tuple(called[1:]))
 
 
 def _is_in(name: str, file: str) -> bool:

@@ -30,7 +30,7 @@ _LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
 class Inner(Struct, frozen=True):
-    """The place of a definition in the piece of what is around it: its names."""
+    """The place of a definition in the piece of what is around it, by what it is called."""
 
     names: tuple[str, ...]
 
@@ -109,16 +109,14 @@ def _pieces(tree: Tree) -> Mapping[str, Piece]:
     inside: dict[int, list[int]] = {}
     for index, definition in enumerate(outline.definitions):
         inside.setdefault(definition.parent, []).append(index)
-    comments: dict[int, str] = {}
     names: dict[int, tuple[str, ...]] = {MODULE: ("",)}
+    for index, definition in enumerate(outline.definitions):
+        names[index] = _names(outline, index, names[definition.parent][0])
+    comments: dict[int, str] = {}
     found: dict[str, Piece] = {}
     for index in range(MODULE, len(outline.definitions)):
-        if index != MODULE:
-            names[index] = _names(outline, index, names[outline.definitions[index].parent][0])
-        parts = _parts(tree, index, inside.get(index, ()), comments)
-        piece = Piece(parts=parts, index=index, tree=tree)
-        for name in names[index]:
-            found[name] = piece
+        parts = _parts(tree, index, [(number, Inner(names[number])) for number in inside.get(index, ())], comments)
+        found |= dict.fromkeys(names[index], Piece(parts=parts, index=index, tree=tree))
     return found
 
 
@@ -133,17 +131,19 @@ def _names(outline: Outline, index: int, around: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _parts(tree: Tree, index: int, inside: list[int] | tuple[()], comments: dict[int, str]) -> tuple[str | Inner, ...]:
+def _parts(
+    tree: Tree, index: int, inside: list[tuple[int, Inner]], comments: dict[int, str]
+) -> tuple[str | Inner, ...]:
     """Return the parts of a piece, and note the comments that belong to the definitions in it."""
     text, definitions = tree.text, tree.outline.definitions
     start, end = (0, len(text)) if index == MODULE else (definitions[index].span.start, definitions[index].span.end)
     parts: list[str | Inner] = [comments.get(index, "")]
     position = start
-    for number in inside:
+    for number, place in inside:
         inner = definitions[number]
         above = max(position, _comment(tree, inner))
         comments[number] = text[above : inner.span.start]
-        parts += [text[position:above], Inner(inner.names)]
+        parts += [text[position:above], place]
         position = max(position, inner.span.end)
     return (*parts, text[position:end])
 

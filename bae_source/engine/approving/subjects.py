@@ -67,7 +67,7 @@ class _Reader:
         """Yield the subjects that the change of a file has."""
         for path in self._touched.names.of(file.path):
             for kind, name in self._touched.called(path, file):
-                yield from self._flagged(path, kind, self._addresses(path, file, kind, name))
+                yield from self._flagged(path, kind, name, self._addresses(path, file, kind, name))
         yield from self._settings(file)
 
     def forbidden(self, file: FileChange) -> Iterator[Subject]:
@@ -105,25 +105,30 @@ class _Reader:
         if not is_python:
             return
         module = self._touched.module(file)
-        if not module.is_known or not module.differences:
+        if not module.is_known or not module.names:
             yield name
-        for inner in module.names:
-            yield from self._inner(path, name, inner)
+        yield from (f"{name}.{inner}" if inner else name for inner in module.names)
 
-    def _inner(self, path: str, name: str, inner: str) -> Iterator[str]:
-        """Yield the addresses of something in a module: two where its package has a module of the same name."""
-        yield f"{name}.{inner}" if inner else name
+    def _flagged(self, path: str, kind: Kind, name: str, addresses: Iterable[str]) -> Iterator[Subject]:
+        """Yield subjects of a path with why they wait, or may not change.
+
+        Parameters:
+            name: of the file, with which the addresses begin.
+        """
+        runs, never = why_waits(path), why_never(path, git_folder=self._git_folder)
+        place = () if name == f":{path}" else (f":{path}",)
+        for address in addresses:
+            also = (*place, *self._marked(path, name, address))
+            yield Subject(kind=kind, name=address, runs=runs, never=never, also=also)
+
+    def _marked(self, path: str, name: str, address: str) -> Iterator[str]:
+        """Yield how an attribute of a package is written that has a module of the same name: `app@module.run`."""
         folder, _, last = path.rpartition("/")
+        inner = address[len(name) + 1 :]
         if inner and last == "__init__.py":
             beside = f"{folder}/{inner.partition('.')[0]}"
             if any(self._files.kind(each) for each in (f"{beside}.py", beside)):
                 yield f"{name}@module.{inner}"
-
-    def _flagged(self, path: str, kind: Kind, addresses: Iterable[str]) -> Iterator[Subject]:
-        """Yield subjects of a path with why they wait, or may not change."""
-        runs, never = why_waits(path), why_never(path, git_folder=self._git_folder)
-        for address in addresses:
-            yield Subject(kind=kind, name=address, runs=runs, never=never)
 
     def _settings(self, file: FileChange) -> Iterator[Subject]:
         """Yield the settings and distributions that a file is about."""
