@@ -126,15 +126,35 @@ class Policy:
         strictest = max((answer for answer, _ in found), default=Answer.ALLOW)
         return tuple(each for (answer, _), each in found.items() if answer is strictest)
 
-    def read(self, kind: Kind, name: str, caller: str) -> Ruling:
-        """Return whether something may be read: allowed, or denied."""
+    def read(self, kind: Kind, name: str, caller: str, *, also: Sequence[tuple[Kind, str]] = ()) -> Ruling:
+        """Return whether something may be read: allowed, or denied.
+
+        Parameters:
+            also: kinds and names that the same thing has besides: what is denied under one of them is denied.
+        """
+        things = ((kind, name), *also)
         for title, rules in self._rules(caller):
-            denying = next((each for each in rules.read.deny if fits(each, kind, name)), None)
-            if denying is not None:
-                return Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {denying!r}", subject=name)
-            if rules.read.allow and not any(fits(each, kind, name) for each in rules.read.allow):
+            for pattern in rules.read.deny:
+                if any(fits(pattern, *each) for each in things):
+                    return Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {pattern!r}", subject=name)
+            if rules.read.allow and not any(fits(pattern, *each) for pattern in rules.read.allow for each in things):
                 return Ruling(answer=Answer.DENY, rule=f"{title} read.allow", subject=name)
         return Ruling()
+
+    def denied_below(self, kind: Kind, module: str, caller: str) -> Iterator[tuple[Ruling, tuple[str, ...]]]:
+        """Yield the rules that deny to read a part of a module if it has one with such a name.
+
+        Returns:
+            Each with the components of such names behind the module's, wildcards among them.
+        """
+        for title, rules in self._rules(caller):
+            for pattern in rules.read.deny:
+                for rest in _below(pattern, kind, module):
+                    yield Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {pattern!r}", subject=module), rest
+
+    def hides_from(self, caller: str) -> bool:
+        """Say whether some rule forbids a caller to read anything."""
+        return any(rules.read.deny or rules.read.allow for _, rules in self._rules(caller))
 
     def risk(self, level: str, caller: str) -> Ruling:
         """Return whether a change may be made at once for all that is known of its risk."""
@@ -209,6 +229,34 @@ def fits(pattern: str, kind: Kind, name: str) -> bool:
     if space and word in KINDS:
         return word == kind and _covering(rest.strip()).match(_plain(name)) is not None
     return kind in _NAMED and _covering(pattern).match(_plain(name)) is not None
+
+
+def _below(pattern: str, kind: Kind, module: str) -> Iterator[tuple[str, ...]]:
+    """Yield in which ways a pattern covers something below a module and not the module itself.
+
+    module `app.core`
+        `app.core.f`       (f,)
+        `app.*`            nothing, as it covers the module
+        `**.f`             (f,), and (**, f)
+    """
+    word, space, rest = pattern.partition(" ")
+    is_about = word == kind if space and word in KINDS else kind in _NAMED
+    text = _plain(rest.strip() if space and word in KINDS else pattern)
+    if not is_about or ":" in text or "/" in text:
+        return
+    components, names = tuple(text.split(".")), _plain(module).partition("@")[0].split(".")
+    places = {0}
+    for name in names:
+        ahead = set()
+        for place in places:
+            if place < len(components):
+                each = components[place]
+                if "**" in each:
+                    ahead |= {place, place + 1}
+                if re.fullmatch(_expression(each, "."), name, re.DOTALL):
+                    ahead.add(place + 1)
+        places = ahead
+    yield from (components[place:] for place in sorted(places) if place < len(components))
 
 
 def wrong_patterns(rules: PolicyTable) -> Iterator[str]:

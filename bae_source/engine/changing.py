@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.lock_files import locked, shown
 from bae_source.engine.operations import Exporting, Operation, Untangling
@@ -437,9 +438,7 @@ class Changing:
 
     def who(self, context: Context) -> str:
         """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
-        given = (self.environment.get(name) for name in ("BAE_SOURCE_WHO", "USER", "USERNAME"))
-        found = context.who or next(filter(None, given), "anonymous")
-        return found.encode("utf-8", "backslashreplace").decode()
+        return caller(context.who, self.environment)
 
     @cached_property
     def history(self) -> Store:
