@@ -129,19 +129,35 @@ class Policy:
         strictest = max((answer for answer, _ in found), default=Answer.ALLOW)
         return tuple(each for (answer, _), each in found.items() if answer is strictest)
 
-    def read(self, kind: Kind, name: str, caller: str, *, also: Sequence[str] = ()) -> Ruling:
+    def read(self, kind: Kind, name: str, caller: str, *, also: Sequence[tuple[Kind, str]] = ()) -> Ruling:
         """Return whether something may be read: allowed, or denied.
 
         Parameters:
-            also: other ways to write its name.
+            also: kinds and names that the same thing has besides: what is denied under one of them is denied.
         """
+        things = ((kind, name), *also)
         for title, rules in self._rules(caller):
-            denying = next((each for each in rules.read.deny if _fits_any(each, kind, name, also)), None)
-            if denying is not None:
-                return Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {denying!r}", subject=name)
-            if rules.read.allow and not any(_fits_any(each, kind, name, also) for each in rules.read.allow):
+            for pattern in rules.read.deny:
+                if any(fits(pattern, *each) for each in things):
+                    return Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {pattern!r}", subject=name)
+            if rules.read.allow and not any(fits(pattern, *each) for pattern in rules.read.allow for each in things):
                 return Ruling(answer=Answer.DENY, rule=f"{title} read.allow", subject=name)
         return Ruling()
+
+    def denied_below(self, kind: Kind, module: str, caller: str) -> Iterator[tuple[Ruling, tuple[str, ...]]]:
+        """Yield the rules that deny to read a part of a module if it has one with such a name.
+
+        Returns:
+            Each with the components of such names behind the module's, wildcards among them.
+        """
+        for title, rules in self._rules(caller):
+            for pattern in rules.read.deny:
+                for rest in _below(pattern, kind, module):
+                    yield Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {pattern!r}", subject=module), rest
+
+    def hides_from(self, caller: str) -> bool:
+        """Say whether some rule forbids a caller to read anything."""
+        return any(rules.read.deny or rules.read.allow for _, rules in self._rules(caller))
 
     def risk(self, level: str, caller: str) -> Ruling:
         """Return whether a change may be made at once for all that is known of its risk."""
@@ -169,7 +185,7 @@ class Policy:
             if answer > found.answer:
                 found = Ruling(answer=answer, rule=f"{title} {rule}", subject=subject.name)
         if found.answer is not Answer.DENY:
-            hidden = self.read(subject.kind, subject.name, caller, also=subject.also)
+            hidden = self.read(subject.kind, subject.name, caller, also=[(subject.kind, each) for each in subject.also])
             found = hidden if hidden.answer is Answer.DENY else found
         return found
 
@@ -221,6 +237,34 @@ def fits(pattern: str, kind: Kind, name: str) -> bool:
 def _fits_any(pattern: str, kind: Kind, name: str, also: Sequence[str]) -> bool:
     """Say whether a pattern covers a thing by one of the ways to write its name."""
     return fits(pattern, kind, name) or any(fits(pattern, kind, each) for each in also)
+
+
+def _below(pattern: str, kind: Kind, module: str) -> Iterator[tuple[str, ...]]:
+    """Yield in which ways a pattern covers something below a module and not the module itself.
+
+    module `app.core`
+        `app.core.f`       (f,)
+        `app.*`            nothing, as it covers the module
+        `**.f`             (f,), and (**, f)
+    """
+    word, space, rest = pattern.partition(" ")
+    is_about = word == kind if space and word in KINDS else kind in _NAMED
+    text = _plain(rest.strip() if space and word in KINDS else pattern)
+    if not is_about or ":" in text or "/" in text:
+        return
+    components, names = tuple(text.split(".")), _plain(module).partition("@")[0].split(".")
+    places = {0}
+    for name in names:
+        ahead = set()
+        for place in places:
+            if place < len(components):
+                each = components[place]
+                if "**" in each:
+                    ahead |= {place, place + 1}
+                if re.fullmatch(_expression(each, "."), name, re.DOTALL):
+                    ahead.add(place + 1)
+        places = ahead
+    yield from (components[place:] for place in sorted(places) if place < len(components))
 
 
 def wrong_patterns(rules: PolicyTable) -> Iterator[str]:

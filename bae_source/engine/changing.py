@@ -11,7 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import cached_property
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from bae_source.engine.approving.gate import Gate, Verdict
+from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.operations import Exporting, Operation, Untangling, changes_of
 from bae_source.engine.outcomes import outcome_of
@@ -40,6 +41,7 @@ from bae_source.state.journal_head import head_of
 from bae_source.system.clock import now
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.governing import Governed
     from bae_source.engine.approving.proposing import Proposing
     from bae_source.engine.installing import InEnvironment
     from bae_source.engine.making import Making
@@ -81,6 +83,7 @@ class Changing:
         folders: where our own state lies.
         undo: undoes an operation, as `undo` does.
         progress: called while a change is judged.
+        policies: returns what governs some files, by their paths.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class Changing:
         folders: Callable[[], StateFolders],
         undo: Callable[[Changing, str, Context], object],
         progress: Progress,
+        policies: Callable[[Iterable[str]], Sequence[Governed]],
     ) -> None:
         self.root = root
         self.environment = environment
@@ -100,7 +104,7 @@ class Changing:
         self._undo = undo
         self._progress = progress
         self._installs = False
-        self.gate = Gate(root, environment)
+        self.gate = Gate(root, policies)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -495,9 +499,7 @@ class Changing:
 
     def who(self, context: Context) -> str:
         """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
-        given = (self.environment.get(name) for name in ("BAE_SOURCE_WHO", "USER", "USERNAME"))
-        found = context.who or next(filter(None, given), "anonymous")
-        return found.encode("utf-8", "backslashreplace").decode()
+        return caller(context.who, self.environment)
 
     @cached_property
     def history(self) -> Store:

@@ -14,6 +14,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import parse
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.seeing import Seeing
     from bae_source.engine.changing import Changing
     from bae_source.engine.measuring.telemetry import Log
     from bae_source.model.text import Progress
@@ -46,6 +47,10 @@ class Door(Protocol):
     @property
     def changing(self) -> Changing:
         """Planner and maker of changes."""
+
+    @property
+    def seeing(self) -> Seeing:
+        """The files as the caller may read them."""
 
     @property
     def folders(self) -> StateFolders:
@@ -149,7 +154,7 @@ def _logs(door: Door, asked: Any, context: Context) -> Outcome:
     from bae_source.resources.logs.listing import listed_logs
     from bae_source.resources.logs.reading import read_log
 
-    logs = Logs(door.root, door.environment)
+    logs = Logs(door.root, door.environment, door.seeing.refusal_of_log)
     if asked.verb == "logs_list":
         return listed_logs(logs)
     return read_log(asked, logs, room=context.budget, arriving=door.arriving)

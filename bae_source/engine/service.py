@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.seeing import Seeing, called_by
 from bae_source.engine.commands import COMMANDS, undone
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
@@ -132,6 +133,7 @@ class Service:
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})
+        self.seeing = Seeing(self.root, self.environment)
         self.clock = clock
         self.timer = timer
         self.progress: Progress | None = None
@@ -182,6 +184,7 @@ class Service:
         """Be as in a process that begins now, with this environment, but for what is known of files by their stamps."""
         self.close()
         self.environment = dict(environment)
+        self.seeing = type(self.seeing)(self.root, self.environment)
         for name in ("folders", "log", "changing", "keeping", "_language_servers"):
             self.__dict__.pop(name, None)
         self._kept.begin_anew()
@@ -223,7 +226,8 @@ class Service:
         def bounded() -> Outcome:
             return within_budget(asked, context, lambda: self._recovered(*self._checked(asked, context), planned))
 
-        return self._measured(asked, bounded)
+        with called_by(context.who):
+            return self._measured(asked, bounded)
 
     def _measured(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
         """The layer of telemetry: note how a request went."""
@@ -323,12 +327,11 @@ class Service:
     def _judged(self, asked: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
         from bae_source.project.git.index import GitIndex  # for the hook alone
-        from bae_source.project.git.staged import Staged, StagedWorkspace
+        from bae_source.project.git.staged import StagedWorkspace
 
         unfinished = not self.folders.is_idle()
-        kept = self._kept.beside()
         with GitIndex(self.root, self.environment) as index:
-            workspace = StagedWorkspace(Staged(index), kept=kept, unfinished=unfinished)
+            workspace = StagedWorkspace(self.seeing.staged(index), kept=self._kept.beside(), unfinished=unfinished)
             return self._paged(asked, context, workspace)
 
     def _paged(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
@@ -367,7 +370,8 @@ class Service:
 
         answered = asked.answer(workspace)
         assert isinstance(answered, Selected), "only what selects can be navigated"
-        wanted, named = self._language_servers.choice(context.language_server, by_model=context.by_model)
+        chosen = "off" if workspace.hides else context.language_server  # it would read everything
+        wanted, named = self._language_servers.choice(chosen, by_model=context.by_model)
         return navigated(workspace, answered, named, wanted=wanted, seconds=context.language_server_seconds)
 
     def _packages(self) -> tuple[str, ...]:
@@ -382,8 +386,8 @@ class Service:
         from bae_source.system.programs import Surroundings
 
         found = self._interpreter()
-        is_named = found.origin != OURS
-        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=is_named)
+        named = found.origin != OURS
+        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=named)
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""
@@ -405,7 +409,8 @@ class Service:
 
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the project, with planned content by path."""
-        return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)
+        files = self.seeing.files()
+        return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
 
     def address_at(self, path: str) -> str | None:
         """Return the address of the file at a path from the root, be it there or not; None for what is no path.
@@ -475,6 +480,7 @@ class Service:
             folders=lambda: self.folders,
             undo=undone,
             progress=self._progressed,
+            policies=lambda paths: self.seeing.policies(paths),
         )
 
     def _progressed(self, done: int, of: int, last: str) -> None:

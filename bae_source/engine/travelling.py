@@ -108,14 +108,20 @@ def listed_operations(changing: Changing, asked: History, context: Context) -> O
         target=_canonical(changing, asked.target),
         touches=lambda entry, name: _touches(changing, entry, name),
     )
+    closed = []
     if asked.diff:
-        found = tuple(replace(each, diff=_diff(changing, each.entry)) for each in found)
+        workspace = changing.workspace(None)
+        closed = [each.entry.id for each in found if _closed(workspace, each.entry) is not None]
+        found = tuple(
+            each if each.entry.id in closed else replace(each, diff=_diff(changing, each.entry)) for each in found
+        )
     return Outcome(
         status="answer",
         text=draw(found) if found else "(no operations)",
         diff="".join(each.diff for each in found),
         found=found,
-        warnings=changing.folders().limits(),
+        warnings=(*changing.folders().limits(), *_without_diff(closed)),
+        complete=not closed,
     )
 
 
@@ -224,6 +230,9 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
 
     who = changing.who(context)
     found = plan_travel(asked, changing.history, who, store.read, store.bits, merge, changing.now(), users)
+    for entry in found.entries:
+        if (refusal := _closed(workspace, entry)) is not None:
+            raise refusal.altered(reason=refusal.reason.removesuffix("."), unchanged=True)
     plan = _with_environment(changing, asked, found, _plan(asked, found, workspace))
     _check_same(plan, workspace)
     for later, used in users(found):
@@ -360,8 +369,28 @@ def _summary(asked: Undo | Redo, entries: Sequence[Entry]) -> str:
     return f"{did} {len(entries)} changes: {', '.join(entry.id for entry in entries)}."
 
 
+def _closed(workspace: Workspace, entry: Entry) -> Refused | None:
+    """Return why the caller may not read what an operation changed; None where he may."""
+    for file in entry.files:
+        for path in filter(None, (file.path, file.origin)):
+            try:
+                workspace.check_readable(path)
+            except Refused as error:
+                return error.altered(subject=file.name) if error.subject else error
+            except FileNotFoundError:
+                continue  # there is none that is spelt so now
+    return None
+
+
+def _without_diff(closed: Sequence[str]) -> Iterator[Notice]:
+    if closed:
+        yield Notice("forbidden", f"Files in it may not be read, so it has no diff: {listed(closed)}.")
+
+
 def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
     history = changing.history
+    if (refusal := _closed(changing.workspace(None), entry)) is not None:
+        raise refusal
     diff = _diff(changing, entry)
     word = Timeline(history, changing.who(context)).last(entry)
     undone_by = word.id if entry.kind == "change" and word.kind == "undo" else None

@@ -50,6 +50,12 @@ _DECIDES = Argument(
     metavar="NAME",
     help="Who decides, for the record; BAE_SOURCE_WHO or the account's name if left out.",
 )
+_OF_ENGINE = Argument(
+    parameter="meta",
+    flags=("--meta",),
+    shape=Shape.FLAG,
+    help="Of the changes of bae_source itself, not of the project.",
+)
 _REASON = Argument(parameter="reason", flags=("--reason",), metavar="TEXT", help="Why; the proposer is given it.")
 
 _COMMIT = REQUESTS.called("commit")
@@ -240,6 +246,7 @@ COMMANDS: Mapping[str, Command] = {
                 ),
                 _REASON,
                 _DECIDES,
+                _OF_ENGINE,
                 ROOT,
             ),
             carried_out_by="deciding.terminal.approve",
@@ -262,6 +269,7 @@ COMMANDS: Mapping[str, Command] = {
                 ),
                 _REASON,
                 _DECIDES,
+                _OF_ENGINE,
                 ROOT,
             ),
             carried_out_by="deciding.terminal.reject",
@@ -273,7 +281,7 @@ COMMANDS: Mapping[str, Command] = {
         Command(
             verb="expire",
             about="""End one change that waits, as if its time were over; nothing of it is made.""",
-            arguments=(_TASK, _DECIDES, ROOT),
+            arguments=(_TASK, _DECIDES, _OF_ENGINE, ROOT),
             carried_out_by="deciding.terminal.expire",
             examples=("expire code_mod_1a2b3c4d",),
         ),
@@ -282,7 +290,7 @@ COMMANDS: Mapping[str, Command] = {
             about="""Go through the changes that wait, the riskiest first: approve, take parts, reject, or skip each.
 
             It asks at a terminal, as approve does.""",
-            arguments=(_DECIDES, ROOT),
+            arguments=(_DECIDES, _OF_ENGINE, ROOT),
             carried_out_by="deciding.review.review",
             examples=("review",),
         ),

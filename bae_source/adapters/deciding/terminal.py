@@ -99,6 +99,10 @@ def check_terminal(streams: Streams, verb: str) -> None:
 
 def deciding_of(given: Mapping[str, Any], streams: Streams) -> Deciding:
     """Return what decides about the proposals of the project that was named, or that is here."""
+    if given.get("meta"):
+        from bae_source.engine.meta.service import Meta  # few decisions are about the engine
+
+        return Meta(environment=streams.environment).deciding
     root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), streams.environment)
     return Service(root, environment=streams.environment).deciding
 

@@ -11,10 +11,10 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
-from bae_source.engine.approving.governing import Governed, Governing
 from bae_source.engine.approving.names import Names
 from bae_source.engine.approving.recording import POLICY
 from bae_source.engine.approving.risk import risk_of
@@ -31,6 +30,9 @@ from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace
 from bae_source.system.hashing import sha256
+
+if TYPE_CHECKING:
+    from bae_source.engine.approving.governing import Governed
 
 _NAMED = ("code", "tests", "data")
 """Kinds of things whose names are those of files."""
@@ -55,16 +57,16 @@ class Gate:
 
     Parameters:
         root: the project's folder.
-        environment: the caller's environment variables, which say where the user's own settings are.
+        policies: returns what governs some files, by their paths from the root.
 
     Attributes:
         approved: what a person approved, while that is being made.
         is_in_force: whether a policy forbids or asks for anything where the last change was judged.
     """
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, root: Path, policies: Callable[[Iterable[str]], Sequence[Governed]]) -> None:
         self._root = root
-        self._environment = environment
+        self._policies = policies
         self.approved: Proposal | None = None
         self.is_in_force = False
         self._goes_back = False
@@ -113,8 +115,7 @@ class Gate:
         """
         if self._goes_back:
             return Verdict()
-        governing = Governing(self._root, self._environment)
-        governed = governing.policies([file.path for file in plan.changes.files])
+        governed = self._policies([file.path for file in plan.changes.files])
         after = workspace.after(plan.changes)
         for touched in forbidden_in(plan, workspace, after):
             raise _forbidden(Ruling(answer=Answer.DENY, rule=touched.never, subject=touched.name))

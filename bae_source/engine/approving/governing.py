@@ -24,8 +24,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from bae_source.approval.policy import Policy
+from bae_source.engine.approving.looking import between, shown
 from bae_source.engine.approving.names import Names
-from bae_source.engine.approving.tables import Standing, Tables, shown
+from bae_source.engine.approving.tables import Standing, Tables
 from bae_source.errors import Refused
 from bae_source.state.folders import folders_upwards
 
@@ -139,14 +140,6 @@ class Governing:
                 outer=outer,
                 fingerprint=(str(folder), users.fingerprint, own.fingerprint),
             )
-
-
-def between(path: str) -> Iterator[str]:
-    """Yield the folders between the root and a file, the outermost first."""
-    end = path.find("/")
-    while end > 0:
-        yield path[:end]
-        end = path.find("/", end + 1)
 
 
 def _rules(*found: Standing) -> Policy:

@@ -11,7 +11,6 @@ Invariants:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,15 +19,14 @@ import msgspec
 from msgspec import Struct
 
 from bae_source.approval.policy import Table, wrong_patterns
+from bae_source.engine.approving.looking import KEYS, NAME
 from bae_source.errors import Refused, ResourceError
 from bae_source.model.settings import TABLE, PolicyTable, Settings, UserSettings, problems
 from bae_source.project.files.port import bytes_of
 from bae_source.project.files.settings import LARGEST, may_hold, parsed_toml
 from bae_source.project.files.user_settings import doubted_file
 
-NAME = "pyproject.toml"
 _POLICY = "policy"
-_KEYS = [("bae-source", _POLICY)]
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -91,7 +89,7 @@ class Tables:
         except OSError as error:
             reason = error.strerror or "the disk refuses"
             return _trouble(f"{file} cannot be read ({reason})", "Let it be read.")
-        if not may_hold(content, _KEYS):
+        if not may_hold(content, KEYS):
             return _NOTHING
 
         name = f"{file} {TABLE[:-1]}.{_POLICY}]" if title else f"{TABLE[:-1]}.{_POLICY}]"
@@ -142,9 +140,3 @@ def _is_strange(name: str, value: object) -> bool:
 def _trouble(what: str, hint: str) -> Standing:
     reason = f"It cannot be told what the policy allows: {what}"
     return Standing(trouble=Refused("forbidden", f"{reason}.", hints=[hint]), fingerprint=what)
-
-
-def shown(folder: Path, root: Path) -> str:
-    """Return how a folder is named in messages of a project: from its root, with a slash behind it."""
-    found = os.path.relpath(folder, root).replace(os.sep, "/")
-    return "" if found == "." else f"{found}/"

@@ -424,7 +424,7 @@ class Kept:
             with collector_off():
                 self._walk.recall(saved)
         with collector_off():
-            census = self._walk.census(layout, now, on_many)
+            census = self._walk.census(layout, now, on_many, files)
         if cache is not None and (memory := self._walk.memory()) is not None:
             self.store({_WALK: memory})
         return census

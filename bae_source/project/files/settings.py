@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import sys
@@ -31,6 +32,7 @@ _STRINGS = (
     r"|'[^'\n]*+'?"
     r"|\#[^\n]*+"
 )
+_OF_USER = "bae-source/settings.toml"
 _LARGEST_NUMBER = 2**63
 _LONGEST_REASON = 300
 
@@ -113,6 +115,20 @@ def parsed_toml(content: bytes, path: str, *, largest: int = LARGEST) -> dict[st
     if _has_large_number(found):
         raise _unreadable(path, "a number in it is too large")
     return found
+
+
+def place_of_user_settings(environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return how the user's own file of settings is named in messages, and where it is; None for nowhere.
+
+    Parameters:
+        environment: `XDG_CONFIG_HOME` and `HOME` say where it is.
+    """
+    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
+    has_own = os.path.isabs(given)  # noqa: PTH117 - pathlib takes longer
+    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_OF_USER}"
+    if not (has_own or os.path.isabs(home)):  # noqa: PTH117 - likewise
+        return name, None
+    return name, f"{given if has_own else f'{home}/.config'}/{_OF_USER}"
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:

@@ -21,13 +21,12 @@ from msgspec import Struct
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import UserSettings, problems
-from bae_source.project.files.settings import LARGEST, parsed_toml
+from bae_source.project.files.settings import LARGEST, parsed_toml, place_of_user_settings
 from bae_source.state.binding import user
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_WAITING
 
 NOT_BELIEVED = "settings_not_believed"
 """The code of the notice on a file that may be another's."""
-_PLACE = "bae-source/settings.toml"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -69,7 +68,7 @@ def user_file(environment: Mapping[str, str]) -> UserFile:
     try:
         name, content, doubt = doubted_file(environment)
     except (OSError, ValueError) as error:
-        name, content = _place(environment)[0], b""
+        name, content = place_of_user_settings(environment)[0], b""
         doubt = f"cannot be read ({getattr(error, 'strerror', None) or error})"
     if content is None:
         return UserFile(name=name, table={})
@@ -89,23 +88,13 @@ def doubted_file(environment: Mapping[str, str]) -> tuple[str, bytes | None, str
         OSError: it cannot be read.
         ValueError: its name is none.
     """
-    name, path = _place(environment)
+    name, path = place_of_user_settings(environment)
     if path is None:
         return name, None, ""
     try:
-        return name, *_content(path)
+        return name, *_content(Path(path))
     except (FileNotFoundError, NotADirectoryError):
         return name, None, ""
-
-
-def _place(environment: Mapping[str, str]) -> tuple[str, Path | None]:
-    """Return how the file is named in messages, and where it is."""
-    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
-    has_own = Path(given).is_absolute()
-    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_PLACE}"
-    if not (has_own or Path(home).is_absolute()):
-        return name, None
-    return name, Path(given if has_own else f"{home}/.config") / _PLACE
 
 
 def _content(path: Path) -> tuple[bytes, str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -81,11 +81,18 @@ class Logs:
     Parameters:
         root: the project's folder.
         environment: the caller's environment variables, which say where the user's own settings are.
+        refusal: tells why a log may not be read, by its name and its absolute path; None where it may.
     """
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        refusal: Callable[[str, str], Refused | None] = lambda _, __: None,
+    ) -> None:
         self._files = Disk(root)
         self._environment = environment
+        self._refusal = refusal
 
     @cached_property
     def _users(self) -> UserFile:
@@ -181,6 +188,10 @@ class Logs:
         found = self._path(name)
         if found is None:
             raise self.missing(name)
+        for each in (name, found[0].lead + found[1].replace(os.sep, "/")):
+            refusal = self._refusal(each, os.path.join(found[0].path, found[1]))
+            if refusal is not None:
+                raise refusal
         try:
             descriptor = _open_below(found[0].path, found[1])
         except FileNotFoundError:
