@@ -172,21 +172,21 @@ class Ledger:
         """Follow the chain up to the first entry that breaks it.
 
         Parameters:
-            head: a hash that was the head once, and so has to be among the entries.
+            head: a hash, or its beginning, that was the head once, and so has to be among the entries.
 
         Raises:
             OSError: the folder cannot be read.
         """
         last: Event | None = None
         number, file, line = 0, "", 0
-        seen = head in ("", START)
+        seen = START.startswith(head)
         for number, file, line, found in self._read():
             reason = found if isinstance(found, str) else _broken(found, START if last is None else last.hash)
             if reason or isinstance(found, str):
                 fault = Fault(number=number, file=file, line=line, reason=reason)
                 return Verdict(entries=number - 1, last=last, fault=fault)
             last = found
-            seen = seen or last.hash == head
+            seen = seen or last.hash.startswith(head)
         if seen:
             return Verdict(entries=number, last=last, fault=None)
         reason = f"no entry has the hash {head[:12]}…, so those from it on were taken out, or it is of another ledger"

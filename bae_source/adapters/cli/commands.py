@@ -274,8 +274,8 @@ COMMANDS: Mapping[str, Command] = {
             ),
             carried_out_by="deciding.terminal.reject",
             examples=(
-                'reject code_mod_1a2b3c4d --reason "The contract says 3."',
-                'reject code_mod_1a2b3c4d --part app.N --reason "It stays."',
+                'reject code_mod_1a2b3c4d --reason "It is used."',
+                'reject code_mod_1a2b3c4d --part app.N --reason "No."',
             ),
         ),
         Command(
