@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -25,6 +28,7 @@ from bae_source.model.outcome import DRAFT_LIFETIME, Outcome
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
 from tests.plan_files import asked, drafts_of, plan_files
+from tests.trust.support import git
 
 CORE = """\
 class A:
@@ -277,6 +281,42 @@ def test_a_draft_that_was_tampered_with_is_none(root: Path) -> None:
             Source(root).commit(handle, unsure="leave")
         assert caught.value.code in ("handle_expired", "unknown_operation"), content
     assert code_of(root) == CORE
+
+
+def test_a_damaged_store_is_told_to_who_comes_with_a_handle_and_drafts_go_on(root: Path) -> None:
+    handle = refused(root)
+    [path] = plan_files(root)
+    path.write_bytes(path.read_bytes()[:5_000])
+    with pytest.raises(HistoryError) as caught:
+        Source(root).commit(handle, unsure="leave")
+    assert (caught.value.code, f"{path}.damaged-1" in caught.value.hints[-1]) == ("handle_expired", True)
+    assert code_of(root) == CORE
+    assert Source(root).commit(refused(root), unsure="leave", reload="off").status == "applied"
+
+
+def test_while_the_store_is_busy_a_refusal_says_how_to_repeat_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(root)
+    monkeypatch.setattr("bae_source.approval.plan_file._PATIENCE", 0.1)
+    with closing(sqlite3.connect(plan_files(root)[0], isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Refused) as caught:
+            Source(root).rename("core.A.send", "post")
+        assert (caught.value.code, "draft" in caught.value.details) == ("unsafe_change", False)
+        with pytest.raises(Refused, match="cannot write its own state") as caught:
+            door_of(root).service.keeping.begin("x")
+        assert caught.value.code == "forbidden"
+    assert code_of(root) == CORE
+
+
+def test_a_draft_of_another_project_of_the_repository_is_none(root: Path) -> None:
+    git(root.parent, "init", "-q")
+    other = root.parent / "other"
+    shutil.copytree(root, other)
+    handle = refused(root)
+    with pytest.raises(HistoryError) as caught:
+        Source(other).commit(handle, unsure="leave")
+    assert (caught.value.code, code_of(other), drafts_of(root.parent)) == ("handle_expired", CORE, [handle])
+    assert Source(root).commit(handle, unsure="leave", reload="off").status == "applied"
 
 
 def test_a_client_of_the_server_commits_amends_and_abandons(root: Path) -> None:

@@ -69,6 +69,8 @@ _ERRORS = {  # by the primary result code of SQLite
     18: errno.EFBIG,
     23: errno.EACCES,
 }
+_UNFINISHED = 776
+"""What a crash left has to be taken back, for which the file would have to be writable."""
 _DAMAGED = {11, 24, 26}
 """Malformed, of another format, no database."""
 
@@ -237,20 +239,20 @@ class PlanFile:
             return
         with project_lock(self.folders.base / _LOCK, wait=_PATIENCE, pid=os.getpid()):
             if not self.is_there():
-                _create(self.path)
+                _put(_made(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
         """Move a damaged file away, unless another process did so."""
         with project_lock(path.with_name(_LOCK), wait=_PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return
-            number = 1
+            successor, number = _made(path, path), 1
             while os.path.lexists(f"{path}.damaged-{number}"):
                 number += 1
             for end in _ENDS:
                 if os.path.lexists(f"{path}{end}"):
                     Path(f"{path}{end}").rename(f"{path}.damaged-{number}{end}")
-            _create(path, Path(f"{path}.damaged-{number}"))
+            _put(successor, path)
 
 
 def set_aside(folders: StateFolders) -> list[Path]:
@@ -337,11 +339,14 @@ def _worked(path: Path, work: Callable[[sqlite3.Connection], T], *, mode: str = 
 
 def _translated(error: sqlite3.Error, path: Path) -> Exception:
     """Return an error of SQLite as one of ours, or of the system."""
-    code = error.sqlite_errorcode & 0xFF if hasattr(error, "sqlite_errorcode") else 0
+    whole: int = getattr(error, "sqlite_errorcode", 0)
+    code = whole & 0xFF
     if not os.path.lexists(path):
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if code in _DAMAGED or "no such" in str(error):
         return Damaged(str(error))
+    if whole == _UNFINISHED:
+        return BlockingIOError(errno.EAGAIN, "a write was interrupted, and is not taken back yet", str(path))
     number = _ERRORS.get(code)
     return error if number is None else OSError(number, os.strerror(number), str(path))
 
@@ -377,11 +382,11 @@ def _check_version(connection: sqlite3.Connection) -> None:
         raise Damaged("it has no tables of ours")
 
 
-def _create(path: Path, damaged: Path | None = None) -> None:
-    """Make a file with its tables, whole or not at all; no other process does so now.
+def _made(path: Path, damaged: Path | None = None) -> Path:
+    """Return a new file beside the place where it belongs, whole and durable; no other process makes one now.
 
     Parameters:
-        damaged: the file in whose place it comes; what can be read of it is in the new one.
+        damaged: the file in whose place it comes; what can be read of that is in the new one.
     """
     import _sqlite3 as sqlite3
 
@@ -399,13 +404,21 @@ def _create(path: Path, damaged: Path | None = None) -> None:
         sync(draft)
     except sqlite3.Error as error:
         raise _translated(error, draft) from error
+    return draft
+
+
+def _put(draft: Path, path: Path) -> None:
+    """Put a new file where it belongs."""
     Path(f"{path}-journal").unlink(missing_ok=True)  # of a file that is gone; it would be taken for the new one's
     draft.rename(path)
     sync(path.parent)
 
 
 def _rescue(damaged: Path, connection: sqlite3.Connection) -> None:
-    """Copy the rows that are what was written: from the first on as far as it goes, and from the last on."""
+    """Copy the proposals that are what was written, from the first on as far as it goes, and from the last on.
+
+    Drafts are not copied: who has the handle of one has what it is of, too.
+    """
     import _sqlite3 as sqlite3
 
     for order in ("ASC", "DESC"):

@@ -123,9 +123,10 @@ class Plans:
                 raise Refused("name_collision", f"There is a proposal {proposal.id}", unchanged=True)
             self._insert(connection, proposal)
 
-        self._write(adding)
         with self._refusing():
-            self._folders.settle()
+            self._folders.make(self._folders.base)
+            self._folders.settle()  # else what is kept there would be nobody's after a power cut
+            self._file.write(adding)
 
     def get(self, proposal_id: str) -> Proposal:
         """Return a proposal by its id, or by a beginning that no other one has, with or without its prefix.

@@ -136,7 +136,8 @@ def plans(scene: Scene) -> Part:
     except (OSError, Refused) as error:
         message = error.message if isinstance(error, Refused) else f"{error.strerror}."
         message = f"The drafts and proposals in {file.path} cannot be read: {message}"
-        troubles.append(Trouble(code="plans_unreadable", message=message, mend=f"ls -l {quoted(file.path)}"))
+        mend = "pending" if isinstance(error, BlockingIOError) else f"ls -l {quoted(file.path)}"
+        troubles.append(Trouble(code="plans_unreadable", message=message, mend=mend))
     return Part(name="plans", lines=(line,), troubles=tuple(troubles))
 
 

@@ -243,9 +243,9 @@ def test_ten_thousand_that_wait_are_listed_in_a_moment(root: Path, plans: Plans)
     plans._file.write(lambda connection: [plans._insert(connection, each) for each in every])
     seconds = []
     for _ in range(15):
-        begun = time.perf_counter()
+        begun = time.process_time()  # others may be at work on this machine
         assert len(plans.listed({State.AWAITING})) == 10_000
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.process_time() - begun)
     assert min(seconds) < 0.05
     assert plans.counts()[State.AWAITING] == 10_000
 
@@ -490,6 +490,19 @@ def test_random_bytes_in_the_file_lose_plans_only_with_a_notice(root: Path, plan
         assert listed == [each.id for each in found], start
         for aside in set_aside(root):
             aside.unlink()
+
+
+def test_the_doctor_tells_of_a_write_that_was_interrupted_and_takes_nothing_back(root: Path, plans: Plans) -> None:
+    whole = [proposal(number, diff="+x\n" * 20_000) for number in range(5)]
+    for each in whole:
+        plans.add(each)
+    [path] = plan_files(root)
+    died_writing(path)
+    before = path.read_bytes()
+    [found] = Source(root).doctor().outcome.found
+    assert (found.code, "a write was interrupted" in found.message, found.mend) == ("plans_unreadable", True, "pending")
+    assert path.read_bytes() == before
+    assert (everything(plans), Source(root).doctor().outcome.found) == (whole, ())
 
 
 def test_a_file_of_a_newer_version_is_left_as_it_is(root: Path, plans: Plans) -> None:
