@@ -50,11 +50,12 @@ class Effect(Struct, frozen=True, kw_only=True):
     difference: Difference | None = None
 
 
-def effects_of(module: Module, name: str) -> Iterator[Effect]:
+def effects_of(module: Module, name: str, *, is_package: bool) -> Iterator[Effect]:
     """Yield what a change does to a module.
 
     Parameters:
         name: the module's.
+        is_package: whether it is the `__init__` of a package, which lets others have what it imports from its own.
     """
     is_let_out = _is_public_module(name)
     if module.after is None and not module.is_broken and module.differences:
@@ -69,8 +70,12 @@ def effects_of(module: Module, name: str) -> Iterator[Effect]:
             public = is_let_out and is_public(piece.tree.outline, piece.index, each.name)
             yield Effect(what=what, name=each.name, is_public=public, difference=each)
     if module.before and module.after:
-        for lost in _unexported(module.before.outline, module.after.outline):
-            yield Effect(what="unexported", name=lost, is_public=is_let_out)
+        old, new = module.before.outline, module.after.outline
+        for lost in _no_longer_imported(old, still, name if is_package else None):
+            yield Effect(what="gone", name=lost, is_public=is_let_out)
+        for lost in _unexported(old, new):
+            if (lost,) in still:
+                yield Effect(what="unexported", name=lost, is_public=is_let_out)
 
 
 def is_public(outline: Outline, index: int, name: str) -> bool:
@@ -173,6 +178,22 @@ def _takes_as_much(old: Signature, new: Signature) -> bool:
 def _line(tree: Tree, definition: Definition) -> str:
     """Return the header of a definition without its layout."""
     return "".join(_code(tree)[definition.keyword : end_of_header(tree.text, definition.keyword)].split())
+
+
+def _no_longer_imported(before: Outline, still: frozenset[tuple[str, ...]], package: str | None) -> Iterator[str]:
+    """Yield the names that a module let others have of what it imported, and has no longer.
+
+    Parameters:
+        package: the name of the package whose `__init__` it is.
+    """
+    for each in before.imports:
+        if before.exported is not None:
+            is_let_out = each.name in before.exported
+        else:
+            is_own = each.level > 0 or (package or "").partition(".")[0] == each.module.partition(".")[0]
+            is_let_out = package is not None and is_own and each.attribute is not None and not is_private(each.name)
+        if is_let_out and (each.name,) not in still and each.name != "*":
+            yield each.name
 
 
 def _unexported(before: Outline, after: Outline) -> list[str]:

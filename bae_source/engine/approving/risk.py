@@ -41,6 +41,8 @@ _MOST = 12
 _SHOWN = 3
 _MANY_FILES, _VERY_MANY_FILES = 20, 200
 _MANY_LINES = 500
+_LARGEST = 5_000_000
+"""Bytes of a file whose lines are compared."""
 _TEXTS = (".md", ".rst", ".txt", ".adoc")
 """What names of files end in that are read by people."""
 _ASSERTIONS = re.compile(r"\bassert\b|\bassert[A-Z_]\w*|\b(?:raises|warns|deprecated_call)\b")
@@ -60,9 +62,11 @@ class _Clause(Struct, frozen=True, kw_only=True):
     Parameters:
         level: index of a level.
         one, several: the clause with `{}` for the names: for one of them, and for several.
+        before: how far before the others of its level it is said.
     """
 
     level: int
+    before: int = 0
     one: str
     several: str
 
@@ -76,8 +80,6 @@ def _clause(level: int, one: str, several: str | None = None) -> _Clause:
     return _Clause(level=level, one=one, several=several or one)
 
 
-_NEVER = "{} may not change: %s"
-_RUNS = "{}: %s"
 _CLAUSES = {
     "public gone": _clause(_HIGH, "{}, which is public, goes", "{}, which are public, go"),
     "public signature": _clause(
@@ -156,7 +158,7 @@ class _Assessment:
     def risk(self, subjects: Sequence[Subject]) -> Risk:
         """Return all that was found."""
         order = {clause: number for number, clause in enumerate(_CLAUSES.values())}
-        clauses = sorted(self._found, key=lambda each: (-each.level, order.get(each, -1)))
+        clauses = sorted(self._found, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
         found = {
             "files": len(self._plan.changes.files),
             "lines_added": self._counts["added"],
@@ -175,17 +177,16 @@ class _Assessment:
     def of_subjects(self, subjects: Sequence[Subject]) -> None:
         """Take what other programs go by, settings and dependencies."""
         for each in subjects:
-            if each.never:
-                self._found[_clause(_HIGH, _NEVER % each.never)].append(each.name)
-            elif each.runs:
-                self._found[_clause(_HIGH, _RUNS % each.runs)].append(each.name)
+            if each.never or each.runs:
+                text = f"{{}} may not change: {each.never}" if each.never else f"{{}}: {each.runs}"
+                clause = _Clause(level=_HIGH, before=2 if each.never else 1, one=text, several=text)
+                self._found[clause].append(each.name)
             elif each.kind in ("deps", "config"):
                 self._note("dependency" if each.kind == "deps" else "setting", each.name)
 
     def of_file(self, file: FileChange) -> None:
         """Take what differs in a file."""
-        contents = self._touched.contents(file)
-        removed, added = _lines(contents[0] or b"", contents[1] or b"")
+        removed, added = _lines(*self._touched.contents(file))
         self._counts += Counter(removed=removed, added=added)
         self._counts["deleted"] += file.after is None
         kind, name = next(self._touched.called(file.path, file))
@@ -196,7 +197,7 @@ class _Assessment:
         is_exchanged = self._plan.report is not None and bool(file.edits) and all(map(exchanges, file.edits))
         if is_exchanged and not module.differences:
             self._note("exchanged", name)
-        for effect in effects_of(module, name):
+        for effect in effects_of(module, name, is_package=file.path.endswith("/__init__.py")):
             address = f"{name}.{effect.name}" if effect.name else name
             if is_exchanged and effect.what in _INSIDE:
                 self._note("exchanged", name)
@@ -299,7 +300,10 @@ def _weakened(effect: Effect) -> str:
     return "test weaker" if asserted[0] > asserted[-1] else "test"
 
 
-def _lines(before: bytes, after: bytes) -> tuple[int, int]:
+def _lines(before: bytes | None, after: bytes | None) -> tuple[int, int]:
     """Return how many lines of a file go and come; one that is only moved does neither."""
-    old, new = (Counter(content.splitlines()) for content in (before, after))
+    if max(len(before or b""), len(after or b"")) > _LARGEST:
+        lines = [(content or b"").count(b"\n") for content in (before, after)]
+        return max(0, lines[0] - lines[1]), max(0, lines[1] - lines[0])
+    old, new = (Counter((content or b"").splitlines()) for content in (before, after))
     return (old - new).total(), (new - old).total()
