@@ -21,11 +21,13 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Definition, Outline
 from bae_source.syntax.outline.locate import comments_above, segments_of
 from bae_source.syntax.outline.tree import Tree
 
 _BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
+_SPACES = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
 _LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
@@ -39,12 +41,12 @@ class Piece(Struct, frozen=True, kw_only=True):
     """The own text of one definition, or of a module.
 
     Parameters:
-        parts: text and places of definitions in it, in turn.
+        parts: spans of text and places of definitions in it, in turn.
         index: of the definition in the outline; `MODULE` for the module.
         tree: that it is of.
     """
 
-    parts: tuple[str | Inner, ...]
+    parts: tuple[Span | Inner, ...]
     index: int
     tree: Tree
 
@@ -53,10 +55,9 @@ class Piece(Struct, frozen=True, kw_only=True):
         """The definition; None for the module."""
         return None if self.index == MODULE else self.tree.outline.definitions[self.index]
 
-    @property
-    def text(self) -> str:
-        """The own text, without the definitions in it."""
-        return "\n".join(part for part in self.parts if isinstance(part, str))
+    def within(self, text: str) -> list[str | Inner]:
+        """Return the parts, cut out of the module's text, or of one in which something is overwritten."""
+        return [part if isinstance(part, Inner) else part.cut(text) for part in self.parts]
 
 
 class Difference(Struct, frozen=True, kw_only=True):
@@ -77,7 +78,7 @@ def differences(before: Tree | None, after: Tree | None) -> list[Difference]:
     found = []
     for name in (*new, *(name for name in old if name not in new)):
         first, second = old.get(name), new.get(name)
-        if first is None or second is None or not _are_alike(first, second):
+        if first is None or second is None or not are_alike(first, second):
             found.append(Difference(name=name, before=first, after=second))
     return found
 
@@ -112,7 +113,7 @@ def _pieces(tree: Tree) -> Mapping[str, Piece]:
     names: dict[int, tuple[str, ...]] = {MODULE: ("",)}
     for index, definition in enumerate(outline.definitions):
         names[index] = _names(outline, index, names[definition.parent][0])
-    comments: dict[int, str] = {}
+    comments: dict[int, Span] = {}
     found: dict[str, Piece] = {}
     for index in range(MODULE, len(outline.definitions)):
         parts = _parts(tree, index, [(number, Inner(names[number])) for number in inside.get(index, ())], comments)
@@ -132,20 +133,21 @@ def _names(outline: Outline, index: int, around: str) -> tuple[str, ...]:
 
 
 def _parts(
-    tree: Tree, index: int, inside: list[tuple[int, Inner]], comments: dict[int, str]
-) -> tuple[str | Inner, ...]:
+    tree: Tree, index: int, inside: list[tuple[int, Inner]], comments: dict[int, Span]
+) -> tuple[Span | Inner, ...]:
     """Return the parts of a piece, and note the comments that belong to the definitions in it."""
-    text, definitions = tree.text, tree.outline.definitions
-    start, end = (0, len(text)) if index == MODULE else (definitions[index].span.start, definitions[index].span.end)
-    parts: list[str | Inner] = [comments.get(index, "")]
-    position = start
+    definitions = tree.outline.definitions
+    whole = Span(0, len(tree.text)) if index == MODULE else definitions[index].span
+    parts: list[Span | Inner] = [comments[index]] if index in comments else []
+    position = whole.start
     for number, place in inside:
-        inner = definitions[number]
-        above = max(position, _comment(tree, inner))
-        comments[number] = text[above : inner.span.start]
-        parts += [text[position:above], place]
-        position = max(position, inner.span.end)
-    return (*parts, text[position:end])
+        inner = definitions[number].span
+        above = max(position, _comment(tree, definitions[number]))
+        if above < inner.start:
+            comments[number] = Span(above, inner.start)
+        parts += [Span(position, above), place]
+        position = max(position, inner.end)
+    return (*parts, Span(position, max(position, whole.end)))
 
 
 def _comment(tree: Tree, definition: Definition) -> int:
@@ -158,27 +160,36 @@ def _comment(tree: Tree, definition: Definition) -> int:
     return lines.start(top) if 1 < top < line else start
 
 
-def _are_alike(first: Piece, second: Piece) -> bool:
-    if first.parts == second.parts:
+def are_alike(first: Piece, second: Piece, texts: tuple[str, str] | None = None) -> bool:
+    """Say whether two pieces are the same.
+
+    Parameters:
+        texts: of their modules with something overwritten, to compare them in these; blank lines do not count then.
+    """
+    one, other = (
+        piece.within(text) for piece, text in zip((first, second), texts or _texts(first, second), strict=True)
+    )
+    if one == other:
         return True
-    one, other = _inner(first), _inner(second)
-    reduced, again = _reduced(first, one & other), _reduced(second, one & other)
-    if one != other:  # what comes between two statements, or goes, takes the blank lines between them along
-        reduced, again = _without_blank_lines(reduced), _without_blank_lines(again)
-    return reduced == again
+    inner, again = ({part for part in parts if isinstance(part, Inner)} for parts in (one, other))
+    common = inner & again
+    reduced = _reduced(one, common), _reduced(other, common)
+    if inner != again or texts:  # what comes between two statements, or goes, takes the blank lines between them along
+        return _without_blank_lines(reduced[0]) == _without_blank_lines(reduced[1])
+    return reduced[0] == reduced[1]
 
 
-def _inner(piece: Piece) -> set[Inner]:
-    return {part for part in piece.parts if isinstance(part, Inner)}
+def _texts(first: Piece, second: Piece) -> tuple[str, str]:
+    return first.tree.text, second.tree.text
 
 
-def _reduced(piece: Piece, common: set[Inner]) -> list[str | Inner]:
-    """Return the parts without blank lines at their ends, and without the places of what only one of two states has.
+def _reduced(parts: list[str | Inner], common: set[Inner]) -> list[str | Inner]:
+    """Return parts without blank lines at their ends, and without the places of what only one of two states has.
 
     ["x()\\n\\n", f, "\\n\\n", g, "y()\\n"], where f is new      ["x()", g, "y()"]
     """
     found: list[str | Inner] = []
-    for part in piece.parts:
+    for part in parts:
         if isinstance(part, Inner):
             if part in common:
                 found.append(part)
@@ -192,4 +203,4 @@ def _reduced(piece: Piece, common: set[Inner]) -> list[str | Inner]:
 
 
 def _without_blank_lines(parts: list[str | Inner]) -> list[str | Inner]:
-    return [_LINE_ENDS.sub("\n", part) if isinstance(part, str) else part for part in parts]
+    return [_LINE_ENDS.sub("\n", _SPACES.sub("", part)) if isinstance(part, str) else part for part in parts]

@@ -51,6 +51,7 @@ class Module(Struct, frozen=True, kw_only=True):
     Parameters:
         before, after: its definitions; None where it is not there, or nothing can be told of it.
         is_known: whether it parses wherever it is there.
+        is_broken: whether it is there after the change and does not parse.
         differences: the definitions that differ, and the module itself as "" where it does; none where only names in
             other places than headers and targets are exchanged.
         names: what differs, and what import statements bind otherwise.
@@ -59,6 +60,7 @@ class Module(Struct, frozen=True, kw_only=True):
     before: Tree | None
     after: Tree | None
     is_known: bool
+    is_broken: bool = False
     differences: tuple[Difference, ...] = ()
     names: tuple[str, ...] = ()
 
@@ -129,7 +131,8 @@ class Touched:
     def _compared(self, file: FileChange) -> Module:
         contents = self.contents(file)
         known = self._parsed(file, contents)
-        is_known = [tree is not None for tree in known] == [content is not None for content in contents]
+        there = [content is not None for content in contents]
+        is_known = [tree is not None for tree in known] == there
         first, second = (
             known if is_known else [tree or _guessed(content) for tree, content in zip(known, contents, strict=True)]
         )
@@ -143,7 +146,14 @@ class Touched:
             names |= dict.fromkeys(name for content in contents for name in _spoken(content))
         if first and second and "" in names:
             names |= dict.fromkeys(rebound(first, second))
-        return Module(before=first, after=second, is_known=is_known, differences=found, names=tuple(names))
+        return Module(
+            before=first,
+            after=second,
+            is_known=is_known,
+            is_broken=known[1] is None and there[1],
+            differences=found,
+            names=tuple(names),
+        )
 
     def _exchanged(self, file: FileChange) -> Module | None:
         """Return what differs in one of many files of a refactoring, where nothing but names are exchanged in it.
@@ -157,7 +167,7 @@ class Touched:
         if self.plan.report is None or len(self.plan.changes.files) <= _FEW or None in (file.before, file.after):
             return None
         content = self.before.content(file.path) or b""
-        if file.path not in self.before.census.stamps or not all(map(_exchanges, file.edits)):
+        if file.path not in self.before.census.stamps or not all(map(exchanges, file.edits)):
             return None
         try:
             uses = self.before.index.uses(file.path)
@@ -205,7 +215,7 @@ def _spoken(content: bytes | None) -> Iterator[str]:
         yield (match[1] or match[2]).decode("utf-8", "replace")
 
 
-def _exchanges(edit: Edit) -> bool:
+def exchanges(edit: Edit) -> bool:
     """Say whether an edit puts a name in the place of another."""
     return all(_NAME.fullmatch(each) and not iskeyword(each.decode()) for each in (edit.old, edit.new))
 
