@@ -17,8 +17,7 @@ import pytest
 
 from bae_source import Session, Source
 from bae_source.approval.ledger import START
-from bae_source.engine.approving import recording
-from bae_source.engine.approving.recording import Recording, ledger_of
+from bae_source.engine.approving.recording import ledger_of
 from bae_source.errors import HistoryError, LookupFailed, Refused, RequestError, ResourceError, TransactionError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import Outcome
@@ -335,23 +334,22 @@ def test_a_ledger_that_cannot_be_written_is_no_reason_to_refuse_a_change_but_is_
     assert not [path for path in root.parent.rglob("0*.jsonl") if "away" not in path.parts]
 
 
-def test_a_policy_may_have_what_cannot_be_entered_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_under_a_policy_what_cannot_be_entered_is_refused(root: Path) -> None:
     edited(root)
     place = state_folders(root).base / "ledger"
     place.rename(root.parent / "away")
     place.write_text("x")
     before = picture(root / "app")
 
-    def required(folders: Any) -> Recording:
-        return Recording(folders, is_required=lambda: True)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(recording, "Recording", required)
-        error = refused(Refused, lambda: Source(root).edit("app.other.X", old="1", new="2", reload="off"))
+    settings = root / "pyproject.toml"
+    without = settings.read_text() if settings.exists() else ""
+    settings.write_text(f'{without}\n[tool.bae-source.policy]\nchange.deny = ["app.core"]\n')
+    error = refused(Refused, lambda: Source(root).edit("app.other.X", old="1", new="2", reload="off"))
     assert error.code == "forbidden"
     assert "ledger" in error.message
     assert "nothing was changed" in error.message
     assert picture(root / "app") == before
+    settings.write_text(without)
     assert Source(root).edit("app.other.X", old="1", new="2", reload="off").status == "applied"
 
 

@@ -280,7 +280,7 @@ def _state(name: str) -> tuple[State, ...]:
 
 
 def _waiting(proposal: Proposal, outcome: Outcome, *, already: bool = False) -> Outcome:
-    why = f" {listed(proposal.waits_for, 3)}." if proposal.waits_for else ""
+    why = f" Because of {listed(proposal.waits_for, 3)}." if proposal.waits_for else ""
     waits = "Waits already" if already else "Waits"
     text = f"{waits} for approval as {proposal.id}, nothing was written: {proposal.summary}{why}"
     checks = f" {verdict(proposal.checks)}" if proposal.checks else ""
