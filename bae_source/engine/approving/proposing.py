@@ -26,7 +26,7 @@ from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_
 from bae_source.errors import HistoryError
 from bae_source.model.call import Call
 from bae_source.model.context import Context
-from bae_source.model.outcome import WAITS, Check, Outcome, verdict
+from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.files.port import Disk
@@ -356,7 +356,8 @@ _SAYS = {
 
 def _decided(proposal: Proposal) -> Outcome:
     """Return what became of a proposal, for the caller that waits for it."""
-    status, code = ("pending", WAITS) if proposal.state in _OPEN else ("answer", 0)
+    status, code = ("pending", WAITS) if proposal.state in _OPEN else ("answer", FOUND)
+    code = 0 if proposal.state is State.APPLIED else code
     again = (Call("wait", task=proposal.id),) if proposal.state in _OPEN else ()
     return Outcome(
         status=status,  # type: ignore[arg-type]  # one of two
