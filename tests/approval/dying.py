@@ -63,11 +63,13 @@ def say(*words: object) -> None:
 
 
 def main() -> None:
-    root, rounds, chance = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    place, rounds, chance = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     begun = 0
     steps = list(State)
     for each in range(rounds):
         first = (each + 1) * 10_000
+        root = place / str(each // 4)  # the first of four makes the file
+        root.mkdir(exist_ok=True)
         acknowledged = killed(root, first, chance.uniform(0.002, 0.08))
         begun += bool(acknowledged)
         plans = plans_of(root)

@@ -6,12 +6,14 @@ import os
 import random
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -451,6 +453,30 @@ def test_a_damaged_file_is_set_aside_told_and_never_taken_for_none(
     assert (plans.notices(), Source(root).doctor().outcome.found) == ((), ())
 
 
+def test_one_that_is_killed_while_it_sets_aside_loses_nothing_that_could_be_read(root: Path, plans: Plans) -> None:
+    whole = [proposal(number, reason=f"reason of {number}", diff="+x\n" * 30_000) for number in range(1, 8)]
+    for each in whole:
+        plans.add(each)
+    [path] = plan_files(root)
+    content = another_byte_of_a_text(path.read_bytes())
+    ends = set()
+    for round_ in range(60):
+        for left in path.parent.glob("plans-*"):
+            left.unlink()
+        path.write_bytes(content)
+        looking = os.fork()
+        if looking == 0:
+            plans.listed()
+            os._exit(0)
+        time.sleep(0.0005 * round_)
+        os.kill(looking, signal.SIGKILL)
+        ends.add(os.waitpid(looking, 0)[1])
+        assert everything(plans) == [*whole[:2], *whole[3:]]
+        assert [each.read_bytes() for each in set_aside(root)] == [content]
+        assert [notice.code for notice in plans.notices()] == ["plans_damaged"]
+    assert len(ends) == 2, "it was always killed too early, or too late"
+
+
 def test_a_damaged_file_is_found_by_whoever_writes_first_as_well(root: Path, plans: Plans) -> None:
     for number in (1, 2):
         plans.add(proposal(number))
@@ -510,9 +536,19 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(root: Path, plans: Plans) ->
     asked(root, "PRAGMA user_version = 2")
     for ask in (plans.listed, lambda: plans.add(proposal(2)), lambda: plans.move(FIRST, State.APPROVED)):
         error = refusal(ask)
-        assert (error.code, "newer version" in error.message) == ("forbidden", True)
+        assert (error.code, "another version" in error.message) == ("forbidden", True)
     asked(root, "PRAGMA user_version = 1")
     assert (everything(plans), set_aside(root)) == ([proposal()], [])
+
+
+def test_a_proposal_of_another_version_is_no_damage(root: Path, plans: Plans) -> None:
+    plans.add(proposal())
+    content, diff = b'{"id": "code_mod_00000001"}', proposal().diff.encode()
+    asked(root, "UPDATE bodies SET content = ?, check_sum = ?", content, crc32(diff, crc32(content)))
+    for ask in (lambda: plans.get(FIRST), lambda: plans.move(FIRST, State.APPROVED)):
+        error = refusal(ask)
+        assert (error.code, "another version" in error.message) == ("forbidden", True)
+    assert ([each.id for each in plans.listed()], set_aside(root)) == ([FIRST], [])
 
 
 def test_what_came_along_under_another_id_is_not_there(root: Path, tmp_path: Path, plans: Plans) -> None:
