@@ -55,8 +55,6 @@ _DURABLE = "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cel
 _PATIENCE = 10.0
 """Seconds that one process waits for others."""
 _LOCK = "plans-lock"
-_ENDS = ("-journal", "")
-"""What belongs to a file, in the order in which it may be moved: a journal alone would be taken for another file's."""
 _ERRORS = {  # by the primary result code of SQLite
     3: errno.EACCES,
     5: errno.EBUSY,
@@ -100,7 +98,7 @@ class PlanFile:
 
         Raises:
             OSError: it cannot be read.
-            Refused: `forbidden`, where a newer version wrote it.
+            Refused: `forbidden`, where another version wrote it.
         """
         return self._tried(work, otherwise, making=False)
 
@@ -109,7 +107,7 @@ class PlanFile:
 
         Raises:
             OSError: it cannot be written.
-            Refused: `forbidden`, where a newer version wrote it.
+            Refused: `forbidden`, where another version wrote it.
         """
 
         def changing(connection: sqlite3.Connection) -> T:
@@ -146,15 +144,15 @@ class PlanFile:
         return self.peek(self._counted, dict[str, int]())
 
     def is_shared(self) -> bool:
-        """Say whether other projects have plans in it.
+        """Say whether other projects have proposals in it; their drafts end by themselves.
 
         Raises:
             OSError, Refused: as `read`.
         """
-        others = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE project != ?1" for table in ("drafts", "proposals"))
+        others = "SELECT 1 FROM proposals WHERE project != ? LIMIT 1"
 
         def looking(connection: sqlite3.Connection) -> bool:
-            return connection.execute(f"{others} LIMIT 1", (self.project,)).fetchone() is not None
+            return connection.execute(others, (self.project,)).fetchone() is not None
 
         return self.read(looking, False)
 
@@ -242,16 +240,17 @@ class PlanFile:
                 _put(_made(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
-        """Move a damaged file away, unless another process did so."""
+        """Put a successor in the place of a damaged file, unless another process did so; at no moment there is none."""
         with project_lock(path.with_name(_LOCK), wait=_PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return
             successor, number = _made(path, path), 1
-            while os.path.lexists(f"{path}.damaged-{number}"):
+            while _identity(aside := Path(f"{path}.damaged-{number}")) not in (None, identity):
                 number += 1
-            for end in _ENDS:
-                if os.path.lexists(f"{path}{end}"):
-                    Path(f"{path}{end}").rename(f"{path}.damaged-{number}{end}")
+            with suppress(FileNotFoundError):
+                Path(f"{path}-journal").rename(f"{aside}-journal")
+            with suppress(FileExistsError):  # where this was cut short before
+                aside.hardlink_to(path)
             _put(successor, path)
 
 
@@ -276,7 +275,7 @@ def decoded(content: Any, kind: type[T]) -> T:
     """Return the value that was encoded.
 
     Raises:
-        Damaged: it is not what was written.
+        Refused: `forbidden`, where another version wrote it.
     """
     try:
         return msgspec.json.decode(content, type=kind)
@@ -285,8 +284,8 @@ def decoded(content: Any, kind: type[T]) -> T:
 
     try:
         return msgspec.convert(loads(content), kind)
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise Damaged from error
+    except (ValueError, RecursionError) as error:
+        raise _of_another_version() from error
 
 
 def sum_of(first: bytes, second: bytes = b"") -> int:
@@ -356,7 +355,7 @@ def _check_file(path: Path) -> None:
 
     To close one would give up the locks that SQLite holds on the file elsewhere in this process.
     """
-    for end in _ENDS:
+    for end in ("", "-journal"):
         try:
             status = os.lstat(f"{path}{end}")
         except FileNotFoundError:
@@ -372,14 +371,14 @@ def _check_file(path: Path) -> None:
 def _check_version(connection: sqlite3.Connection) -> None:
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if version > _VERSION:
-        raise Refused(
-            "forbidden",
-            "The proposals were kept by a newer version of bae_source",
-            unchanged=True,
-            hints=["Use that version."],
-        )
+        raise _of_another_version()
     if version != _VERSION:
         raise Damaged("it has no tables of ours")
+
+
+def _of_another_version() -> Refused:
+    reason = "The drafts and proposals were kept by another version of bae_source"
+    return Refused("forbidden", reason, unchanged=True, hints=["Use that version."])
 
 
 def _made(path: Path, damaged: Path | None = None) -> Path:

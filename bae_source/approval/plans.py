@@ -72,22 +72,22 @@ class Summary(Struct, frozen=True, kw_only=True):
     id: str
     state: State
     who: str
-    is_named: bool
     at: str
     reason: str
-    goal: str
-    summary: str
-    symbols: int
-    risk: Risk
-    digest: str
-    waits_for: tuple[str, ...]
-    expires: str
-    decided_by: str
-    decided_at: str
-    decision: str
-    operation_id: str
-    note: str
-    notified: bool
+    is_named: bool = False
+    goal: str = ""
+    summary: str = ""
+    symbols: int = 0
+    risk: Risk = Risk()
+    waits_for: tuple[str, ...] = ()
+    digest: str = ""
+    expires: str = ""
+    decided_by: str = ""
+    decided_at: str = ""
+    decision: str = ""
+    operation_id: str = ""
+    note: str = ""
+    notified: bool = False
 
 
 class Plans:

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from select import select
 
 from bae_source.approval.proposals import Proposal, State
 from tests.approval.support import NOW, name, plans_of, proposal
@@ -42,14 +43,20 @@ def wrong(found: Proposal, number: int) -> str:
     return "" if found in legal else f"{found.id} is half of one: {found.state}"
 
 
-def killed(root: Path, first: int, seconds: float) -> dict[int, str]:
-    """Have a child work for some time, kill it, and return the last step of each proposal that it acknowledged."""
+def killed(root: Path, first: int, seconds: float, *, is_at_work: bool) -> dict[int, str]:
+    """Have a child work for some time, kill it, and return the last step of each proposal that it acknowledged.
+
+    Parameters:
+        is_at_work: whether the time begins with its first step, and not with the child.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
         work(root, first, writing)
     os.close(writing)
+    if is_at_work:
+        select([reading], [], [])
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -63,12 +70,14 @@ def say(*words: object) -> None:
 
 
 def main() -> None:
-    root, rounds, chance = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    place, rounds, chance = Path(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
     begun = 0
     steps = list(State)
     for each in range(rounds):
         first = (each + 1) * 10_000
-        acknowledged = killed(root, first, chance.uniform(0.002, 0.08))
+        root = place / str(each // 4)  # the first of four makes the file
+        root.mkdir(exist_ok=True)
+        acknowledged = killed(root, first, chance.uniform(0.0, 0.05), is_at_work=each % 4 != 0)
         begun += bool(acknowledged)
         plans = plans_of(root)
         there = {int(one.id.removeprefix("code_mod_"), 16): one.state for one in plans.listed()}

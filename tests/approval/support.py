@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import Proposal, Risk
+from bae_source.errors import ResourceError
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
 
@@ -38,6 +40,21 @@ def proposal(number: int = 1, **fields: Any) -> Proposal:
         "risk": Risk(level="high", reasons=("app.f goes",), counts={"files": 1}),
     }
     return Proposal(**{**usual, **fields})
+
+
+FIRST = name(1)
+
+
+def refusal(ask: Callable[[], object]) -> ResourceError:
+    try:
+        ask()
+    except ResourceError as error:
+        return error
+    raise AssertionError("it was not refused")
+
+
+def everything(plans: Plans) -> list[Proposal]:
+    return [plans.get(each.id) for each in plans.listed()]
 
 
 def started(module: str, *words: object) -> subprocess.Popen[str]:

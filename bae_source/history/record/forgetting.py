@@ -51,7 +51,7 @@ class Plans(Protocol):
     """The kept plans of the projects that share a folder of state."""
 
     def is_shared(self) -> bool:
-        """Say whether other projects have any."""
+        """Say whether other projects have any that has to stay."""
 
     def is_used(self) -> bool:
         """Say whether this project has any."""
