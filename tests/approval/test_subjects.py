@@ -18,7 +18,6 @@ import pytest
 
 from bae_source.approval.policy import Policy, Subject, Table
 from bae_source.engine.approving import touched
-from bae_source.engine.approving.paths import why_never, why_waits
 from bae_source.engine.approving.subjects import forbidden_in, subjects_of
 from bae_source.engine.registry import request
 from bae_source.engine.service import Service
@@ -313,56 +312,6 @@ def test_settings_are_compared_as_data(tmp_path: Path, change: Any, expected: st
     assert shown(forbidden_in(plan, before, after)) == [each for each in wanted if each.startswith("!!")]
 
 
-NEVER = [
-    ".git", ".git/config", "a/b/.git/hooks/x", ".GIT/x", ".giT", ".git./x", ".git. . /x", ".git ",
-    ".git::$INDEX_ALLOCATION/x", ".git:x", "git~1", "GIT~2/config", ".g\u200cit/x", "\ufeff.git/x", ".\u2064git",
-    ".gi\u00adt/x", "\uff0egit/x", ".\uff27\uff29\uff34/x", "a\\.git\\x", ".gi\ufe0ft/x", ".\u202egit/x",
-    ".bae-source", "a/.bae-source/lock", ".BAE-Source/x", ".bae\u200b-source/x", "BAE-SO~1/x", ".bae-source. /x",
-    ".\u1d4dit/x",
-]  # fmt: skip
-NOT_NEVER = [
-    ".gitignore", "git/x", ".github/x", "a.git/x", ".git-hooks/x", "git~x", "x/.gitx/y", "bae-source/x",
-    ".bae-sources", "bae_source/x.py", "digit~1", ".g-it/x", "docs/.git_/x",
-]  # fmt: skip
-WAITS = [
-    "conftest.py", "a/b/ConfTest.PY", "conftest.py. ", "x.pth", "a/x.PTH", "sitecustomize.py", "lib/usercustomize.py",
-    ".github/x", "a/.github/workflows/x.yml", ".GitHub/x", ".gitlab-ci.yml", ".circleci/config.yml",
-    "azure-pipelines.yml", "Jenkinsfile", ".travis.yml", "tox.ini", "noxfile.py", ".pre-commit-config.yaml",
-    ".husky/pre-commit", ".githooks/pre-push", "lefthook.yml", ".mcp.json", ".claude/settings.json", ".claude",
-    ".vscode/tasks.json", ".envrc", "Makefile", "GNUmakefile", "setup.py", "setup.cfg", "pytest.ini", ".pytest.ini",
-    "hatch_build.py", "docs/conf.py", "docs/source/conf.py", "uv.lock", "requirements.txt", "requirements-dev.txt",
-    "requirements/dev.txt", "Dockerfile", "docker-compose.yml", ".devcontainer/x", "CLAUDE.md", "AGENTS.md", ".env",
-    ".env.local", "tasks.py", ".venv/lib/x.py", "pyvenv.cfg", "a/site-packages/b.py", "x.dist-info/RECORD",
-    "con\u200bftest.py", "\uff43onftest.py", ".gitattributes", ".gitmodules", "package.json", ".idea/x",
-    ".python-version",
-]  # fmt: skip
-NOT_WAITS = [
-    "app/core.py", "README.md", "app/tasks.py", "app/conf.py", "docs/guide.md", "tests/test_conftest.py", "setup.txt",
-    "app/build.py", "github/x", "conftest.pyc.txt", "makefile_notes.md", "LICENSE", "pyproject.toml", ".gitignore",
-    "data/requirements.md",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("path", NEVER)
-def test_our_state_and_gits_are_known_in_any_spelling(path: str) -> None:
-    assert why_never(path)
-
-
-@pytest.mark.parametrize("path", NOT_NEVER)
-def test_other_names_are_not_taken_for_them(path: str) -> None:
-    assert why_never(path) == ""
-
-
-@pytest.mark.parametrize("path", WAITS)
-def test_what_other_programs_run_waits(path: str) -> None:
-    assert why_waits(path)
-
-
-@pytest.mark.parametrize("path", NOT_WAITS)
-def test_what_they_do_not_run_need_not(path: str) -> None:
-    assert why_waits(path) == ""
-
-
 def of_bytes(root: Path, contents: Mapping[str, bytes | None], files: Mapping[str, str | bytes] = PROJECT) -> list[str]:
     return sorted(shown(subjects_of(*written(made(root, files), contents))))
 
@@ -429,6 +378,13 @@ def test_a_data_file_of_a_package_is_covered_by_its_path_as_well(tmp_path: Path)
         assert [each.answer.name for each in policy.change(subjects, "x")] == ["DENY"], pattern
 
 
+def test_a_path_lets_code_change_that_lies_there(tmp_path: Path) -> None:
+    subjects = subjects_of(*planned(made(tmp_path, PROJECT), *edit("app.low.helper", "1", "2")))
+    for pattern, answers in ((":app/**", []), ("app", []), (":app/low.py", []), (":notes/**", ["APPROVE"])):
+        policy = Policy([Table(title="[x]", rules=_rules(allow=(pattern,)))])
+        assert [each.answer.name for each in policy.change(subjects, "x")] == answers, pattern
+
+
 def _rules(**change: tuple[str, ...]) -> PolicyTable:
     rules = PolicyTable()
     return msgspec.structs.replace(rules, change=msgspec.structs.replace(rules.change, **change))
@@ -464,6 +420,7 @@ def test_an_attribute_is_covered_in_both_spellings(tmp_path: Path) -> None:
         pytest.param("a = 1; b = 2\n", "a = 1; b = 3\n", "code app.low.b", id="one line"),
         pytest.param("class A:\n    x = 1\n", "class A:\n    x = 1\n    print(x)\n", "code app.low.A", id="class body"),
         pytest.param("def f():\n    x = 1\n", "def f():\n    x = 2\n", "code app.low.f", id="local"),
+        pytest.param("def f():\n    1\n\na = 1\n", "def f():\n    1 \n\na = 1\n", "code app.low.f", id="a space"),
     ],
 )  # fmt: skip
 def test_bytes_decide_however_they_come(tmp_path: Path, before: str, after: str | bytes, expected: str) -> None:
@@ -503,7 +460,7 @@ def test_a_broken_file_without_our_settings_may_be_mended(tmp_path: Path) -> Non
 def test_the_names_of_modules_cannot_change_unseen(tmp_path: Path) -> None:
     service = made(tmp_path, {"pyproject.toml": "[project]\nname = 'a'\n", "lib/app/secrets.py": "A = 1\n"})
     moved = b"[project]\nname = 'a'\n[tool.setuptools]\npackage-dir = {'' = 'lib'}\n"
-    assert "!config tool.bae-source.source-roots" in shown(subjects_of(*written(service, {"pyproject.toml": moved})))
+    assert "!config source-roots" in shown(subjects_of(*written(service, {"pyproject.toml": moved})))
 
 
 def test_no_change_makes_tests_of_code(tmp_path: Path) -> None:

@@ -74,8 +74,13 @@ _FOLDERS = {
     r"\.ssh|\.gnupg|\.aws|\.docker|\.kube": "other programs get their rights from it",
 }
 """Expressions of the names of folders, and why a change of what lies in them waits."""
-_WHOLE = {r"(?:.+/)?docs?/(?:.+/)?conf\.py": _DOCS, r"(?:tasks|fabfile|dodo)\.py": _TASKS, r"build\.py": _BUILD}
-"""Expressions of whole paths, of names that only mean this there."""
+_AT_THE_TOP = {r"(?:tasks|fabfile|dodo)\.py": _TASKS, r"build\.py": _BUILD}
+"""Expressions of the names of files that only mean this in the project's own folder."""
+_BELOW_DOCS = {r"conf\.py": _DOCS}
+"""Expressions of the names of files that only mean this in a folder of documentation, or below one."""
+_DOC_FOLDERS = frozenset({"doc", "docs"})
+_LONGEST = 1000
+"""Characters of a name that is looked at; no file system has as long a one."""
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -90,7 +95,7 @@ def why_never(path: str, *, git_folder: str | None = None) -> str:
         git_folder: the folder that a `.git` which is a file names, where it lies in the project.
     """
     parts = _plain(path)
-    for part in parts:
+    for part in dict.fromkeys(parts):
         for expression, reason in _NEVER:
             if _compiled(expression).fullmatch(part):
                 return reason
@@ -101,10 +106,13 @@ def why_never(path: str, *, git_folder: str | None = None) -> str:
 def why_waits(path: str) -> str:
     """Return, as a clause, why a change of a file waits wherever a policy is in force; "" where it need not."""
     *folders, name = _plain(path) or ("",)
-    for folder in folders:
+    for folder in dict.fromkeys(folders):
         if reason := _reason(_FOLDERS, folder):
             return reason
-    named = _reason(_FOLDERS, name) or _reason(_FILES, name) or _reason(_WHOLE, "/".join((*folders, name)))
+    tables = [_FOLDERS, _FILES]
+    tables += [] if folders else [_AT_THE_TOP]
+    tables += [] if _DOC_FOLDERS.isdisjoint(folders) else [_BELOW_DOCS]
+    named = next((reason for table in tables if (reason := _reason(table, name))), "")
     return named or (_INSTALLED if is_requirements(path) else "")
 
 
@@ -116,6 +124,8 @@ def is_called(path: str, name: str) -> bool:
 def is_requirements(path: str) -> bool:
     """Say whether pip is given the file at a path, to go by its name or its folder."""
     *folders, name = _plain(path) or ("",)
+    if len(name) > _LONGEST:
+        return False
     is_listed = name.endswith((".txt", ".in")) and folders[-1:] in (["requirements"], ["reqs"])
     return is_listed or _compiled(_REQUIREMENTS).fullmatch(name) is not None
 
@@ -136,7 +146,8 @@ def _plain_part(part: str) -> str:
 
 
 def _reason(table: Mapping[str, str], text: str) -> str:
-    return next((reason for expression, reason in table.items() if _compiled(expression).fullmatch(text)), "")
+    several = table.items() if len(text) <= _LONGEST else ()
+    return next((reason for expression, reason in several if _compiled(expression).fullmatch(text)), "")
 
 
 @lru_cache(maxsize=64)

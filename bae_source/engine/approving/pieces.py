@@ -27,6 +27,7 @@ from bae_source.syntax.outline.locate import comments_above, segments_of
 from bae_source.syntax.outline.tree import Tree
 
 _BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|\n|\r))*")
+_REST_OF_LINE = re.compile(r"[^\r\n]*")
 _SPACES = re.compile(r"(?<![ \t])[ \t]++(?=[\r\n]|\Z)")
 _LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
@@ -194,12 +195,19 @@ def _reduced(parts: list[str | Inner], common: set[Inner]) -> list[str | Inner]:
             if part in common:
                 found.append(part)
             continue
-        text = part[_BLANK_LINES.match(part).end() :].rstrip()  # type: ignore[union-attr]  # it may be empty
+        text = _without_ends(part)
         if text and found and isinstance(found[-1], str):
             found[-1] += f"\n{text}"
         elif text:
             found.append(text)
     return found
+
+
+def _without_ends(text: str) -> str:
+    """Return a text without the blank lines at its ends."""
+    bare = text.rstrip()
+    end = _REST_OF_LINE.match(text, len(bare)).end() if bare else 0  # type: ignore[union-attr]  # it may be empty
+    return text[_BLANK_LINES.match(text).end() : end]  # type: ignore[union-attr]  # as above
 
 
 def _without_blank_lines(parts: list[str | Inner]) -> list[str | Inner]:

@@ -86,7 +86,7 @@ class _Reader:
             except ResourceError:  # the settings that say so cannot be read, before or after
                 old, new = ((), {}), ((), {"": ""})
             if old != new:
-                yield Subject(kind="config", name="tool.bae-source.source-roots", runs=_NAMES_CHANGE)
+                yield Subject(kind="config", name="source-roots", runs=_NAMES_CHANGE)
 
     @cached_property
     def _git_folder(self) -> str | None:
