@@ -112,7 +112,11 @@ def _wrong_settings(found: Iterable[Problem], where: str) -> Iterator[Trouble]:
 
 def policy(scene: Scene) -> Part:
     """Look at the policies that govern the project, and at what is wrong with them."""
-    lines, wrong = scene.policies
+    try:
+        folders = scene.readable.census.settings
+    except ResourceError:
+        folders = ()
+    lines, wrong = scene.policies(folders)
     troubles = [Trouble(code="policy_wrong", message=each.message, mend=each.hints[0]) for each in wrong]
     return Part(name="policy", lines=tuple(lines) or ("unknown" if wrong else "none",), troubles=tuple(troubles))
 

@@ -100,9 +100,14 @@ class Governing:
             raise trouble.altered(reason=trouble.reason.removesuffix("."), unchanged=True)
         return [each for each in found if isinstance(each, Governed)]
 
-    def described(self) -> tuple[list[str], list[Refused]]:
-        """Return the tables that govern all below the root, each in a line, and why others cannot be told."""
-        found = list(self.around())
+    def described(self, folders: Iterable[str]) -> tuple[list[str], list[Refused]]:
+        """Return the tables that govern something, each in a line, and why others cannot be told.
+
+        Parameters:
+            folders: those below the root that may have one.
+        """
+        users = self._tables.of_user()
+        found = [*self.around(users), *(each for folder in folders for each in self.within(folder, users))]
         lines = [drawn(table) for each in found if isinstance(each, Governed) for table in each.policy.tables]
         return [*dict.fromkeys(lines)], [each for each in found if isinstance(each, Refused)]
 

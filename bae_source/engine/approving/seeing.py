@@ -84,9 +84,13 @@ class Seeing:
 
         return Hidden(self.governing, _CALLER.get() or caller(None, self._environment), self._known)
 
-    def described(self) -> tuple[list[str], list[Refused]]:
-        """Return the tables of policies that are in force for all below the root, and why others cannot be told."""
-        return self.governing.described() if self.may_be_around else ([], [])
+    def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
+        """Return the tables of policies that are in force, each in a line, and why others cannot be told.
+
+        Parameters:
+            folders: those below the root that have settings.
+        """
+        return self.governing.described(folders)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
         """Return why a setting, a distribution or a log may not be read now; None where it may."""
