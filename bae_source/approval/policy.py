@@ -99,11 +99,11 @@ class Policy:
     """Tables that are in force together.
 
     Parameters:
-        tables: each of them.
+        tables: each of them; those that say nothing are left out.
     """
 
     def __init__(self, tables: Sequence[Table]) -> None:
-        self._tables = tuple(each for each in tables if each.rules != PolicyTable())
+        self.tables = self._tables = tuple(each for each in tables if each.rules != PolicyTable())
 
     @property
     def is_open(self) -> bool:

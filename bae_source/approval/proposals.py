@@ -9,11 +9,11 @@ they lead to. So an approval is of exactly one change, and of no other that has 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from bae_source.errors import HistoryError
@@ -139,7 +139,8 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 def digest_of(requests: tuple[dict[str, Any], ...], base: Mapping[str, str | None], after: str) -> str:
     """Return the digest that names a change: of its requests, of what it was planned on and of what it leads to."""
-    return sha256(msgspec.json.encode([requests, base, after], order="sorted"))
+    text = json.dumps([requests, base, after], sort_keys=True, default=list)  # which escapes what is no UTF-8
+    return sha256(text.encode("ascii"))
 
 
 def check_move(proposal: Proposal, to: State) -> None:

@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -143,6 +144,14 @@ class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
     ] = ()
 
 
+_KEYS = {
+    "change": ChangeRules.__struct_fields__,
+    "read": ReadRules.__struct_fields__,
+    "policy": PolicyTable.__struct_encode_fields__,
+}
+_OF_POLICY = CallerPolicy.__struct_encode_fields__
+
+
 class Setting(Struct, frozen=True, kw_only=True):
     """One setting.
 
@@ -223,8 +232,23 @@ def _wrong(title: str, name: str, value: object, known: Mapping[str, Setting]) -
     try:
         msgspec.convert(value, setting.annotation, strict=True)
     except msgspec.ValidationError as error:
-        reason = f"{str(error)[:1].lower()}{str(error)[1:]}"
-        yield Problem(name=name, message=f"{title} {name} is wrong: {reason}.", line=setting.line)
+        yield _ill_formed(title, name, str(error), setting)
+
+
+def _ill_formed(title: str, name: str, reason: str, setting: Setting) -> Problem:
+    """Return the problem with a value, named by where it stands.
+
+    Object contains unknown field `alow` - at `$.change`       there is no policy.change.alow
+    Expected `array`, got `str` - at `$.read.deny`             policy.read.deny is wrong: expected `array`, got `str`
+    """
+    reason, _, place = reason.partition(" - at `$")
+    where = f"{name}{place.removesuffix('`').replace('[...]', '.*')}"
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", reason, re.DOTALL):
+        known = _KEYS.get(where.rpartition(".")[2], _OF_POLICY)
+        message = f"{title} has no {where}.{unknown[1]}; there are {', '.join(known)} in {where}."
+        return Problem(name=f"{where}.{unknown[1]}", message=message, line=setting.line)
+    reason = f"{reason[:1].lower()}{reason[1:]}"
+    return Problem(name=where, message=f"{title} {where} is wrong: {reason}.", line=setting.line)
 
 
 def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.approval.policy import Policy
+from bae_source.approval.policy import Policy, Table
 from bae_source.engine.approving.looking import between, shown
 from bae_source.engine.approving.names import Names
 from bae_source.engine.approving.tables import Standing, Tables
@@ -100,6 +100,17 @@ class Governing:
             raise trouble.altered(reason=trouble.reason.removesuffix("."), unchanged=True)
         return [each for each in found if isinstance(each, Governed)]
 
+    def described(self, folders: Iterable[str]) -> tuple[list[str], list[Refused]]:
+        """Return the tables that govern something, each in a line, and why others cannot be told.
+
+        Parameters:
+            folders: those below the root that may have one.
+        """
+        users = self._tables.of_user()
+        found = [*self.around(users), *(each for folder in folders for each in self.within(folder, users))]
+        lines = [drawn(table) for each in found if isinstance(each, Governed) for table in each.policy.tables]
+        return [*dict.fromkeys(lines)], [each for each in found if isinstance(each, Refused)]
+
     def around(self, users: Standing | None = None) -> Iterator[Governed | Refused]:
         """Yield what governs the root and all below it: folders with a policy, and why one cannot be told."""
         users = self._tables.of_user() if users is None else users
@@ -140,6 +151,18 @@ class Governing:
                 outer=outer,
                 fingerprint=(str(folder), users.fingerprint, own.fingerprint),
             )
+
+
+def drawn(table: Table) -> str:
+    """Return what a table says in a line: how many patterns there are of each kind, and for how many callers."""
+    rules = table.rules
+    facts: list[str] = [rules.preset]
+    for name, patterns in (("change", rules.change), ("read", rules.read)):
+        counts = {each: len(getattr(patterns, each)) for each in patterns.__struct_fields__}
+        facts += [f"{name}.{each} {count}" for each, count in counts.items() if count]
+    facts += [f"approve-risk {rules.approve_risk}"] if rules.approve_risk else []
+    facts += [f"callers {', '.join(rules.callers)}"] if rules.callers else []
+    return f"{table.title}: {', '.join(facts)}"
 
 
 def _rules(*found: Standing) -> Policy:

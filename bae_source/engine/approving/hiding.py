@@ -11,7 +11,8 @@ Invariants:
 - no byte of such a file comes out of `Veiled`, and its stamp is another than the file has, so that nothing is found
   that was kept of it for others;
 - its name is no secret, so answers can say what they leave out;
-- settings are read by the engine itself, piece by piece (`settings.content_of`), whatever a caller may read of them;
+- settings are read by the engine for itself, piece by piece (`settings.content_of`), whatever a caller may read of
+  them; who reads a file for a caller in that way has it checked first (`Workspace.check_readable`);
 - where nothing is hidden, nothing is asked but whether folders between the root and a file have a policy.
 """
 
@@ -39,8 +40,6 @@ from bae_source.project.files.settings import parsed_toml
 from bae_source.project.files.stamps import Stamps, in_pieces
 from bae_source.resources.config.key import keys_below, written_key
 
-_SETTINGS = ("pyproject.toml", "setup.cfg", "setup.py", ".gitignore")
-"""Names of files that the engine reads for itself."""
 _TOML = "pyproject.toml"
 _CODING = re.compile(rb"coding[:=][ \t]*+(?!utf-?8\b)", re.IGNORECASE)
 _PLACE = re.compile(r"""(?<![\w./\\-])([\w./\\-]++)["']?(?::|, line )\d+""")
@@ -262,12 +261,6 @@ class Veiled:
         """Return the content of a file that a walk found with a size."""
         self.check(path)
         return self._disk.glance(path, size)
-
-    def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield a file's content piece by piece; of settings also what the caller may not read."""
-        if path.rpartition("/")[2] not in _SETTINGS:
-            self.check(path)
-        return self._disk.pieces(path)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""

@@ -3,6 +3,7 @@
     /repo/pyproject.toml                   [tool.bae-source.policy]  read.deny = ["app.secrets", ":private/**"]
     /repo/src/app/secrets.py               app.secrets, and :src/app/secrets.py
     /repo/src/app/data/a.csv               :src/app/data/a.csv, and app:data/a.csv
+    /repo/var/log/app.log                  :var/log/app.log, and as a log app.log
     --root /repo/src/app                   where the module is `secrets`, and is covered all the same
 
 A file has several names where it lies in several packages, or is Python; what is forbidden under one is forbidden.
@@ -12,6 +13,7 @@ Invariant: the names rest on the layout of the folder alone, so none needs a wal
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -21,6 +23,7 @@ from bae_source.approval.policy import Kind
 from bae_source.errors import ResourceError
 from bae_source.project.files.layout import Layout, layout_of
 from bae_source.project.files.port import Disk
+from bae_source.project.files.settings import own_settings
 
 PYTHON = (".py", ".pyi", ".pyw")
 _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test|tests?|conftest)\.pyi?")
@@ -60,6 +63,15 @@ class Names:
         kind = self.layout.files.kind
         return any(kind(each) is not None for each in (inner, f"{inner}.py", f"{inner}.pyi"))
 
+    @cached_property
+    def _logs(self) -> str:
+        """The folder of logs, with a slash behind it; "" where none is set."""
+        try:
+            found = own_settings(Disk(self.folder), only="logs").get("logs")
+        except ResourceError:
+            return ""
+        return f"{posixpath.normpath(found)}/" if isinstance(found, str) and found.strip() else ""
+
     def _of(self, path: str) -> Iterator[tuple[Kind, str]]:
         if path.endswith(PYTHON):
             module = self.layout.module_at(path.removesuffix("w"))
@@ -74,6 +86,8 @@ class Names:
         yield from (("data", f"{package}:{path[len(folder) + 1 :]}") for package, folder in owners)
         if owners:
             yield "data", f":{path}"
+        if self._logs and path.startswith(self._logs):
+            yield "logs", path[len(self._logs) :]
 
     def _owners(self, path: str) -> Sequence[tuple[str, str]]:
         """Return the packages that a file may lie in, and their folders, the innermost first."""

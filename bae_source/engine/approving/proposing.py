@@ -40,6 +40,8 @@ HOW = ("verify", "tidy", "format", "cascade", "reload")
 """Parameters of the context that a proposal keeps, by which it is judged and made."""
 _DAYS = 14.0
 _PAUSE = 0.2
+_REMEMBERED = timedelta(days=90)
+"""How long at least it is known what became of a proposal."""
 _WAITING = (State.AWAITING, State.APPROVED, State.STALE, State.FAILED)
 _OPEN = frozenset({State.AWAITING, State.APPROVED})
 _MOST_NAMED = 12
@@ -137,6 +139,7 @@ class Proposing:
             if each.digest == proposal.digest:
                 return _waiting(self.plans.get(each.id), outcome, already=True)
         self.plans.add(proposal)
+        self.plans.removed(past(now - _REMEMBERED))
         maker.note("code_modification_scheduled", facts_of(proposal))
         self.notify()
         return _waiting(proposal, outcome)

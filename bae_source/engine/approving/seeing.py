@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bae_source.engine.approving.looking import between, may_be_around, may_be_in
 from bae_source.errors import Refused
+from bae_source.project.files.ignored import GIT_INDEX
 from bae_source.project.files.port import Disk, Stamp
 
 if TYPE_CHECKING:
@@ -82,6 +83,14 @@ class Seeing:
         from bae_source.engine.approving.hiding import Hidden  # likewise
 
         return Hidden(self.governing, _CALLER.get() or caller(None, self._environment), self._known)
+
+    def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
+        """Return the tables of policies that are in force, each in a line, and why others cannot be told.
+
+        Parameters:
+            folders: those below the root that have settings.
+        """
+        return self.governing.described(folders)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
         """Return why a setting, a distribution or a log may not be read now; None where it may."""
@@ -157,14 +166,9 @@ class Seen(Disk):
 
     def read(self, path: str) -> bytes:
         """Return a file's content."""
-        self.check(path)
+        if path != GIT_INDEX:  # which says what is ignored, and is no file of the project
+            self.check(path)
         return super().read(path)
-
-    def pieces(self, path: str) -> Iterator[bytes]:
-        """Yield a file's content piece by piece; of settings also what the caller may not read."""
-        if self._veiled is not None:
-            return self._veiled.pieces(path)
-        return super().pieces(path)
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return the content of a file that a walk found, and the stamp that belongs to it."""

@@ -139,4 +139,4 @@ def _is_strange(name: str, value: object) -> bool:
 
 def _trouble(what: str, hint: str) -> Standing:
     reason = f"It cannot be told what the policy allows: {what}"
-    return Standing(trouble=Refused("forbidden", f"{reason}.", hints=[hint]), fingerprint=what)
+    return Standing(trouble=Refused("forbidden", f"{reason}.", hints=[hint], details={"rule": ""}), fingerprint=what)

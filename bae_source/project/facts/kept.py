@@ -443,6 +443,9 @@ class FactSnapshot(Snapshot, Protocol):
     def programs(self) -> Programs:
         """The notebooks and scripts that are no modules."""
 
+    def check_readable(self, path: str) -> None:
+        """See that the caller may read a file; raise Refused if not."""
+
     def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
         """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change."""
 
