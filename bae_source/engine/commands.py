@@ -134,6 +134,7 @@ def _doctor(door: Door, asked: Any, _: Context) -> Outcome:
     from bae_source.doctor.scene import Scene
 
     scene = Scene(door.workspace(), folders=door.folders, environment=door.environment, noting=door.is_measuring())
+    scene.policies = door.seeing.described
     return examined(asked, scene)
 
 
