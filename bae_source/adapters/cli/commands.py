@@ -287,12 +287,37 @@ COMMANDS: Mapping[str, Command] = {
         ),
         Command(
             verb="review",
-            about="""Go through the changes that wait, the riskiest first: approve, take parts, reject, or skip each.
+            about="""Open a page with the changes that wait, where you approve, reject and take apart.
 
-            It asks at a terminal, as approve does.""",
-            arguments=(_DECIDES, _OF_ENGINE, ROOT),
-            carried_out_by="deciding.review.review",
-            examples=("review",),
+            The page is on this machine's loopback address, for who has the address that is printed: it has a token.
+            With --terminal the changes are gone through here, the riskiest first. The page needs the extra: pip install
+            "bae-source[web]".""",
+            arguments=(
+                Argument(
+                    parameter="terminal",
+                    flags=("--terminal",),
+                    shape=Shape.FLAG,
+                    help="Go through them at the terminal, and open no page.",
+                ),
+                Argument(
+                    parameter="port",
+                    flags=("--port",),
+                    shape=Shape.INTEGER,
+                    metavar="PORT",
+                    help="Of 127.0.0.1; any that is free if left out.",
+                ),
+                Argument(
+                    parameter="no_browser",
+                    flags=("--no-browser",),
+                    shape=Shape.FLAG,
+                    help="Print the address, and start no browser.",
+                ),
+                _DECIDES,
+                _OF_ENGINE,
+                ROOT,
+            ),
+            carried_out_by="web.command.review",
+            examples=("review", "review --terminal"),
         ),
         Command(
             verb="meta",

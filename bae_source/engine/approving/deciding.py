@@ -25,6 +25,7 @@ from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_mo
 from bae_source.engine.applying import Apply, operation
 from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
 from bae_source.engine.approving.proposing import facts_of, past
+from bae_source.engine.approving.sections import File, files_of
 from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError
@@ -35,7 +36,7 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.request import parse
 from bae_source.model.text import listed
 
-__all__ = ("Deciding", "Person", "Proposal", "State")
+__all__ = ("Deciding", "File", "Person", "Proposal", "State")
 
 _TRAVELS: Mapping[str, type[Undo | Redo]] = {Undo.verb: Undo, Redo.verb: Redo}
 
@@ -73,9 +74,38 @@ class Deciding:
         """
         self._proposing.expired()
         proposal = self._proposing.settled(self._plans.get(task))
+        return self._renewed(proposal) if self.is_stale(proposal) else proposal
+
+    def shown(self, task: str) -> Proposal:
+        """Return a proposal as it stands, without planning it anew.
+
+        Raises:
+            LookupFailed: there is none.
+        """
+        self._proposing.expired()
+        return self._proposing.settled(self._plans.get(task))
+
+    def is_stale(self, proposal: Proposal) -> bool:
+        """Say whether a proposal has to be planned anew before it can be approved."""
         has_to = proposal.state in (State.STALE, State.FAILED)
-        has_moved = proposal.state is State.AWAITING and self._moved(proposal)
-        return self._renewed(proposal) if has_to or has_moved else proposal
+        return has_to or (proposal.state is State.AWAITING and self._moved(proposal))
+
+    def files(self, proposal: Proposal) -> tuple[File, ...]:
+        """Return the diff of a proposal in files and sections, by symbol."""
+        return files_of(proposal, self._changing.workspace(None))
+
+    def undo(self, operation_id: str, person: Person) -> Outcome:
+        """Take an operation back, which a person decides and no policy has wait.
+
+        Raises:
+            Refused: `forbidden` for what may not be changed.
+            HistoryError: the history cannot do it.
+        """
+        from bae_source.engine.travelling import travel  # the history
+
+        context = Context(who=person.name)
+        with self._changing.gate.opened_by_person():
+            return travel(self._changing, parse(Undo, {"operation_id": operation_id}), context)
 
     def approve(self, task: str, named: str, person: Person, reason: str = "") -> Outcome:
         """Approve exactly what a digest names, and make it.

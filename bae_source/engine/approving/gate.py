@@ -70,6 +70,7 @@ class Gate:
         self.approved: Proposal | None = None
         self.is_in_force = False
         self._goes_back = False
+        self._is_person = False
 
     @contextmanager
     def going_back(self) -> Iterator[None]:
@@ -79,6 +80,15 @@ class Gate:
             yield
         finally:
             self.approved, self._goes_back = approved, False
+
+    @contextmanager
+    def opened_by_person(self) -> Iterator[None]:
+        """Let pass what would have to wait, while the context lasts; not what is denied."""
+        self._is_person = True
+        try:
+            yield
+        finally:
+            self._is_person = False
 
     @contextmanager
     def opened_for(self, proposal: Proposal) -> Iterator[None]:
@@ -131,7 +141,7 @@ class Gate:
         denied = next((each for each in rulings if each.answer is Answer.DENY), None)
         if denied is not None:
             raise _forbidden(denied)
-        waits_for = tuple(each for each in rulings if each.answer is Answer.APPROVE)
+        waits_for = tuple(each for each in rulings if each.answer is Answer.APPROVE and not self._is_person)
         return Verdict(waits_for=waits_for, subjects=subjects, risk=risk)
 
     def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan) -> None:
