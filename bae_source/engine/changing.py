@@ -307,7 +307,8 @@ class Changing:
         installed = () if environment is None else environment.found
         if made.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
-            told = (alone, *entered_alone(self.folders(), operated, plan), *notices_in((*made.found, *installed)))
+            told = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
+            told = (alone, *told, *notices_in((*made.found, *installed)))
             outcome = replace(outcome, warnings=(*outcome.warnings, *told))
             return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
         committed = made.committed

@@ -31,7 +31,6 @@ from bae_source.system.clock import now
 
 if TYPE_CHECKING:
     from bae_source.approval.listing import Asked
-    from bae_source.engine.making import Operated
     from bae_source.history.record.entry import Entry
     from bae_source.state.folders import StateFolders
 
@@ -126,12 +125,12 @@ def enter_refusal(folders: StateFolders, who: str, asked: Request, context: Cont
     Recording(folders).enter("change_refused", about)
 
 
-def entered_alone(folders: StateFolders, operated: Operated, plan: Plan) -> tuple[Notice, ...]:
+def entered_alone(folders: StateFolders, plan: Plan, *, who: str, verb: str, why: str) -> tuple[Notice, ...]:
     """Enter a change of the environment alone, which is no operation; return what the caller should know."""
     about = {
-        "who": operated.who,
-        "verb": operated.request.get("do", operated.kind),
-        "why": operated.why,
+        "who": who,
+        "verb": verb,
+        "why": why,
         "target": [in_words((each,)) for each in plan.releases],
         "project": folders.project,
     }
