@@ -35,7 +35,7 @@ from tests.state_folders import state_folders
 
 PARTS = (
     "root", "source roots", "interpreter", "state", "transaction", "history", "telemetry", "modules", "cache",
-    "settings", "packages", "programs",
+    "settings", "policy", "packages", "programs",
 )  # fmt: skip
 SWITCHED_OFF = {
     "PATH": os.environ["PATH"],
