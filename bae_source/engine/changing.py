@@ -289,6 +289,7 @@ class Changing:
             Refused: nothing was written.
             TransactionError: it does not hold, or could not be written.
         """
+        from bae_source.engine.approving.recording import entered_alone
         from bae_source.engine.making import Operated, checks_in, notices_in  # running code
 
         plan, checks = self.judged(plan, workspace, context)
@@ -319,7 +320,9 @@ class Changing:
         installed = () if environment is None else environment.found
         if made.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
-            outcome = replace(outcome, warnings=(*outcome.warnings, alone, *notices_in((*made.found, *installed))))
+            told = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
+            told = (alone, *told, *notices_in((*made.found, *installed)))
+            outcome = replace(outcome, warnings=(*outcome.warnings, *told))
             return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
         committed = made.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)

@@ -282,12 +282,18 @@ def test_what_became_of_a_change_whose_process_was_killed_is_entered_by_the_next
 
 
 def test_a_change_that_is_judged_in_the_project_and_undone_is_entered_with_all_of_that(root: Path) -> None:
-    edited(root)
-    test = "import os\nfrom app.other import X\n\n\ndef test_x():\n    assert X == 1\n"
-    (root / "test_x.py").write_text(test)
+    asserted = f"    assert os.getcwd() == {str(root)!r}\n    assert X == 1\n"  # in a copy the first fails
+    (root / "test_x.py").write_text(f"import os\nfrom app.other import X\n\n\ndef test_x():\n{asserted}")
     src = Source(root, who="bot")
     refused(TransactionError, lambda: src.edit("app.other.X", old="1", new="2", verify=["tests"]))
-    assert events(root)[-1] == ("change_refused", "edit")
+    assert events(root) == [
+        ("change_begun", "edit"),
+        ("change_applied", "edit"),
+        ("change_begun", "undo"),
+        ("change_applied", "undo"),
+        ("change_refused", "edit"),
+    ]
+    assert entries(root)[-1]["meta"]["code"] == "verify_failed"
 
 
 def test_pruning_is_entered_and_forgetting_leaves_nothing(root: Path) -> None:

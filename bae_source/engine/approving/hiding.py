@@ -46,6 +46,9 @@ _PLACE = re.compile(r"""(?<![\w./\\-])([\w./\\-]++)["']?(?::|, line )\d+""")
 """A place in a file, by its name or its path."""
 _HINT = "A person decides that, in the settings; go on without it."
 _MOST_KNOWN = 8
+Parts = tuple[tuple[Ruling, tuple[str, ...]], ...]
+Known = tuple[Ruling, Parts]
+"""How a file is decided by its names, and by which rules it is as a module that has a part with some name."""
 
 
 class Hidden:
@@ -57,7 +60,7 @@ class Hidden:
         known: rulings by path, kept for those who ask later, each under what they depend on.
     """
 
-    def __init__(self, governing: Governing, caller: str, known: dict[object, dict[str, Ruling]]) -> None:
+    def __init__(self, governing: Governing, caller: str, known: dict[object, dict[str, Known]]) -> None:
         self.caller = caller
         self._governing = governing
         self._known = known
@@ -65,7 +68,7 @@ class Hidden:
         self._within: dict[str, list[Governed | Refused]] = {}
         self._for_folder: dict[str, list[Governed | Refused]] = {}
         self._answers: dict[str, Refused | None] = {}
-        self._layouts: dict[Path, dict[str, Ruling]] = {}
+        self._layouts: dict[Path, dict[str, Known]] = {}
         self._names: dict[tuple[int, int], list[str]] | None = None
 
     @property
@@ -178,16 +181,16 @@ class Hidden:
 
     def _refused(self, governed: Governed, path: str) -> Refused | None:
         """Return why a folder's policy forbids to read a file."""
-        ruling = self._ruling(governed, path)
+        ruling, parts = self._known_of(governed, path)
         if ruling.answer is Answer.DENY:
             return _refused(ruling)
-        if path.endswith(PYTHON):
-            ruling = self._by_parts(governed, path)
+        if parts:
+            ruling = self._by_parts(governed, path, parts)
         elif path.rpartition("/")[2] == _TOML:
             ruling = self._by_keys(governed, path)
         return _refused(ruling, "config" if path.endswith(_TOML) else "") if ruling.answer is Answer.DENY else None
 
-    def _ruling(self, governed: Governed, path: str) -> Ruling:
+    def _known_of(self, governed: Governed, path: str) -> Known:
         known = self._layouts.get(governed.folder)
         if known is None:
             layout = governed.names.layout
@@ -197,14 +200,19 @@ class Hidden:
             self._layouts[governed.folder] = known = self._known.setdefault(key, {})
         if path not in known:
             first, *also = governed.names.of(path)
-            known[path] = governed.policy.read(*first, self.caller, also=also)
+            ruling = governed.policy.read(*first, self.caller, also=also)
+            parts = governed.policy.denied_below(*first, self.caller) if path.endswith(PYTHON) else ()
+            known[path] = ruling, tuple(parts)
         return known[path]
 
-    def _by_parts(self, governed: Governed, path: str) -> Ruling:
-        """Return the rule that denies to read a part of a module, which hides it whole."""
-        kind, module = governed.names.of(path)[0]
+    def _by_parts(self, governed: Governed, path: str, parts: Parts) -> Ruling:
+        """Return the rule that denies to read a part of a module, which hides it whole.
+
+        Parameters:
+            parts: the rules that may be about one, each with the components of names below the module.
+        """
         content: str | None = None
-        for ruling, rest in governed.policy.denied_below(kind, module, self.caller):
+        for ruling, rest in parts:
             is_package = path.rpartition("/")[2].startswith("__init__.")
             if is_package and rest[0].isidentifier() and governed.names.is_submodule(path, rest[0]):
                 continue
@@ -251,26 +259,36 @@ class Veiled:
         self.hidden = hidden
         self._disk = disk
         self._listed: dict[str, frozenset[str]] = {}
+        self._met: dict[str, Refused | None] = {}
+        self._real: dict[str, bool] = {}
+
+    def met(self, folders: Iterable[str]) -> bool:
+        """Look at folders that have settings; say whether that hides more than before."""
+        is_more = self.hidden.met(folders)
+        if is_more:
+            self._met.clear()
+        return is_more
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return the content of a file that a walk found, and the stamp that belongs to it."""
-        self.check(path)
+        self._check_met(path)
         return self._disk.read_stamped(path)
 
     def glance(self, path: str, size: int) -> bytes:
         """Return the content of a file that a walk found with a size."""
-        self.check(path)
+        self._check_met(path)
         return self._disk.glance(path, size)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""
         found = self._disk.stamp(path)
-        return _other(found) if found is not None and self._is_hidden(path) else found
+        return _other(found) if found is not None and self._refusal_of_met(path) is not None else found
 
     def stamps(self, paths: Sequence[str]) -> Mapping[str, Stamp]:
         """Return the stamps of some files and folders, by path."""
         found = self._disk.stamps(paths)
-        hidden = {path for path in found if self._is_hidden(path)} if self.hidden.hides else set()
+        hides = self.hidden.hides
+        hidden = {path for path in found if self._refusal_of_met(path) is not None} if hides else set()
         if not hidden:
             return found
         made = [_other(each) if path in hidden else each for path, each in found.items()]
@@ -295,17 +313,34 @@ class Veiled:
             return found
         return next(filter(None, map(self.hidden.refusal_at, self.hidden.other_names(path))), None)
 
-    def _is_hidden(self, path: str) -> bool:
-        """Say whether a caller may not read what is at a path, of which folders are none."""
+    def _check_met(self, path: str) -> None:
+        refusal = self._refusal_of_met(path)
+        if refusal is not None:
+            raise refusal
+
+    def _refusal_of_met(self, path: str) -> Refused | None:
+        """Return why a caller may not read what a walk met; it is looked at once."""
+        if path not in self._met:
+            self._met[path] = self._looked_at(path)
+        return self._met[path]
+
+    def _looked_at(self, path: str) -> Refused | None:
         try:
             status = os.lstat(f"{self._disk.root}/{path}")
         except (OSError, ValueError):
-            return False
+            return None
         if stat.S_ISDIR(status.st_mode):
-            return False
-        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-            return self.hidden.refusal(path) is not None
-        return self._refusal(path) is not None
+            return None
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and self._is_real(path.rpartition("/")[0]):
+            return self.hidden.refusal(path)
+        return self._refusal(path)
+
+    def _is_real(self, folder: str) -> bool:
+        """Say whether no link leads to a folder."""
+        if folder not in self._real:
+            full = f"{self._disk.root}/{folder}" if folder else self._disk.root
+            self._real[folder] = os.path.realpath(full) == full
+        return self._real[folder]
 
     def _is_spelt(self, path: str) -> bool:
         """Say whether folders hold what a path names in these very letters; some systems would find it in others."""

@@ -14,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from bae_source.model.call import Call
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.context import Context
 from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.plan import Plan, in_words
 from bae_source.model.request import Request
 from bae_source.system.clock import now
 
@@ -41,8 +43,10 @@ _BEGUN = "operation_id"
 """Key, in an error's details, of the operation whose failure is in the ledger."""
 _TRY = frozenset({"change", "travel", "commit", "amend", "prune"})
 """Runners of requests whose refusals are entered."""
-_NAMING = ("target", "operation_id", "draft", "section", "key", "requirements", "dependencies", "dependency")
+_NAMING = ("target", "operation_id", "draft", "key", "requirements", "dependencies")
 """Parameters that name what a request is about, the first that is given; what they hold is no source text."""
+_BEHIND_A_NAME = re.compile(r"[^\w.-]")
+"""The first character behind the name in a requirement: what follows may be an address with a password."""
 _INTERNAL = "internal_error"
 
 
@@ -133,6 +137,18 @@ def enter_refusal(folders: StateFolders, who: str, asked: Request, context: Cont
     Recording(folders).enter("change_refused", about, makes=POLICY in error.details)
 
 
+def entered_alone(folders: StateFolders, plan: Plan, *, who: str, verb: str, why: str) -> tuple[Notice, ...]:
+    """Enter a change of the environment alone, which is no operation; return what the caller should know."""
+    about = {
+        "who": who,
+        "verb": verb,
+        "why": why,
+        "target": [in_words((each,)) for each in plan.releases],
+        "project": folders.project,
+    }
+    return Recording(folders).enter("environment_changed", about)
+
+
 def ledger_of(folders: StateFolders) -> Ledger:
     """Return the ledger of a project."""
     return Ledger(folders, lambda: now().isoformat(timespec="seconds"))
@@ -167,7 +183,9 @@ def _target(asked: Request) -> Any:
     several = getattr(asked, "requests", ())
     if several:
         return [" ".join(str(each.get(key) or "") for key in ("do", "target")).strip() for each in several]
-    found = next(filter(None, (getattr(asked, name, None) for name in _NAMING)), "")
+    naming, found = next(((name, each) for name in _NAMING if (each := getattr(asked, name, None))), ("", ""))
+    if naming == "requirements":
+        found = tuple(_BEHIND_A_NAME.split(each.strip(), maxsplit=1)[0] for each in found)
     return found[0] if isinstance(found, tuple) and len(found) == 1 else found
 
 

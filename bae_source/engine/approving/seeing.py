@@ -22,9 +22,9 @@ from bae_source.project.files.ignored import GIT_INDEX
 from bae_source.project.files.port import Disk, Stamp
 
 if TYPE_CHECKING:
-    from bae_source.approval.policy import Kind, Ruling
+    from bae_source.approval.policy import Kind
     from bae_source.engine.approving.governing import Governed, Governing
-    from bae_source.engine.approving.hiding import Hidden, Veiled
+    from bae_source.engine.approving.hiding import Hidden, Known, Veiled
     from bae_source.project.git.index import GitIndex
     from bae_source.project.git.staged import Staged
 
@@ -43,7 +43,7 @@ class Seeing:
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self.root = root
         self._environment = environment
-        self._known: dict[object, dict[str, Ruling]] = {}
+        self._known: dict[object, dict[str, Known]] = {}
 
     def files(self) -> Seen:
         """Return the files as the caller may read them now."""
@@ -136,11 +136,11 @@ class Seen(Disk):
     def met(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
         if self._veiled is not None:
-            return self._veiled.hidden.met(folders)
+            return self._veiled.met(folders)
         if not any(may_be_in(f"{self.root}/{each}") for folder in folders for each in (*between(folder), folder)):
             return False
         self._veiled = self._veil()
-        return self._veiled.hidden.met(folders)
+        return self._veiled.met(folders)
 
     def check(self, path: str) -> None:
         """See that a file may be read.
