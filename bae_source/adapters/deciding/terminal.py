@@ -99,12 +99,17 @@ def check_terminal(streams: Streams, verb: str) -> None:
 
 def deciding_of(given: Mapping[str, Any], streams: Streams) -> Deciding:
     """Return what decides about the proposals of the project that was named, or that is here."""
+    return engine_of(given, streams.environment).deciding
+
+
+def engine_of(given: Mapping[str, Any], environment: Mapping[str, str]) -> Service:
+    """Return the engine on the project that was named, or that is here; on itself for `meta`."""
     if given.get("meta"):
         from bae_source.engine.meta.service import Meta  # few decisions are about the engine
 
-        return Meta(environment=streams.environment).deciding
-    root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), streams.environment)
-    return Service(root, environment=streams.environment).deciding
+        return Meta(environment=environment)
+    root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), environment)
+    return Service(root, environment=environment)
 
 
 def person_of(given: Mapping[str, Any], streams: Streams) -> Person:

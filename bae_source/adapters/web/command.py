@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import webbrowser
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.deciding.review import review as at_terminal
-from bae_source.adapters.deciding.terminal import check_terminal, person_of
+from bae_source.adapters.deciding.terminal import check_terminal, engine_of, person_of
 from bae_source.adapters.mcp.loopback import HOST, NAMES, bound
 from bae_source.adapters.mcp.secret import secret_from
-from bae_source.engine.service import find_root
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Outcome
 
@@ -32,6 +29,7 @@ def review(given: Mapping[str, Any], streams: Streams) -> Outcome:
         return at_terminal(given, streams)
     check_terminal(streams, "review")
     try:
+        from bae_source.adapters.web.desk import Desk
         from bae_source.adapters.web.serving import serve
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
@@ -41,7 +39,7 @@ def review(given: Mapping[str, Any], streams: Streams) -> Outcome:
             "The page needs starlette and uvicorn.",
             hints=['pip install "bae-source[web]", or review --terminal.'],
         ) from None
-    root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), streams.environment)
+    environment = dict(streams.environment)
     secret = secret_from(None, {})
     socket = bound(given.get("port", 0))
     port = socket.getsockname()[1]
@@ -50,5 +48,5 @@ def review(given: Mapping[str, Any], streams: Streams) -> Outcome:
     if not given.get("no_browser"):
         webbrowser.open(address)
     hosts = tuple(f"{name}:{port}" for name in NAMES)
-    serve(Path(os.path.realpath(root)), dict(streams.environment), person_of(given, streams), socket, secret, hosts)
+    serve(Desk(lambda: engine_of(given, environment), person_of(given, streams)), socket, secret, hosts)
     return Outcome(status="answer", text="The page is closed; what was decided stands.")

@@ -11,7 +11,6 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from bae_source.adapters.bug import bug
@@ -30,24 +29,18 @@ class Desk:
     """The engine of one project, for a person at the page.
 
     Parameters:
-        root: the project's folder.
-        environment: the environment variables of who opened the page.
-        person: who that is.
-        make: makes an engine.
+        make: makes an engine on the project.
+        person: who is at the page.
     """
 
-    def __init__(
-        self, root: Path, environment: Mapping[str, str], person: Person, make: Callable[[], Service] | None = None
-    ) -> None:
-        self.root = root
+    def __init__(self, make: Callable[[], Service], person: Person) -> None:
         self.person = person
-        make = make or (lambda: Service(root, environment=environment, process_stays=True))
         self._reading, self._deciding = make(), make()
         self._read, self._decide = threading.Lock(), threading.Lock()
 
     def project(self) -> Json:
         """Return facts on the project and who is at the page."""
-        return {"project": self.root.name, "who": self.person.name, "version": self.version()}
+        return {"project": self._reading.root.name, "who": self.person.name, "version": self.version()}
 
     def version(self) -> str:
         """Return what differs once anything on the page may."""
