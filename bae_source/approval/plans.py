@@ -44,6 +44,8 @@ _NAMED = 10
 _NAMEABLE = 40
 _LONGEST = 400
 """Characters of a text of the proposer's that a summary has."""
+_NAMES, _CHECKS = 3, 6
+"""Symbols and checks that a summary has."""
 _NOTED = frozenset(
     {"decided_by", "decided_at", "decision", "operation_id", "note", "notified", "expires", "warnings", "checks"}
 )
@@ -67,6 +69,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     Parameters:
         reason, goal: shortened, if they are long.
         symbols: how many it changes.
+        names: the first of them.
+        results: of its checks, by name.
     """
 
     id: str
@@ -78,6 +82,8 @@ class Summary(Struct, frozen=True, kw_only=True):
     goal: str = ""
     summary: str = ""
     symbols: int = 0
+    names: tuple[str, ...] = ()
+    results: Mapping[str, str] = {}
     risk: Risk = Risk()
     waits_for: tuple[str, ...] = ()
     digest: str = ""
@@ -359,9 +365,14 @@ def _check_digest(proposal: Proposal, digest: str | None) -> None:
 
 def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
     """Return the row of a list: what is looked for, and the summary."""
-    shared = {name: getattr(proposal, name) for name in Summary.__struct_fields__}
+    own = {
+        "symbols": len(proposal.symbols),
+        "names": tuple(map(_shortened, proposal.symbols[:_NAMES])),
+        "results": {each.name: each.result for each in proposal.checks[:_CHECKS]},
+    }
+    shared = {name: getattr(proposal, name) for name in Summary.__struct_fields__ if name not in own}
     short = {name: _shortened(shared[name]) for name in ("reason", "goal", "summary", "decision", "note")}
-    head = encoded(Summary(**{**shared, **short, "symbols": len(proposal.symbols)}))
+    head = encoded(Summary(**{**shared, **short, **own}))
     found = (proposal.id, project, proposal.state, *_name(proposal.who), proposal.at, proposal.expires)
     return (*found, int(proposal.notified), proposal.digest, head, sum_of(_key(proposal), head))
 

@@ -70,11 +70,14 @@ class Risk(Struct, frozen=True, kw_only=True):
         reasons: clauses, the gravest first, such as `app.core.send, which is public, goes`.
         counts: numbers by kind: `files`, `lines_added`, `lines_removed`, `symbols`, `public`, `deleted`, `tests`,
             `dependencies`, `unsure`.
+        kind: of a low one, which several may be approved by one decision: `comments`, `texts` or `tests`, where it
+            touches nothing but comments and docstrings, texts, or new tests; "" for all others.
     """
 
     level: str = "low"
     reasons: tuple[str, ...] = ()
     counts: Mapping[str, int] = {}
+    kind: str = ""
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
@@ -90,6 +93,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
         who: the proposer.
         is_named: whether the proposer gave that name, and it is not only the account's.
         at: when it was proposed, ISO 8601, UTC.
+        planned_at: when it was planned anew; "" where it was not.
         summary: one line on what it does, in our words.
         symbols: addresses of what it changes, in the order of the diff.
         risk: how much it may break.
@@ -117,6 +121,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     who: str
     is_named: bool = False
     at: str
+    planned_at: str = ""
     summary: str = ""
     symbols: tuple[str, ...] = ()
     risk: Risk = Risk()

@@ -1,7 +1,7 @@
 """The page and its API as an ASGI application.
 
     GET  /                                   the page
-    GET  /api/v1/tasks?state=waiting         the queue
+    GET  /api/v1/tasks?state=waiting&limit=… the queue
     GET  /api/v1/tasks/{task_id}             one proposal whole
     POST /api/v1/tasks/{task_id}/approve     {"digest": …, "reason": …}
     POST /api/v1/tasks/{task_id}/reject      {"reason": …, "parts": […]}
@@ -10,7 +10,7 @@
     GET  /api/v1/symbols?name=…              what references know about a symbol
     GET  /api/v1/history, /api/v1/history/{operation_id}, /api/v1/ledger
     POST /api/v1/history/{operation_id}/undo {}
-    GET  /api/v1/changes?since=VERSION       answers once anything has changed, or after some seconds
+    GET  /api/v1/changes?since=VERSION&task=…    answers once anything has changed, or after some seconds
 
 Invariant: what is refused, and why, is decided by the engine and `guard`; here is only the way there.
 """
@@ -33,16 +33,19 @@ from bae_source.adapters.mcp.secret import Secret
 from bae_source.adapters.web.desk import Desk, Json
 from bae_source.adapters.web.guard import Application, Guard
 
+_MODULES = ("page", "api", "text", "marks", "queue", "change", "diff", "deciding", "records")
 _PAGE = {
     "": ("index.html", "text/html"),
     "page.css": ("page.css", "text/css"),
-    "page.js": ("page.js", "text/javascript"),
+    "icon.svg": ("icon.svg", "image/svg+xml"),
+    **{f"{name}.js": (f"{name}.js", "text/javascript") for name in _MODULES},
 }
 _STATUS = {2: 400, 3: 404, 4: 409, 5: 409, 6: 409, 7: 409, 70: 500}
 _CODES = {"stale": 409, "forbidden": 403, "proposal_closed": 409, "busy": 503}
 _HELD_SECONDS = 25.0
 _LOOK_SECONDS = 0.4
 _MOST = 10_000
+_MOST_LISTED = 100_000
 
 
 def application(desk: Desk, secret: Secret, hosts: tuple[str, ...]) -> Application:
@@ -55,7 +58,7 @@ def application(desk: Desk, secret: Secret, hosts: tuple[str, ...]) -> Applicati
     api = "/api/v1"
     routes += [
         Route(f"{api}/project", _reading(lambda _: desk.project())),
-        Route(f"{api}/tasks", _reading(lambda given: desk.tasks(given.get("state", "waiting")))),
+        Route(f"{api}/tasks", _reading(lambda given: desk.tasks(given.get("state", "waiting"), _number(given.get("limit", "100000"))))),
         Route(f"{api}/tasks/{{task_id}}", _reading(lambda given: desk.task(given["task_id"]))),
         Route(f"{api}/symbols", _reading(lambda given: desk.symbol(given.get("name", "")))),
         Route(f"{api}/history", _reading(lambda given: desk.history(_number(given.get("limit", "100"))))),
@@ -105,11 +108,11 @@ def _deciding(do: Callable[[Mapping[str, str], Json], Json]) -> Callable[[Reques
 
 async def _changes(desk: Desk, request: Request) -> Response:
     """Answer once something has changed since a version, or after some seconds."""
-    since = request.query_params.get("since", "")
+    since, task = (request.query_params.get(name, "") for name in ("since", "task"))
     loop = asyncio.get_running_loop()
     until = loop.time() + _HELD_SECONDS
     while True:
-        version = await asyncio.to_thread(desk.version)
+        version = await asyncio.to_thread(desk.version, task)
         if version != since or loop.time() >= until or await request.is_disconnected():
             return JSONResponse({"version": version})
         await asyncio.sleep(_LOOK_SECONDS)
@@ -155,6 +158,6 @@ def _parts(given: Json) -> tuple[str, ...]:
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= _MOST:
-        raise _Wrong(f"limit has to be a number from 1 to {_MOST:,}.")
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= _MOST_LISTED:
+        raise _Wrong(f"limit has to be a number from 1 to {_MOST_LISTED:,}.")
     return int(text)

@@ -14,15 +14,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bae_source.adapters.bug import bug
-from bae_source.adapters.web.drawing import drawn, entry
+from bae_source.adapters.web.drawing import drawn, operation
 from bae_source.engine.approving.deciding import Deciding, Person
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
 from bae_source.model.context import Context
-from bae_source.model.outcome import Outcome, as_mapping, failed
+from bae_source.model.outcome import Outcome, as_mapping, failed, places
 
 Json = dict[str, Any]
+_PLACES = ("plans-*", "ledger*/*", "ledger*", "pending", "history.git/refs/heads/*")
+_MOST_WATCHED = 32
 
 
 class Desk:
@@ -37,35 +39,43 @@ class Desk:
         self.person = person
         self._reading, self._deciding = make(), make()
         self._read, self._decide = threading.Lock(), threading.Lock()
+        self._base = self._reading.folders.base
+        self._planned_on: dict[str, tuple[str, ...]] = {}
 
     def project(self) -> Json:
         """Return facts on the project and who is at the page."""
-        return {"project": self._reading.root.name, "who": self.person.name, "version": self.version()}
+        return {"project": self._reading.root.name, "who": self.person.name}
 
-    def version(self) -> str:
-        """Return what differs once anything on the page may."""
-        with self._read:
-            base = self._reading.folders.base
+    def version(self, task: str = "") -> str:
+        """Return what differs once anything on the page may.
+
+        Parameters:
+            task: the proposal that is shown; what it was planned on counts as well.
+        """
+        places = [path for pattern in _PLACES for path in sorted(self._base.glob(pattern))]
+        places += [self._reading.root / path for path in self._planned_on.get(task, ())]
         stamps = []
-        for pattern in ("plans-*", "ledger*/*", "ledger*", "pending", "history.git/refs/heads/*"):
-            for path in sorted(base.glob(pattern)):
-                try:
-                    found = path.stat()
-                except OSError:
-                    continue
-                stamps.append((path.name, found.st_mtime_ns, found.st_size))
+        for path in places:
+            try:
+                found = path.lstat()
+            except (OSError, ValueError):
+                continue
+            stamps.append((str(path), found.st_mtime_ns, found.st_size, found.st_ino))
         return hashlib.sha256(repr(stamps).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
-    def tasks(self, state: str) -> Json:
+    def tasks(self, state: str, limit: int) -> Json:
         """Return the queue: facts on each proposal, the riskiest first."""
 
         def listing(service: Service) -> Json:
-            outcome = service.run(*called("pending", {"state": state, "limit": 100_000}, self._context))
-            return {
-                "tasks": [entry(each) for each in outcome.found],
-                "counts": outcome.counts,
-                "warnings": [each.message for each in outcome.warnings],
-            }
+            outcome = service.run(*called("pending", {"state": state, "limit": limit}, self._context))
+            return _or_errors(
+                outcome,
+                {
+                    "tasks": outcome.found,
+                    "counts": outcome.counts,
+                    "warnings": [each.message for each in outcome.warnings],
+                },
+            )
 
         return self._asked(listing)
 
@@ -75,6 +85,8 @@ class Desk:
         def showing(service: Service) -> Json:
             deciding = service.deciding
             proposal = deciding.shown(task)
+            shown = (*self._planned_on.items(), (task, tuple(proposal.base)))
+            self._planned_on = dict(shown[-_MOST_WATCHED:])
             return drawn(
                 proposal, deciding.files(proposal), is_stale=deciding.is_stale(proposal), now=datetime.now(UTC)
             )
@@ -86,17 +98,24 @@ class Desk:
 
         def asking(service: Service) -> Json:
             outcome = service.run(*called("references", {"target": symbol}, self._context))
-            return {"symbol": symbol, "text": outcome.text, "counts": outcome.counts, "complete": outcome.complete}
+            found = {
+                "symbol": symbol,
+                "public": service.deciding.is_public(symbol),
+                "places": places(outcome),
+                "counts": outcome.counts,
+                "complete": outcome.complete,
+            }
+            return _or_errors(outcome, found)
 
         return self._asked(asking)
 
     def history(self, limit: int) -> Json:
         """Return the operations, the newest first."""
-        return self._asked(lambda service: _plain(service, "history", {"limit": limit}, self._context))
+        return self._asked(lambda service: self._operations(service, {"limit": limit}))
 
-    def operation(self, operation: str) -> Json:
+    def operation(self, operation_id: str) -> Json:
         """Return one operation whole."""
-        return self._asked(lambda service: _plain(service, "history", {"target": operation}, self._context))
+        return self._asked(lambda service: self._operations(service, {"target": operation_id, "diff": True}))
 
     def ledger(self, limit: int) -> Json:
         """Return the ledger's entries, and whether its chain holds."""
@@ -104,7 +123,8 @@ class Desk:
         def reading(service: Service) -> Json:
             entries = service.run(*called("ledger_show", {"limit": limit}, self._context))
             state = service.run(*called("ledger_verify", {}, self._context))
-            return {"entries": entries.text.splitlines(), "state": state.text, "holds": state.exit_code == 0}
+            found = {"entries": places(entries), "state": state.text, "holds": state.exit_code == 0}
+            return _or_errors(entries, found)
 
         return self._asked(reading)
 
@@ -129,9 +149,13 @@ class Desk:
 
         return self._decided(renewing)
 
-    def undo(self, operation: str) -> Json:
+    def undo(self, operation_id: str) -> Json:
         """Take an operation back."""
-        return self._decided(lambda deciding: deciding.undo(operation, self.person))
+        return self._decided(lambda deciding: deciding.undo(operation_id, self.person))
+
+    def _operations(self, service: Service, given: Json) -> Json:
+        outcome = service.run(*called("history", given, self._context))
+        return _or_errors(outcome, {"operations": [operation(each) for each in outcome.found]})
 
     @property
     def _context(self) -> Context:
@@ -146,13 +170,9 @@ class Desk:
             return _answer(lambda: _told(do(self._deciding.deciding)))
 
 
-def _plain(service: Service, verb: str, given: Mapping[str, Any], context: Context) -> Json:
-    outcome = service.run(*called(verb, given, context))
-    return {"text": outcome.text, "found": [_fields(each) for each in outcome.found]}
-
-
-def _fields(found: Any) -> Any:
-    return dict(found) if isinstance(found, Mapping) else str(found)
+def _or_errors(outcome: Outcome, found: Json) -> Json:
+    """Return what was found, or what is wrong."""
+    return _told(outcome) if outcome.errors else found
 
 
 def _told(outcome: Outcome) -> Json:

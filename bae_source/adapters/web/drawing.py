@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from pygments.util import ClassNotFound
 
 from bae_source.engine.approving.deciding import Proposal
 from bae_source.engine.approving.sections import File, Row, Section
+from bae_source.history.travel.listing import Told
 
 Json = dict[str, Any]
 _MOST_COLOURED = 20_000
@@ -29,9 +30,22 @@ _KINDS: tuple[tuple[_TokenType, str], ...] = (
 )
 
 
-def entry(found: Mapping[str, Any]) -> Json:
-    """Return what the queue shows of a proposal."""
-    return dict(found)
+def operation(found: Told) -> Json:
+    """Return what the history shows of an operation."""
+    entry = found.entry
+    return {
+        "id": entry.id,
+        "kind": str(entry.kind),
+        "of": entry.of,
+        "who": entry.who,
+        "at": entry.when,
+        "why": entry.why,
+        "summary": entry.summary,
+        "symbols": entry.changed,
+        "files": [each.name for each in entry.files],
+        "undone_by": found.undone_by or "",
+        "diff": found.diff,
+    }
 
 
 def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: datetime) -> Json:
@@ -47,6 +61,7 @@ def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: dat
         "state": str(proposal.state),
         "who": proposal.who,
         "at": proposal.at,
+        "planned_at": proposal.planned_at or proposal.at,
         "reason": proposal.reason,
         "goal": proposal.goal,
         "summary": proposal.summary,
@@ -68,7 +83,7 @@ def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: dat
                 "digest": each.digest,
                 "seconds": each.seconds,
                 "counts": dict(each.counts),
-                "age": _age(proposal.at, now),
+                "age": _age(proposal.planned_at or proposal.at, now),
                 "stale": is_stale,
             }
             for each in proposal.checks

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
+from bae_source.engine.approving.effects import is_public_at
 from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
 from bae_source.engine.approving.proposing import facts_of, past
 from bae_source.engine.approving.sections import File, files_of
@@ -93,6 +94,10 @@ class Deciding:
     def files(self, proposal: Proposal) -> tuple[File, ...]:
         """Return the diff of a proposal in files and sections, by symbol."""
         return files_of(proposal, self._changing.workspace(None))
+
+    def is_public(self, symbol: str) -> bool | None:
+        """Say whether other projects may use a symbol as it is now; None for what is no code, or is not there."""
+        return is_public_at(self._changing.workspace(None), symbol)
 
     def undo(self, operation_id: str, person: Person) -> Outcome:
         """Take an operation back, which a person decides and no policy has wait.
@@ -266,7 +271,12 @@ class Deciding:
         note = "" if refused else f"It was planned anew, {past(self._changing.now())}: its files had changed."
         without = f"{proposal.summary} Without {listed([each.symbol for each in refused])}." if refused else ""
         renewed = replace(
-            found, **kept, refused=(*proposal.refused, *refused), note=note, summary=without or found.summary
+            found,
+            **kept,
+            planned_at=found.at,
+            refused=(*proposal.refused, *refused),
+            note=note,
+            summary=without or found.summary,
         )
         self._plans.renewed(renewed, digest=proposal.digest)
         self._changing.note("code_modification_renewed", facts_of(renewed))

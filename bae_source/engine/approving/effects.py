@@ -20,8 +20,11 @@ from msgspec import Struct
 
 from bae_source.engine.approving.pieces import Difference, Piece, are_alike
 from bae_source.engine.approving.touched import Module
+from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.project.interfaces.listing import is_private
+from bae_source.project.naming.resolve import resolve
+from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.altered import by_path
@@ -76,6 +79,19 @@ def effects_of(module: Module, name: str, *, is_package: bool) -> Iterator[Effec
         for lost in _unexported(old, new):
             if (lost,) in still:
                 yield Effect(what="unexported", name=lost, is_public=is_let_out)
+
+
+def is_public_at(workspace: Workspace, symbol: str) -> bool | None:
+    """Say whether other projects may use a symbol; None for what is none, or is not there."""
+    try:
+        found = resolve(workspace, symbol)
+    except ResourceError:
+        return None
+    is_let_out = _is_public_module(found.address.module)
+    if found.group is None:
+        return is_let_out
+    name = ".".join(map(str, found.address.qualname))
+    return is_let_out and is_public(found.tree.outline, found.group.members[0], name)
 
 
 def is_public(outline: Outline, index: int, name: str) -> bool:

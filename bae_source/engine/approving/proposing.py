@@ -316,6 +316,13 @@ def _data(proposal: Any) -> dict[str, Any]:
         "goal": proposal.goal,
         "summary": proposal.summary,
         "risk": proposal.risk.level,
+        "kind": proposal.risk.kind,
+        "symbols": proposal.symbols,
+        "names": proposal.names,
+        "files": proposal.risk.counts.get("files", 0),
+        "added": proposal.risk.counts.get("lines_added", 0),
+        "removed": proposal.risk.counts.get("lines_removed", 0),
+        "checks": dict(proposal.results),
         "digest": proposal.digest,
         "expires": proposal.expires,
     }

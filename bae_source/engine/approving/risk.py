@@ -129,6 +129,8 @@ _CLAUSES = {
     "prose": _clause(_LOW, "the text {} changes", "the texts {} change"),
 }
 """Clauses by what they are about, the gravest first."""
+_KINDS = {_CLAUSES["text"]: "comments", _CLAUSES["prose"]: "texts", _CLAUSES["test new"]: "tests"}
+"""Kinds of changes by the only clause that is about them."""
 
 
 def risk_of(plan: Plan, subjects: Sequence[Subject], before: Workspace, after: Workspace) -> Risk:
@@ -172,7 +174,9 @@ class _Assessment:
         }
         level = max((each.level for each in clauses), default=_LOW)
         reasons = tuple(clause.of(self._found[clause]) for clause in clauses[:_MOST])
-        return Risk(level=_LEVELS[level], reasons=reasons, counts=found)
+        kinds = {_KINDS.get(each, "") for each in clauses}
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        return Risk(level=_LEVELS[level], reasons=reasons, counts=found, kind=kind)
 
     def of_subjects(self, subjects: Sequence[Subject]) -> None:
         """Take what other programs go by, settings and dependencies."""
