@@ -5,7 +5,7 @@ import { askApprove, askExpire, askReject, askUndo, disarm, renew, scope, underW
 import { lines } from "./diff.js";
 import { mark, marked } from "./marks.js";
 import { beside } from "./queue.js";
-import { age, counted, el, fill, lasting, line, listed } from "./text.js";
+import { ago, counted, el, fill, lasting, line, listed } from "./text.js";
 
 const OPEN_LINES = 2000; // lines that are open at first; the sections behind them are folded, and there
 const LONG = 400; // lines of a section that is folded at first
@@ -77,7 +77,7 @@ export function changeView(main, id, leave) {
         el("span", { class: `risk ${["low", "medium", "high"].includes(task.risk.level) ? task.risk.level : "high"}` }, `${line(task.risk.level)} risk`),
         el("span", { class: `state ${state}` }, STATES[state] ?? line(state)),
         el("span", {}, "by ", el("b", {}, line(task.who))),
-        el("span", {}, age(task.at), " old"),
+        el("span", {}, "proposed ", ago(task.at)),
         el("span", {}, counted(task.symbols.length, "symbol"), " in ", counted(task.files.length, "file")),
         el("span", { class: "plus" }, `+${task.risk.counts.lines_added ?? 0}`),
         el("span", { class: "minus" }, `−${task.risk.counts.lines_removed ?? 0}`),
@@ -92,7 +92,7 @@ export function changeView(main, id, leave) {
     const making = underWay(task.task_id);
     const by = task.decided_by ? ` by ${line(task.decided_by)}` : "";
     const why = task.decision ? `: ${line(task.decision)}` : ".";
-    const at = task.decided_at && [" ", age(task.decided_at), " ago"];
+    const at = task.decided_at && [" ", ago(task.decided_at)];
     if (making) return el("p", { class: "banner works", role: "status" }, el("span", { class: "spinner", "aria-hidden": "true" }), `${making.label}. Its checks run; it shows here when it is done.`);
     if (task.state === "approved") return el("p", { class: "banner works", role: "status" }, `Approved${by}`, at, ". It is being made: its checks run. ", el("button", { type: "button", class: "plain", click: () => askApprove(task, unreviewed()) }, "Carry on, if that was interrupted"));
     if (task.state === "applied") return el("p", { class: "banner holds", role: "status" }, `Applied as ${task.operation_id}, approved${by}`, at, task.decision && why, " ", el("button", { type: "button", class: "plain", click: () => view.undo() }, "Undo"));
@@ -133,7 +133,7 @@ export function changeView(main, id, leave) {
         { class: `receipt ${each.stale ? "old" : each.result}` },
         el("span", { class: "check" }, el("b", {}, line(each.name)), " ", el("span", { class: "result" }, RESULTS[each.result] ?? line(each.result)), each.stale && el("span", { class: "state stale" }, "stale")),
         each.detail && el("span", { class: "aside" }, line(each.detail)),
-        el("span", { class: "aside" }, `${lasting(each.seconds)}, `, age(task.planned_at ?? task.at), " ago", each.digest && [", of ", el("code", { title: each.digest }, each.digest.slice(0, 8))]),
+        el("span", { class: "aside" }, `${lasting(each.seconds)}, `, ago(task.planned_at), each.digest && [", of ", el("code", { title: each.digest }, each.digest.slice(0, 8))]),
       ))),
     );
   }

@@ -98,6 +98,17 @@ export function age(at) {
   const then = Date.parse(at);
   if (Number.isNaN(then)) return el("span", {}, line(at));
   const seconds = (Date.now() - then) / 1000;
-  const text = seconds < 60 ? "now" : lasting(seconds);
+  return time(at, then, seconds < 60 ? "now" : lasting(seconds));
+}
+
+/** Return an element that says when something was, in a sentence. */
+export function ago(at) {
+  const then = Date.parse(at);
+  if (Number.isNaN(then)) return el("span", {}, line(at));
+  const seconds = (Date.now() - then) / 1000;
+  return time(at, then, seconds < 60 ? "just now" : `${lasting(seconds)} ago`);
+}
+
+function time(at, then, text) {
   return el("time", { datetime: at, title: new Date(then).toLocaleString() }, text);
 }
