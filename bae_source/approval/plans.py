@@ -8,6 +8,8 @@
 Invariants:
 - a proposal is there whole, in a state that its moves lead to, or not at all, however a process ends;
 - of two that move it at once one does, and the other is told by whom and whereto it was moved;
+- what enters a step in the ledger runs before the step counts: one that a process dies in may be entered twice, and
+  none is left out;
 - what was approved is never altered: a move changes the state and what is noted, and nothing that the digest is of;
 - each project of a repository sees its own proposals.
 """
@@ -61,6 +63,13 @@ _WHOLE = (
 )
 _STRANGE = f"state NOT IN ({', '.join(repr(each.value) for each in State)})"
 """Rows whose state is none, so that they are damaged; who looks for some states has to see them."""
+
+
+Enter = Callable[[Proposal], object]
+
+
+def _nowhere(proposal: Proposal) -> None:
+    """Enter a step in no ledger."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -117,8 +126,11 @@ class Plans:
 
         return self._read(free, drawn[0])
 
-    def add(self, proposal: Proposal) -> None:
+    def add(self, proposal: Proposal, *, enter: Enter = _nowhere) -> None:
         """Keep a new proposal, which is durable then.
+
+        Parameters:
+            enter: enters it in the ledger.
 
         Raises:
             Refused: `name_collision`, if there is one with its id.
@@ -128,6 +140,7 @@ class Plans:
             if _ids(connection, None, proposal.id):
                 raise Refused("name_collision", f"There is a proposal {proposal.id}", unchanged=True)
             self._insert(connection, proposal)
+            enter(proposal)
 
         with self._refusing():
             self._folders.make(self._folders.base)
@@ -166,11 +179,14 @@ class Plans:
         found = self._read(counting, dict[str, int]())
         return {state: found.get(state.value, 0) for state in State}
 
-    def move(self, proposal_id: str, to: State, *, digest: str | None = None, **noted: Any) -> Proposal:
+    def move(
+        self, proposal_id: str, to: State, *, digest: str | None = None, enter: Enter = _nowhere, **noted: Any
+    ) -> Proposal:
         """Move a proposal to another state, and return it as it is then.
 
         Parameters:
             digest: that the caller was shown; None for any.
+            enter: enters the move in the ledger, as it is then.
             noted: fields that are set with it, such as `decided_by`.
 
         Raises:
@@ -184,7 +200,7 @@ class Plans:
             _check_digest(proposal, digest)
             return _noted(proposal, noted, to)
 
-        return self._altered(proposal_id, moved)
+        return self._altered(proposal_id, moved, enter)
 
     def note(self, proposal_id: str, *, digest: str | None = None, **noted: Any) -> Proposal:
         """Note something of a proposal, as that its user was notified of it; it stays in its state.
@@ -200,11 +216,12 @@ class Plans:
 
         return self._altered(proposal_id, with_note)
 
-    def renewed(self, proposal: Proposal, *, digest: str) -> Proposal:
+    def renewed(self, proposal: Proposal, *, digest: str, enter: Enter = _nowhere) -> Proposal:
         """Replace a proposal by one that was planned anew, which waits for a new decision.
 
         Parameters:
             digest: that the old one had when it was read.
+            enter: enters it in the ledger.
 
         Raises:
             LookupFailed: `symbol_not_found`.
@@ -219,7 +236,7 @@ class Plans:
             blank = {"decided_by": "", "decided_at": "", "decision": "", "operation_id": ""}
             return replace(proposal, state=State.AWAITING, **blank)
 
-        return self._altered(proposal.id, again)
+        return self._altered(proposal.id, again, enter)
 
     def due(self, now: str) -> list[Summary]:
         """Return those that wait for a decision, and expired before a time."""
@@ -257,7 +274,7 @@ class Plans:
         row = connection.execute(f"INSERT INTO proposals ({_HEAD}) VALUES ({marks})", head)
         connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
 
-    def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal]) -> Proposal:
+    def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal], enter: Enter = _nowhere) -> Proposal:
         """Replace a proposal by what is made of it, while no other process can."""
 
         def altering(connection: sqlite3.Connection) -> Proposal:
@@ -267,6 +284,7 @@ class Plans:
             given = (*_head(new, self._project), number, old.state)
             connection.execute(f"UPDATE proposals SET {names} WHERE number = ? AND state = ?", given)
             connection.execute("INSERT OR REPLACE INTO bodies VALUES (?, ?, ?, ?)", (number, *_body(new)))
+            enter(new)
             return new
 
         if not self._file.is_there():

@@ -51,15 +51,16 @@ class Show(Request, frozen=True, kw_only=True):
 
 
 class Wait(Request, frozen=True, kw_only=True):
-    """Wait until a person has decided about a proposed change, and say what became of it.
+    """Wait until a person has decided about a proposed change.
 
-    What was refused of it is named with the reason. If nobody has decided in that time, the answer says so, and the
-    exit status is 10.
+    The answer says what became of it; what was refused of it is named with the reason. The exit status is 1 where it
+    was not made, and 10 where it was not decided about in that time.
     """
 
     verb: ClassVar[str] = "wait"
     effect: ClassVar[Effect] = Effect.READS
     runner: ClassVar[str] = "proposals"
+    waits: ClassVar[bool] = True
     when: ClassVar[str] = "Use it after a change was proposed, before what needs it."
     examples: ClassVar[tuple[str, ...]] = (
         "wait code_mod_1a2b3c4d",

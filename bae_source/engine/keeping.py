@@ -323,7 +323,7 @@ class Keeping:
         return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
 
 
-_HOW = ("verify", "tidy", "format", "cascade")
+_HOW = ("verify", "tidy", "format", "cascade", "propose", "goal")
 """Parameters of the context that are kept; not `reload`, by which less would be checked than the call says."""
 
 

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = ("REQUESTS", "Context", "Query", "Service", "find_root")
 
-_ROOT = "BAE_SOURCE_ROOT"
+ROOT_VARIABLE = "BAE_SOURCE_ROOT"
 _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 """Names of files and folders that mark the folder of a project."""
 _SWITCH = "BAE_SOURCE_TELEMETRY"
@@ -274,7 +274,7 @@ class Service:
         Parameters:
             notices: takes what is said of that change.
         """
-        if asked.effect is not Effect.READS or asked.staged or not asked.recovers:
+        if asked.effect is not Effect.READS or asked.staged or asked.waits or not asked.recovers:
             return self._carried_out(asked, context, planned)
         for attempt in range(_READINGS):
             head = head_of(self.folders.base)
@@ -521,7 +521,7 @@ def find_root(start: Path, environment: Mapping[str, str]) -> Path:
     Parameters:
         start: where to begin, which is returned where nothing looks like one.
     """
-    if named := environment.get(_ROOT):
+    if named := environment.get(ROOT_VARIABLE):
         return start / named
     start = Path(os.path.realpath(start))
     found = (folder for folder in folders_upwards(start) if any(owned(folder / sign) for sign in _SIGNS))

@@ -24,7 +24,7 @@ from bae_source.resources.tests.collected import are_of_unittest, files_of_tests
 from bae_source.resources.tests.kept import Runs, red_of
 from bae_source.resources.tests.named import address_of, named_tests
 from bae_source.resources.tests.results import TestsResults, after_failures, shown_results
-from bae_source.resources.tests.run import Run, TestResult, WantedTest
+from bae_source.resources.tests.run import Run, WantedTest, readable
 from bae_source.resources.tests.running import TestsRun
 from bae_source.resources.tests.settings import pytest_settings
 from bae_source.resources.tests.verdict import verdict_of
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _INTERRUPTED = 130
-_LEFT_OUT = "left out, since it speaks of what may not be read"
 _HOW: tuple[str, ...] = ("tests", "failed", "affected_by", "last_change")
 
 
@@ -91,7 +90,7 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
     )
     ran = runner.run(wanted, seconds=seconds, keep_going=wanted is not None)
     kept = runs.add(ran, at=bench.clock(), is_whole=wanted is None)
-    ran = _readable(ran, workspace) if workspace.hides else ran
+    ran = readable(ran, workspace.keeps_back) if workspace.hides else ran
     return _outcome(ran, kept, notices)
 
 
@@ -203,22 +202,5 @@ def tests_results(bench: Bench, asked: TestsResults, _: Context) -> Outcome:
     """Answer about kept runs."""
     kept, workspace = Runs(bench.folders).kept(), bench.workspace()
     if workspace.hides:
-        kept = tuple(replace(each, run=_readable(each.run, workspace)) for each in kept)
+        kept = tuple(replace(each, run=readable(each.run, workspace.keeps_back)) for each in kept)
     return shown_results(asked, kept)
-
-
-def _readable(run: Run, workspace: Workspace) -> Run:
-    """Return a run without what tests say that lie in files which the caller may not read, or failed there."""
-
-    def readable(result: TestResult) -> TestResult:
-        told = "\n".join((f"{result.path}:1", result.place, result.message, result.report, result.output))
-        if not workspace.keeps_back(told):
-            return result
-        return replace(result, message=_LEFT_OUT, place="", report="", output="")
-
-    return replace(
-        run,
-        results=tuple(map(readable, run.results)),
-        problems=tuple(map(readable, run.problems)),
-        detail=_LEFT_OUT if workspace.keeps_back(run.detail) else run.detail,
-    )

@@ -143,21 +143,23 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
     Calls in it are written as the context says.
     """
-    return _in_form(context, lambda: _within_budget(asked, context.budget, do))
+    return in_form(context, lambda: _within_budget(asked, context.budget, do))
 
 
-def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
-    def in_form(hints: tuple[str, ...]) -> tuple[str, ...]:
+def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
+    """Do something, and write the calls in what it comes to, errors included, as the context says."""
+
+    def hinted(hints: tuple[str, ...]) -> tuple[str, ...]:
         return written(hints, context.calls, context.through, of_engine=context.of_engine)
 
     try:
         outcome = do()
     except ResourceError as error:
-        raise error.altered(hints=in_form(error.hints)) from error.__cause__
+        raise error.altered(hints=hinted(error.hints)) from error.__cause__
     outcome = replace(outcome, diff="") if context.quiet and not outcome.errors else outcome
     if not outcome.next_actions:
         return outcome
-    return replace(outcome, next_actions=in_form(outcome.next_actions))
+    return replace(outcome, next_actions=hinted(outcome.next_actions))
 
 
 def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:

@@ -122,7 +122,7 @@ def judging_of(
         imports="import" if loads else "",
         judges=[*always, *_judges(folders, workspace, setting, plan, context, progress)],
         verdicts=verdicts,
-        remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
+        remembered=Remembered(folders, sha256(b"\0".join(workspace.own_content(path) or b"" for path in _SETTINGS))),
     )
     copied = Copied(folders, setting, contents_of(workspace, plan)[1], lambda n, of: progress(n, of, "files copied"))
     return Judging(reload, wanted, copied, digest=plan.changes.digest), copied
@@ -167,6 +167,7 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
         by_unittest=are_of_unittest(after),
         last=None if kept is None else kept.run,
         progress=progress,
+        keeps_back=before.keeps_back,
     )
 
 

@@ -151,6 +151,12 @@ def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Pa
     assert (root / "m.py").read_text() == MODULE
 
 
+def test_the_project_may_lie_elsewhere(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    script = b"edit m.f --old LIMIT --new 2\nread m.f\n"
+    done = run("do", "--root", str(root), folder=tmp_path_factory.mktemp("elsewhere"), stdin=script)
+    assert (done.status, "return x + 2" in (root / "m.py").read_text()) == (0, True), done.said
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [

@@ -8,12 +8,14 @@ person.status, person.shown
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -56,6 +58,10 @@ class Person:
         """Type a line."""
         os.write(self._terminal, f"{line}\n".encode())
 
+    def presses(self, key: str) -> None:
+        """Press one key, such as Ctrl-C."""
+        os.write(self._terminal, key.encode())
+
     def approves(self) -> None:
         """Type the code when it is asked for."""
         self.reads("Type ")
@@ -91,7 +97,16 @@ def at_terminal(words: Sequence[str], root: Path, environment: Mapping[str, str]
     ours, theirs = pty.openpty()
     line = [sys.executable, "-m", "bae_source", *words]
     own = {**os.environ, "NO_COLOR": "1", "BAE_SOURCE_SERVE": "off", **(environment or {})}
-    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, cwd=root, env=own) as process:
+    with subprocess.Popen(
+        line,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=root,
+        env=own,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
+    ) as process:
         os.close(theirs)
         person = Person(ours, process)
         try:

@@ -119,8 +119,8 @@ def test_the_users_rules_are_about_names_from_each_project_around_the_root(repo:
     for root, path in (("", "src/app/secrets.py"), ("src", "app/secrets.py"), ("src/app", "secrets.py")):
         told = rules(governing(repo / root).policies([path]), path)
         assert "~/.config/bae-source/settings.toml [policy] change.deny = 'app.secrets'" in told, root
-    [root] = Governing(repo, {"XDG_CONFIG_HOME": str(repo.parent / ".config")}).policies()
-    assert root.policy.tables[0].title == "$XDG_CONFIG_HOME/bae-source/settings.toml [policy]"
+    [own] = Governing(repo, {"XDG_CONFIG_HOME": str(repo.parent / ".config")}).policies()
+    assert own.policy.tables[0].title == "$XDG_CONFIG_HOME/bae-source/settings.toml [policy]"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -160,6 +162,7 @@ def test_a_client_of_the_server_gets_none_of_it(root: Path) -> None:
     forbid(root, "")
 
     async def walk(client: Client) -> None:
+        calls: list[tuple[str, dict[str, Any]]]
         calls = [(verb, {"target": target}) for verb in ("read", "outline", "references") for target in NAMES[:12]]
         calls += [
             ("grep", {"pattern": PART}),
@@ -323,3 +326,84 @@ def test_a_part_of_a_package_does_not_hide_the_package_for_a_module_of_that_name
     assert answer(service, "read", {"target": "app.secrets.f"}).startswith('["forbidden"')
     for name in ("app", "app.core", "app.part", "app.sub"):
         assert not answer(service, "read", {"target": name, "full": True}).startswith("["), name
+
+
+@pytest.mark.parametrize("first", ["grep", "read"])
+def test_settings_in_a_folder_below_the_root_hide_what_is_in_it(first: str, root: Path) -> None:
+    forbid(root, "")
+    inner = root / "packages/a"
+    (inner / "a").mkdir(parents=True)
+    (inner / "a/core.py").write_text(f'KEY = "{CANARY}"\n')
+    (inner / "notes.txt").write_text(CANARY)
+    asks = {
+        "grep": ("grep", {"pattern": PART, "scope": "packages"}),
+        "read": ("read", {"target": "packages.a.a.core"}),
+        "data": ("read", {"target": "packages.a:notes.txt"}),
+    }
+    service = Service(root, environment=os.environ, process_stays=True)
+    for _ in range(2):
+        (inner / "pyproject.toml").write_text("")
+        assert all(CANARY in answer(service, *asks[name]) for name in (first, "read", "grep"))
+        (inner / "pyproject.toml").write_text('[tool.bae-source.policy]\nread.deny = ["a.core", ":notes.txt"]\n')
+        for name in (first, *asks):
+            found = answer(service, *asks[name])
+            assert CANARY not in found, name
+            assert "packages/a/pyproject.toml [tool.bae-source.policy] read.deny" in found, name
+    service.close()
+
+
+def test_tests_that_fail_in_hidden_files_say_no_more_than_that(root: Path) -> None:
+    service = Service(root, environment=os.environ)
+    for given in ({}, {"tests": ("tests",)}):
+        ran = answer(service, "tests_run", given)
+        assert CANARY not in ran
+        assert "tests.test_hidden.test_hidden: left out, since it speaks of what may not be read" in ran
+    assert CANARY not in answer(service, "tests_results", {"outcome": "failed"})
+    change = {"target": "app.core.send", "old": "f(part.g())", "new": "f(2)"}
+    made = answer(service, "edit", change, Context(verify=("tests",)))
+    assert "tests.test_hidden.test_hidden" in made
+    assert CANARY not in made
+
+
+def test_a_commit_does_not_fail_for_what_its_caller_may_not_read(root: Path) -> None:
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=root, check=True)
+    called = run("check_staged", "--json", folder=root)
+    assert called.status == 0, called.out
+    assert called.json["complete"] is False
+    assert "app/secrets.py" in " ".join(each["message"] for each in called.json["warnings"])
+    assert CANARY not in called.out.decode() + called.said
+
+
+def test_a_log_is_hidden_by_its_name_as_a_file_and_by_the_rules_for_files(root: Path) -> None:
+    service = Service(root, environment=os.environ)
+    for rule, told in (("logs app.log", "logs app.log"), (":var/log/app.log", ":var/log/app.log")):
+        forbid(root, f'[tool.bae-source.policy]\nread.deny = ["{rule}"]\n')
+        for each in (("logs_read", {"log": "app.log"}), ("read", {"target": ":var/log/app.log"})):
+            found = answer(service, *each)
+            assert found.startswith('["forbidden"'), each
+            assert told in found
+    (root / "var/log/second.log").symlink_to("app.log")
+    assert CANARY not in answer(service, "logs_read", {"log": "second.log"})
+
+
+def test_an_undo_of_what_may_not_be_read_is_refused_and_nothing_changed(root: Path) -> None:
+    forbid(root, "")
+    service = Service(root, environment=os.environ)
+    changed = {"target": "app.secrets.f", "old": "return x", "new": "return x  # 1"}
+    made = service.run(request("edit", changed), Context(reload="off"))
+    forbid(root)
+    before = contents(root)
+    for verb, given in (
+        ("undo", {}),
+        ("undo", {"operation_id": made.operation_id}),
+        ("history", {"target": made.operation_id}),
+    ):
+        for context in (Context(dry_run=verb == "undo"), Context()):
+            with pytest.raises(Refused) as caught:
+                service.run(request(verb, given), context)
+            assert caught.value.code == "forbidden"
+    listed = service.run(request("history", {"diff": True}))
+    assert not listed.complete
+    assert CANARY not in str(listed)
+    assert contents(root) == before

@@ -22,6 +22,7 @@ from bae_source.engine.approving.deciding import Deciding, Person, Proposal
 from bae_source.engine.approving.proposing import drawn
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import Refused, RequestError
+from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 
 _WHO = "BAE_SOURCE_WHO"
@@ -47,7 +48,7 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
         raise Refused(
             "stale",
             f"{proposal.id} has another digest: {proposal.digest}; nothing was approved.",
-            hints=[f"show {proposal.id} shows what it comes to now."],
+            hints=[Call("show", task=proposal.id, then="shows what it comes to now.")],
         )
     show(proposal, streams)
     if not agreed(proposal, streams):

@@ -672,7 +672,7 @@ class Verbs(CodeVerbs):
         """Show one proposed change whole: what it does, why, its risk, its checks, its digest and its diff."""
 
     def wait(self, task: str, *, seconds: float = 60) -> Text:
-        """Wait until a person has decided about a proposed change, and say what became of it."""
+        """Wait until a person has decided about a proposed change."""
 
     ledger_show = Ledger.show
     ledger_head = Ledger.head

@@ -36,8 +36,10 @@ TOGETHER = "Begin changes that are made together or not at all."
 
 EVERYDAY = ("read", "write", "edit", "glob", "grep")
 """The words of everyday work, which a place has or says where to go for."""
-_TRAVEL = "history.travel.commands."
-_CODE = ("queries.", "refactoring.", "engine.applying.", _TRAVEL)
+_WAIT = "approval.requests.Wait"
+_PROPOSALS = ("approval.requests.Pending", "approval.requests.Show", _WAIT)
+_TRAVEL = ("history.travel.commands.", _WAIT)
+_CODE = ("queries.", "refactoring.", "engine.applying.", *_TRAVEL)
 _PYPROJECT = ":pyproject.toml"
 _GREP_PYPROJECT = f'{SOURCE}.grep(…, "{_PYPROJECT}")'
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
@@ -104,7 +106,7 @@ def _of_family(
         name=name,
         description=description,
         above=SOURCE,
-        areas=(f"resources.{name}.", *([_TRAVEL] if about else [])),
+        areas=(f"resources.{name}.", *(_TRAVEL if about else ())),
         state=state,
         everyday=everyday,
         with_transactions=bool(about),
@@ -119,7 +121,7 @@ PLACES: Mapping[str, Place] = {
             name=HOME,
             description="The project as a whole: what was done to it, and how to take it back.",
             above="",
-            areas=("history.", "engine.measuring.usage.", "doctor.", "verification."),
+            areas=("history.", "engine.measuring.usage.", "doctor.", "verification.", *_PROPOSALS),
         ),
         Place(
             name=SOURCE,

@@ -23,14 +23,21 @@ from msgspec.structs import replace
 
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
+<<<<<<< HEAD
 from bae_source.engine.approving.effects import is_public_at
 from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
 from bae_source.engine.approving.proposing import facts_of, past
 from bae_source.engine.approving.sections import File, files_of
+=======
+from bae_source.engine.approving.parting import covers, rest_of
+from bae_source.engine.approving.proposing import past
+from bae_source.engine.approving.seeing import called_by
+>>>>>>> 3afbc1170ec28dcaac044b9a4b793efcaff1ec41
 from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Redo, Undo
+from bae_source.model.call import Call
 from bae_source.model.changeset import digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
@@ -39,6 +46,8 @@ from bae_source.model.text import listed
 
 __all__ = ("Deciding", "File", "Person", "Proposal", "State")
 
+_IN_THE_PATCH = ("tidy", "format")
+"""Parameters that are carried out in what is left of a change."""
 _TRAVELS: Mapping[str, type[Undo | Redo]] = {Undo.verb: Undo, Redo.verb: Redo}
 
 
@@ -73,6 +82,8 @@ class Deciding:
             LookupFailed: there is none.
             Refused: `stale` where it cannot be planned any more.
         """
+        if not self._changing.folders().is_idle():
+            self._changing.transactions.recover()  # what is planned anew must not be planned on half of a change
         self._proposing.expired()
         proposal = self._proposing.settled(self._plans.get(task))
         return self._renewed(proposal) if self.is_stale(proposal) else proposal
@@ -132,7 +143,7 @@ class Deciding:
             raise Refused(
                 "stale",
                 f"{proposal.id} is not what that digest names; nothing was approved.",
-                hints=[f"show {proposal.id} shows what it comes to now: digest {proposal.digest}."],
+                hints=[Call("show", task=proposal.id, then=f"shows what it comes to now: digest {proposal.digest}.")],
             )
         if proposal.state is State.AWAITING:
             proposal = self._plans.move(
@@ -143,8 +154,8 @@ class Deciding:
                 decided_at=past(self._changing.now()),
                 decision=reason,
                 operation_id=f"op_{os.urandom(6).hex()}",
+                enter=self._proposing.entering("approved", by=person.name, why=reason),
             )
-            self._changing.note("code_modification_approved", {**facts_of(proposal), "by": person.name, "why": reason})
         return self._made(proposal)
 
     def reject(self, task: str, person: Person, reason: str, parts: Sequence[str] = ()) -> Outcome:
@@ -175,12 +186,9 @@ class Deciding:
             Refused: as `reject`.
         """
         symbols = self.looked(task).symbols
-        if unknown := [each for each in parts if not any(covers(each, symbol) for symbol in symbols)]:
-            raise unknown_parts(unknown)
-        others = [symbol for symbol in symbols if not any(covers(each, symbol) for each in parts)]
-        if not others:
+        if all(any(covers(each, symbol) for each in parts) for symbol in symbols):
             return Outcome(status="answer", text="There is nothing else in it.", task_id=task)
-        return self._without(task, person, reason, others)
+        return self._without(task, person, reason, parts, others=True)
 
     def waiting(self) -> tuple[str, ...]:
         """Return what waits, by name, the riskiest first."""
@@ -211,40 +219,48 @@ class Deciding:
 
     def _moved(self, proposal: Proposal) -> bool:
         """Say whether what a proposal was planned on has changed."""
-        workspace = self._changing.workspace(None)
-        return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
+        with called_by(proposal.who):
+            workspace = self._changing.workspace(None)
+            return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
 
     def _made(self, proposal: Proposal) -> Outcome:
         """Make what is approved."""
-        changing = self._changing
         if self._proposing.is_made(proposal):
-            moved = self._proposing.applied(proposal)
-            text = f"{moved.id} was applied already, as {moved.operation_id}."
-            return Outcome(status="applied", text=text, operation_id=moved.operation_id, task_id=moved.id)
+            return self._made_before(proposal)
         try:
-            with changing.gate.opened_for(proposal):
+            with self._changing.gate.opened_for(proposal):
                 outcome = self._replayed(proposal, Context(who=proposal.who, why=proposal.reason or None))
-        except Refused as error:
-            if error.code == "busy":
-                raise
-            raise self._not_made(proposal, error) from error.__cause__
+            if outcome.status != "applied":
+                raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
         except ResourceError as error:
-            raise self._not_made(proposal, error) from error.__cause__
-        if outcome.status != "applied":
-            raise self._not_made(proposal, Refused("stale", f"{proposal.id} has nothing to change any more."))
+            return self._not_made(proposal, error)
         moved = self._proposing.applied(proposal)
-        return replace(outcome, task_id=moved.id)
+        return replace(outcome, task_id=moved.id, warnings=(*self._changing.recovered(), *outcome.warnings))
 
-    def _not_made(self, proposal: Proposal, error: ResourceError) -> ResourceError:
-        """Note why what was approved could not be made, and return the error with what is next."""
-        if self._proposing.is_made(proposal):
-            self._proposing.applied(proposal)
-            return error
-        to = State.STALE if error.code == "stale" else State.FAILED
-        self._plans.move(proposal.id, to, note=error.message)
-        self._changing.note(f"code_modification_{to}", {**facts_of(proposal), "code": error.code})
-        hint = f"show {proposal.id} shows it as it is now; it is planned anew and needs a new approval."
-        return error.altered(hints=(hint, *error.hints))
+    def _made_before(self, proposal: Proposal) -> Outcome:
+        moved = self._proposing.applied(proposal)
+        text = f"{moved.id} was applied already, as {moved.operation_id}."
+        return Outcome(status="applied", text=text, operation_id=moved.operation_id, task_id=moved.id)
+
+    def _not_made(self, proposal: Proposal, error: ResourceError) -> Outcome:
+        """Note why what was approved could not be made, unless another process made it meanwhile.
+
+        Raises:
+            ResourceError: the error, with what is next.
+        """
+        if error.code == "busy":
+            again = f"{proposal.id} is approved, and not made yet: approve it again."
+            raise error.altered(hints=(again, *error.hints)) from error.__cause__
+        with self._changing.transactions.held():  # so that no other process makes it now
+            if self._proposing.is_in_effect(proposal):
+                return self._made_before(proposal)
+            if error.code != "proposal_closed":
+                to = State.STALE if error.code == "stale" else State.FAILED
+                enter = self._proposing.entering(to, code=error.code)
+                self._plans.move(proposal.id, to, digest=proposal.digest, note=error.message, enter=enter)
+        then = "shows it as it is now; it is planned anew and needs a new approval."
+        hint = Call("show", task=proposal.id, then=then)
+        raise error.altered(hints=(hint, *error.hints)) from error.__cause__
 
     def _renewed(self, proposal: Proposal, *, refused: tuple[Part, ...] = ()) -> Proposal:
         """Plan and judge a proposal anew, which gives it another digest.
@@ -257,30 +273,39 @@ class Deciding:
             with self._renewing(proposal):
                 self._replayed(proposal, context)
                 found = self._proposing.renewed
+            if found is None:
+                raise Refused("stale", "it has nothing to change any more")
         except ResourceError as error:
             if not refused and State.STALE in MOVES[proposal.state]:
-                self._plans.move(proposal.id, State.STALE, note=error.message)
+                enter = self._proposing.entering(State.STALE, code=error.code)
+                self._plans.move(proposal.id, State.STALE, note=error.message, enter=enter)
             raise Refused(
                 "stale",
                 f"{proposal.id} cannot be made on the files as they are now: {error.clause}; nothing was written.",
                 hints=[f"reject {proposal.id} with a reason, or have it proposed anew.", *error.hints],
             ) from error
-        if found is None:
-            raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
         kept = {name: getattr(proposal, name) for name in ("id", "reason", "goal", "who", "is_named", "at", "notified")}
         note = "" if refused else f"It was planned anew, {past(self._changing.now())}: its files had changed."
         without = f"{proposal.summary} Without {listed([each.symbol for each in refused])}." if refused else ""
         renewed = replace(
             found,
             **kept,
+<<<<<<< HEAD
             planned_at=found.at,
             refused=(*proposal.refused, *refused),
             note=note,
             summary=without or found.summary,
+=======
+            refused=(*proposal.refused, *refused),
+            note=note,
+            summary=without or (proposal.summary if proposal.refused else found.summary),
+>>>>>>> 3afbc1170ec28dcaac044b9a4b793efcaff1ec41
         )
-        self._plans.renewed(renewed, digest=proposal.digest)
-        self._changing.note("code_modification_renewed", facts_of(renewed))
-        return self._plans.get(proposal.id)
+        entering, parts = self._proposing.entering, [each.symbol for each in refused]
+        enter = entering("renewed")
+        if refused:
+            enter = entering("parts_refused", parts=parts, by=refused[0].by, why=refused[0].reason)
+        return self._plans.renewed(renewed, digest=proposal.digest, enter=enter)
 
     @contextmanager
     def _renewing(self, proposal: Proposal) -> Iterator[None]:
@@ -294,30 +319,40 @@ class Deciding:
         """Have the requests of a proposal planned, judged and made as any others, under its proposer's name."""
         context = replace(context, **{k: tuple(v) if k == "verify" else v for k, v in proposal.how.items()})
         asked = _asked(proposal.requests)
-        if isinstance(asked, (Undo, Redo)):
-            from bae_source.engine.travelling import travel  # few proposals go back
+        with called_by(proposal.who):
+            if isinstance(asked, (Undo, Redo)):
+                from bae_source.engine.travelling import travel  # few proposals go back
 
-            return travel(self._changing, asked, context)
-        return self._changing.change(asked, context)
+                return travel(self._changing, asked, context)
+            return self._changing.change(asked, context)
 
-    def _without(self, task: str, person: Person, reason: str, parts: Sequence[str]) -> Outcome:
-        """Take parts out of a proposal."""
+    def _without(
+        self, task: str, person: Person, reason: str, parts: Sequence[str], *, others: bool = False
+    ) -> Outcome:
+        """Take parts out of a proposal, or all but them."""
         proposal = self.looked(task)
         check_move(proposal, State.REJECTED)
         with self._renewing(proposal):
             context = Context(who=proposal.who, propose=proposal.reason or "-", reload="off")
-            self._replayed(replace(proposal, how={}), context)
+            self._replayed(replace(proposal, how={**proposal.how, "verify": (), "reload": "off"}), context)
             plan = self._proposing.planned
         assert plan is not None
-        rest = rest_of(plan, self._changing.workspace(None), parts)
-        taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in parts)
+        changing = self._changing
+        rest = rest_of(
+            plan, changing.workspace(None), parts, lambda path: changing.transactions.bits(path)[0], others=others
+        )
         if not rest:
             return self.reject(task, person, reason)
-        less = replace(proposal, requests=({"do": "patch", "patch": rest},))
+        if others:
+            parts = [each for each in proposal.symbols if not any(covers(part, each) for part in parts)]
+        taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in parts)
+        less = replace(
+            proposal,
+            requests=({"do": "patch", "patch": rest},),
+            how={name: value for name, value in proposal.how.items() if name not in _IN_THE_PATCH},
+        )
         renewed = self._renewed(less, refused=taken)
         names = listed(parts)
-        facts = {**facts_of(renewed), "parts": list(parts), "by": person.name, "why": reason}
-        self._changing.note("code_modification_parts_refused", facts)
         text = f"Took {names} out of {renewed.id}; the rest waits under a new digest: {renewed.digest}"
         return Outcome(status="answer", text=text, diff=renewed.diff, task_id=renewed.id)
 

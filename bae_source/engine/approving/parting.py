@@ -5,31 +5,49 @@
     - LIMIT = 3                    app.client.LIMIT
     + LIMIT = 5                                                     stays
 
-Each run of lines that differ belongs to the symbols around its lines, before and after. Lines that only come or only go
-are told apart one by one; where lines of a refused symbol and of another one are exchanged together, they cannot be.
+Each run of lines that differ is cut into blocks by the symbols around its lines, before and after. Where both sides
+have them in the same order, each symbol has its old lines or its new ones; elsewhere they cannot be told apart.
+
+Invariant: a file of which nothing is taken out is changed exactly as it was planned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import groupby
+
+from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.history.record.diff import unified_diff
-from bae_source.model.changeset import FileChange, between
+from bae_source.model.changeset import ChangeSet, FileChange, between
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.files.unseen import name_at
 from bae_source.project.workspace import Workspace
 from bae_source.verification.choosing import symbol_at
 
+Refuses = Callable[[str], bool]
+_Lines = Sequence[tuple[bytes, str]]
+"""Lines, each with its symbol."""
 
-def rest_of(plan: Plan, before: Workspace, parts: Sequence[str]) -> str:
+
+def rest_of(
+    plan: Plan,
+    before: Workspace,
+    parts: Sequence[str],
+    mode_of: Callable[[str], int | None],
+    *,
+    others: bool = False,
+) -> str:
     """Return a planned change without some symbols, as a patch; "" where nothing is left.
 
     Parameters:
         before: what it was planned on.
         parts: addresses of symbols, modules or files, which stand for all that is in them.
+        mode_of: the permission bits of a file.
+        others: whether all but the parts is taken out.
 
     Raises:
         RequestError: `invalid_arguments` for a part that the change does not touch.
@@ -41,61 +59,129 @@ def rest_of(plan: Plan, before: Workspace, parts: Sequence[str]) -> str:
             "A change of the environment cannot be taken apart; nothing was changed.",
             hints=["Reject it whole, and say which part is wanted."],
         )
+    known: set[str] = set()
+
+    def refuses(symbol: str) -> bool:
+        found = [each for each in parts if covers(each, symbol)]
+        known.update(found)
+        return bool(found) is not others
+
     after = before.after(plan.changes)
-    taken: set[str] = set()
-    left: dict[str, bytes | None] = {}
-    old: dict[str, bytes | None] = {}
-    for file in plan.changes.files:
-        old[file.path] = before.content(file.path)
-        left[file.path] = _rest(file, before, after, parts, taken)
-    if unknown := [each for each in parts if each not in taken]:
+    rest = {file.path: _rest(file, before, after, refuses) for file in plan.changes.files}
+    if unknown := [each for each in parts if each not in known]:
         raise unknown_parts(unknown)
-    changes = between(old, left)
-    contents = {path: content or b"" for path, content in old.items()}
-    return unified_diff(changes, contents) if changes else ""
+    gone = {file.path for file in plan.changes.files if file.after is None}
+    for file in plan.changes.files:
+        if file.origin in gone:
+            _check_moved(file.origin, file.path, rest, before)
+    left = tuple(each for each in rest.values() if each is not None)
+    contents = {path: before.content(path) or b"" for path in rest}
+    return unified_diff(ChangeSet(left), contents, mode_of) if left else ""
 
 
-def _rest(file: FileChange, before: Workspace, after: Workspace, parts: Sequence[str], taken: set[str]) -> bytes | None:
-    """Return what a file holds once the parts are taken out of its change."""
+def _rest(file: FileChange, before: Workspace, after: Workspace, refuses: Refuses) -> FileChange | None:
+    """Return the change of a file without what is refused of it; None where nothing is left."""
     path, old, new = file.path, before.content(file.path), after.content(file.path)
     name = name_at(before.census, path)
-    whole = [each for each in parts if covers(each, name)]
-    taken.update(whole)
-    if whole:
-        return old
+    is_python = path.endswith((".py", ".pyi"))
     lines = (old or b"").splitlines(keepends=True), (new or b"").splitlines(keepends=True)
+
+    def named(workspace: Workspace, side: int, first: int, last: int) -> _Lines:
+        symbols = (symbol_at(workspace, path, number + 1) if is_python else name for number in range(first, last))
+        return _attached(list(zip(lines[side][first:last], symbols, strict=True)))
+
+    refused: list[bool] = []
     kept: list[bytes] = []
     for tag, start, end, first, last in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
         if tag == "equal":
             kept += lines[0][start:end]
-            continue
-        gone = [(line, symbol_at(before, path, number + 1)) for number, line in _numbered(lines[0], start, end)]
-        come = [(line, symbol_at(after, path, number + 1)) for number, line in _numbered(lines[1], first, last)]
-        kept += _chosen(gone, come, parts, taken)
+        else:
+            gone, come = named(before, 0, start, end), named(after, 1, first, last)
+            refused += [refuses(symbol) for _, symbol in (*gone, *come)]
+            kept += _chosen(gone, come, refuses)
+    if not any(refused or [refuses(name)]):
+        return file
+    if all(refused):
+        return None
     content = b"".join(kept)
-    return None if new is None and not content else None if old is None and not content else content
+    after_it = content if content or None not in (old, new) else None
+    found = between({path: old}, {path: after_it}, {} if file.origin is None else {path: file.origin})
+    return replace(found.files[0], executable=file.executable, mode=file.mode) if found.files else None
 
 
-def _numbered(lines: Sequence[bytes], first: int, last: int) -> Iterator[tuple[int, bytes]]:
-    return ((number, lines[number]) for number in range(first, last))
+def _attached(lines: list[tuple[bytes, str]]) -> _Lines:
+    """Return lines with blank ones, and comments directly above a definition, as its own.
+
+    Of a run that ends in blank lines, and does not begin with some, each belongs to what is above it.
+    """
+    below = ""
+    for number in reversed(range(len(lines))):
+        line, symbol = lines[number]
+        is_above = line.lstrip().startswith(b"#") and below.startswith(f"{symbol}.")
+        below = below if is_above else symbol if line.strip() else ""
+        lines[number] = line, below or symbol
+    downwards = bool(lines) and not lines[-1][0].strip() and bool(lines[0][0].strip())
+    around, found = "", list[tuple[bytes, str]]()
+    for line, symbol in lines if downwards else reversed(lines):
+        around = symbol if line.strip() or not around else around
+        found.append((line, around))
+    return found if downwards else found[::-1]
 
 
-def _chosen(
-    gone: Sequence[tuple[bytes, str]], come: Sequence[tuple[bytes, str]], parts: Sequence[str], taken: set[str]
-) -> list[bytes]:
-    """Return the lines that stand in the place of one run of lines that differ."""
-    symbols = {symbol for line, symbol in (*gone, *come) if line.strip()}
-    refused = {symbol for symbol in symbols if any(covers(each, symbol) for each in parts)}
-    taken.update(each for each in parts if any(covers(each, symbol) for symbol in refused))
+def _chosen(gone: _Lines, come: _Lines, refuses: Refuses) -> list[bytes]:
+    """Return the lines that stand in the place of one run of lines that differ.
+
+    gone A A B, come A C B, where A is refused: the old lines of A, those of C, the new ones of B
+    """
+    old, new = _blocks(gone), _blocks(come)
+    refused = {symbol for symbol in (*old, *new) if refuses(symbol)}
     if not refused:
         return [line for line, _ in come]
-    if refused == symbols:
+    if refused >= old.keys() | new.keys():
         return [line for line, _ in gone]
-    if gone and come:
-        raise _together(refused, symbols - refused)
-    return [line for line, symbol in come if symbol not in refused] + [
-        line for line, symbol in gone if symbol in refused
-    ]
+    common = [symbol for symbol in old if symbol in new]
+    is_cut = len(old) < _count(gone) or len(new) < _count(come)
+    if is_cut or common != [symbol for symbol in new if symbol in old]:
+        raise _together(refused, (old.keys() | new.keys()) - refused)
+    kept: list[bytes] = []
+    for symbol in _merged(old, new, common):
+        kept += (old if symbol in refused else new).get(symbol, ())
+    return kept
+
+
+def _blocks(lines: _Lines) -> dict[str, list[bytes]]:
+    found: dict[str, list[bytes]] = {}
+    for line, symbol in lines:
+        found.setdefault(symbol, []).append(line)
+    return found
+
+
+def _count(lines: _Lines) -> int:
+    """Return how many blocks there are, of which two may be of one symbol."""
+    return sum(1 for _ in groupby(lines, key=lambda each: each[1]))
+
+
+def _merged(old: Iterable[str], new: Iterable[str], common: Sequence[str]) -> Iterator[str]:
+    """Yield the symbols of both sides, in the order of each."""
+    left, right = iter(old), iter(new)
+    for symbol in common:
+        yield from iter(left.__next__, symbol)
+        yield from iter(right.__next__, symbol)
+        yield symbol
+    yield from left
+    yield from right
+
+
+def _check_moved(origin: str, path: str, rest: Mapping[str, FileChange | None], before: Workspace) -> None:
+    """See that a file that was moved is so, or is not, at both its places.
+
+    Raises:
+        Refused: `unsafe_change`.
+    """
+    if (rest[path] is None) is not (rest[origin] is None):
+        names = {path: name_at(before.census, path) for path in (path, origin)}
+        taken = {name for path, name in names.items() if rest[path] is None}
+        raise _together(taken, set(names.values()) - taken)
 
 
 def unknown_parts(parts: Sequence[str]) -> RequestError:

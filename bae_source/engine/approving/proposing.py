@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -138,9 +139,8 @@ class Proposing:
         for each in self.plans.listed((State.AWAITING,), who=proposal.who):
             if each.digest == proposal.digest:
                 return _waiting(self.plans.get(each.id), outcome, already=True)
-        self.plans.add(proposal)
+        self.plans.add(proposal, enter=self.entering("scheduled"))
         self.plans.removed(past(now - _REMEMBERED))
-        maker.note("code_modification_scheduled", facts_of(proposal))
         self.notify()
         return _waiting(proposal, outcome)
 
@@ -206,11 +206,16 @@ class Proposing:
         Raises:
             HistoryError: `proposal_closed`.
         """
-        moved = self.plans.move(
-            task, to, decided_by=by, decided_at=self._maker.now().isoformat(timespec="seconds"), decision=reason
-        )
-        self._maker.note(f"code_modification_{to}", {**facts_of(moved), "by": by, "why": reason})
-        return moved
+        enter, at = self.entering(to, by=by, why=reason), past(self._maker.now())
+        return self.plans.move(task, to, enter=enter, decided_by=by, decided_at=at, decision=reason)
+
+    def entering(self, step: str, **facts: Any) -> Callable[[Proposal], None]:
+        """Return what enters a step of a proposal in the ledger, with more facts on it."""
+
+        def enter(proposal: Proposal) -> None:
+            self._maker.note(f"code_modification_{step}", {**facts_of(proposal), **facts})
+
+        return enter
 
     def settled(self, proposal: Proposal) -> Proposal:
         """Return a proposal as it really stands: what was made by a process that died then is applied."""
@@ -227,6 +232,13 @@ class Proposing:
         except HistoryError:
             return False
 
+    def is_in_effect(self, proposal: Proposal) -> bool:
+        """Say whether a proposal is made, and was not undone since, as what does not hold in the project itself."""
+        if not self.is_made(proposal):
+            return False
+        later = takewhile(lambda each: each.id != proposal.operation_id, self._maker.history.walk())
+        return not any(each.kind == "undo" and proposal.operation_id in each.of for each in later)
+
     def check_still_approved(self, proposal: Proposal) -> None:
         """See that an approval was not used or taken back meanwhile.
 
@@ -242,10 +254,15 @@ class Proposing:
             )
 
     def applied(self, proposal: Proposal) -> Proposal:
-        """Note that a proposal was made."""
-        moved = self.plans.move(proposal.id, State.APPLIED)
-        self._maker.note("code_modification_applied", {**facts_of(moved), "operation_id": moved.operation_id})
-        return moved
+        """Note that a proposal was made; another process may have noted it."""
+        enter = self.entering("applied", operation_id=proposal.operation_id)
+        try:
+            return self.plans.move(proposal.id, State.APPLIED, enter=enter)
+        except HistoryError:
+            found = self.plans.get(proposal.id)
+            if found.state is not State.APPLIED:
+                raise
+            return found
 
     def _days(self) -> float:
         found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
@@ -366,16 +383,14 @@ _SAYS = {
 
 def _decided(proposal: Proposal) -> Outcome:
     """Return what became of a proposal, for the caller that waits for it."""
-    status, code = ("pending", WAITS) if proposal.state in _OPEN else ("answer", FOUND)
-    code = 0 if proposal.state is State.APPLIED else code
-    again = (Call("wait", task=proposal.id),) if proposal.state in _OPEN else ()
+    is_open = proposal.state in _OPEN
     return Outcome(
-        status=status,  # type: ignore[arg-type]  # one of two
+        status="pending" if is_open else "answer",
         text=drawn(proposal),
         task_id=proposal.id,
         operation_id=proposal.operation_id or None if proposal.state is State.APPLIED else None,
-        exit_code=code,
-        next_actions=again,
+        exit_code=WAITS if is_open else 0 if proposal.state is State.APPLIED else FOUND,
+        next_actions=(Call("wait", task=proposal.id),) if is_open else (),
     )
 
 

@@ -300,7 +300,7 @@ def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp
                      "    app", "      net", "        wire  <- you are here", "      client", "      other",
                      "    limit", "    read"]  # fmt: skip
     assert tools.startswith("Tools of source: read, outline, where, ")
-    assert tools.splitlines()[-2].endswith(" history, transaction")
+    assert tools.splitlines()[-2].endswith(" history, wait, transaction")
     assert max(map(len, tools.splitlines())) <= 100
     hint = "help(source.tests) shows how each is called; help(NAME) tells all of one."
     assert here.names["source"].tests.nav(1).splitlines()[-1] == hint
