@@ -23,16 +23,11 @@ from msgspec.structs import replace
 
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
-<<<<<<< HEAD
 from bae_source.engine.approving.effects import is_public_at
-from bae_source.engine.approving.parting import covers, rest_of, unknown_parts
-from bae_source.engine.approving.proposing import facts_of, past
-from bae_source.engine.approving.sections import File, files_of
-=======
 from bae_source.engine.approving.parting import covers, rest_of
 from bae_source.engine.approving.proposing import past
+from bae_source.engine.approving.sections import File, files_of
 from bae_source.engine.approving.seeing import called_by
->>>>>>> 3afbc1170ec28dcaac044b9a4b793efcaff1ec41
 from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError
@@ -290,16 +285,10 @@ class Deciding:
         renewed = replace(
             found,
             **kept,
-<<<<<<< HEAD
             planned_at=found.at,
             refused=(*proposal.refused, *refused),
             note=note,
-            summary=without or found.summary,
-=======
-            refused=(*proposal.refused, *refused),
-            note=note,
             summary=without or (proposal.summary if proposal.refused else found.summary),
->>>>>>> 3afbc1170ec28dcaac044b9a4b793efcaff1ec41
         )
         entering, parts = self._proposing.entering, [each.symbol for each in refused]
         enter = entering("renewed")
