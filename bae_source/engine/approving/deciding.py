@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
 from bae_source.engine.approving.parting import covers, rest_of
+from bae_source.engine.approving.paths import folded
 from bae_source.engine.approving.proposing import past
 from bae_source.engine.approving.seeing import called_by
 from bae_source.engine.changing import Changing
@@ -169,7 +170,7 @@ class Deciding:
         Raises:
             Refused: `forbidden` for its proposer.
         """
-        if proposal.is_named and person.name == proposal.who:
+        if proposal.is_named and folded(person.name).strip() == folded(proposal.who).strip():
             raise Refused(
                 "forbidden",
                 f"{person.name} proposed {proposal.id}, and cannot approve it",
