@@ -152,7 +152,8 @@ class Proposing:
             self.plans.note(each, notified=True)
 
     def answer(self, asked: Pending | Show | Wait) -> Outcome:
-        """Answer a request about proposals."""
+        """Answer a request about proposals; what the user could not be told before is told now."""
+        self.notify()
         if isinstance(asked, Pending):
             return self.pending(asked)
         return self.show(asked) if isinstance(asked, Show) else self.wait(asked)
