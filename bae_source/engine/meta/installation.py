@@ -25,7 +25,7 @@ from bae_source.state.binding import UserState, owned
 from bae_source.system.hashing import sha256
 
 NAME = "bae_source"
-_PACKAGES = ("approval", "adapters/deciding", "engine/approving", "engine/meta", "state", "transaction")
+_PACKAGES = ("approval", "adapters/deciding", "adapters/web", "engine/approving", "engine/meta", "state", "transaction")
 _MODULES = ("engine/changing", "engine/making", "engine/travelling")
 PROTECTED = (*(f"{NAME}/{each}/" for each in (*_PACKAGES, *_MODULES)), *(f"{NAME}/{each}.py" for each in _MODULES))
 """Beginnings of paths that no change of the engine reaches.
