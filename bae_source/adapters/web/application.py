@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -46,19 +47,30 @@ _HELD_SECONDS = 25.0
 _LOOK_SECONDS = 0.4
 _MOST = 10_000
 _MOST_LISTED = 100_000
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_WHOLE = re.compile(r"code_mod_[0-9a-f]{8}|op_[0-9a-f]{12}")
+"""Names of proposals and of operations; to decide, a beginning does not do."""
+_HALF = re.compile("[\ud800-\udfff]")
+_Decision = Callable[[str, Json], Json]
 
 
-def application(desk: Desk, secret: Secret, hosts: tuple[str, ...]) -> Application:
+def application(
+    desk: Desk, secret: Secret, hosts: tuple[str, ...], admitted: Callable[[Any], None] = lambda _: None
+) -> Application:
     """Return what answers on one address.
 
     Parameters:
         hosts: the names, with the port, by which the page is called.
+        admitted: called with the state of a connection that has shown the token.
     """
     routes = [Route(f"/{path}", partial(_page, *found)) for path, found in _PAGE.items()]
     api = "/api/v1"
     routes += [
         Route(f"{api}/project", _reading(lambda _: desk.project())),
-        Route(f"{api}/tasks", _reading(lambda given: desk.tasks(given.get("state", "waiting"), _number(given.get("limit", "100000"))))),
+        Route(
+            f"{api}/tasks",
+            _reading(lambda given: desk.tasks(given.get("state", "waiting"), _number(given.get("limit", "100000")))),
+        ),
         Route(f"{api}/tasks/{{task_id}}", _reading(lambda given: desk.task(given["task_id"]))),
         Route(f"{api}/symbols", _reading(lambda given: desk.symbol(given.get("name", "")))),
         Route(f"{api}/history", _reading(lambda given: desk.history(_number(given.get("limit", "100"))))),
@@ -67,17 +79,24 @@ def application(desk: Desk, secret: Secret, hosts: tuple[str, ...]) -> Applicati
         Route(f"{api}/changes", partial(_changes, desk)),
     ]
     tasks = f"{api}/tasks/{{task_id}}"
-    decisions: Mapping[str, Callable[[Mapping[str, str], Json], Json]] = {
-        f"{tasks}/approve": lambda at, given: desk.approve(
-            at["task_id"], _text(given, "digest"), _text(given, "reason", usual="")
+    decisions: Mapping[str, tuple[set[str], _Decision]] = {
+        f"{tasks}/approve": (
+            {"digest", "reason"},
+            lambda task, given: desk.approve(task, _text(given, "digest"), _text(given, "reason", usual="")),
         ),
-        f"{tasks}/reject": lambda at, given: desk.reject(at["task_id"], _text(given, "reason"), _parts(given)),
-        f"{tasks}/expire": lambda at, _: desk.expire(at["task_id"]),
-        f"{tasks}/renew": lambda at, _: desk.renew(at["task_id"]),
-        f"{api}/history/{{operation_id}}/undo": lambda at, _: desk.undo(at["operation_id"]),
+        f"{tasks}/reject": (
+            {"reason", "parts"},
+            lambda task, given: desk.reject(task, _text(given, "reason"), _parts(given)),
+        ),
+        f"{tasks}/expire": (set(), lambda task, _: desk.expire(task)),
+        f"{tasks}/renew": (set(), lambda task, _: desk.renew(task)),
+        f"{api}/history/{{operation_id}}/undo": (set(), lambda operation, _: desk.undo(operation)),
     }
-    routes += [Route(path, _deciding(do), methods=["POST"]) for path, do in decisions.items()]
-    return Guard(Starlette(routes=routes), secret, hosts)
+    turn = asyncio.Lock()
+    routes += [Route(path, _deciding(*each, turn), methods=["POST"]) for path, each in decisions.items()]
+    answering = Starlette(routes=routes)
+    answering.router.redirect_slashes = False
+    return Guard(answering, secret, hosts, admitted)
 
 
 async def _page(name: str, kind: str, _: Request) -> Response:
@@ -93,17 +112,35 @@ def _reading(do: Callable[[Mapping[str, str]], Json]) -> Callable[[Request], Any
     return answer
 
 
-def _deciding(do: Callable[[Mapping[str, str], Json], Json]) -> Callable[[Request], Any]:
+def _deciding(fields: set[str], do: _Decision, turn: asyncio.Lock) -> Callable[[Request], Any]:
+    """Return what carries out decisions.
+
+    Parameters:
+        fields: what a body may have; one that has more means something else than would be done.
+        turn: for one decision at a time; those behind it keep no thread, so that reading goes on.
+    """
+
     async def answer(request: Request) -> Response:
         try:
-            given = json.loads(await request.body() or b"{}")
+            given = json.loads((await request.body()).decode() or "{}", object_pairs_hook=_fields)
         except (ValueError, RecursionError, ClientDisconnect):
-            return _refused("The body is no JSON.")
-        if not isinstance(given, dict):
-            return _refused("The body has to be a JSON object.")
-        return await _answered(lambda: do(request.path_params, given))
+            return _refused("The body is no JSON, or has a field twice.")
+        if not isinstance(given, dict) or given.keys() - fields:
+            return _refused(f"The body has to be a JSON object with no more than: {', '.join(sorted(fields)) or '{}'}.")
+        [name] = request.path_params.values()
+        if not _WHOLE.fullmatch(name):
+            return _refused("A decision is about one thing by its whole name.", 404)
+        async with turn:
+            return await _answered(lambda: do(name, given))
 
     return answer
+
+
+def _fields(pairs: Sequence[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a field stands twice")
+    return found
 
 
 async def _changes(desk: Desk, request: Request) -> Response:
@@ -139,14 +176,16 @@ def _json(found: Any, status: int) -> Response:
     return Response(content, status_code=status, media_type="application/json")
 
 
-def _refused(message: str) -> Response:
-    return _json({"error": {"code": "invalid_arguments", "message": message}}, 400)
+def _refused(message: str, status: int = 400) -> Response:
+    return _json({"error": {"code": "invalid_arguments", "message": message}}, status)
 
 
 def _text(given: Json, name: str, *, usual: str | None = None) -> str:
     value = given.get(name, usual)
     if not isinstance(value, str) or len(value) > _MOST:
         raise _Wrong(f"{name} has to be a text of at most {_MOST:,} characters.")
+    if _HALF.search(value):
+        raise _Wrong(f"{name} has half a character, which no text has.")
     return value
 
 
@@ -158,6 +197,6 @@ def _parts(given: Json) -> tuple[str, ...]:
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= _MOST_LISTED:
+    if not _NUMBER.fullmatch(text) or not 0 < int(text) <= _MOST_LISTED:
         raise _Wrong(f"limit has to be a number from 1 to {_MOST_LISTED:,}.")
     return int(text)

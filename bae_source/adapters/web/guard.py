@@ -9,7 +9,8 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+import re
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from starlette.responses import JSONResponse
@@ -24,10 +25,12 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 API = "/api/"
 LARGEST = 64 * 1024
 """Bytes of a request's body."""
+_LENGTH = re.compile(r"[0-9]{1,9}")
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -46,12 +49,16 @@ class Guard:
         application: what answers.
         secret: the token.
         hosts: the names, with the port, by which the page is called.
+        admitted: called with the state of a connection once a request of it has shown the token.
     """
 
-    def __init__(self, application: Application, secret: Secret, hosts: Collection[str]) -> None:
+    def __init__(
+        self, application: Application, secret: Secret, hosts: Collection[str], admitted: Callable[[Any], None]
+    ) -> None:
         self._application = application
         self._secret = secret
         self._hosts = frozenset(hosts)
+        self._admitted = admitted
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -79,14 +86,17 @@ class Guard:
         own = f"http://{hosts[0].lower()}"
         if any(each.lower() != own for each in origins):
             return 403, "forbidden", "Another page sent this; it is not answered."
-        if headers.get("sec-fetch-site", ["same-origin"])[0] not in ("same-origin", "none"):
+        if not (_is_ours(headers) or _opens_the_page(scope, headers)):
             return 403, "forbidden", "Another page sent this; it is not answered."
+        if not scope["path"].isprintable():
+            return 404, "invalid_arguments", "There is no such address."
         if not scope["path"].startswith(API):
             return None
         given = headers.get("authorization", [])
         scheme, _, token = "".join(given[:1]).partition(" ")
-        if len(given) != 1 or scheme.lower() != "bearer" or not self._secret.is_this(token.strip()):
+        if len(given) != 1 or scheme.lower() != "bearer" or not self._secret.is_this(token.strip(" ")):
             return 401, "forbidden", "The token is missing or another one. Open the address that was printed."
+        self._admitted(scope.get("state"))
         if scope["method"] == "POST":
             return self._refusal_of_body(headers)
         return None
@@ -96,9 +106,23 @@ class Guard:
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
             return 415, "invalid_arguments", "The body has to be JSON, and said to be."
         lengths = headers.get("content-length", [])
-        if len(lengths) != 1 or not lengths[0].isdigit() or int(lengths[0]) > LARGEST:
+        if len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]) or int(lengths[0]) > LARGEST:
             return 413, "budget_exceeded", f"The body's length has to be said, and at most {LARGEST:,} bytes."
         return None
+
+
+def _is_ours(headers: Mapping[str, Sequence[str]]) -> bool:
+    """Say whether a browser, if it is one that says so, sends a request for a page of ours or for a person."""
+    return all(each in ("same-origin", "none") for each in headers.get("sec-fetch-site", ()))
+
+
+def _opens_the_page(scope: Scope, headers: Mapping[str, Sequence[str]]) -> bool:
+    """Say whether a link leads a person to the page itself, as the file does by which a browser is started.
+
+    Nothing of the project is in it, and no page has it in a frame.
+    """
+    goes = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == (["navigate"], ["document"])
+    return goes and scope["method"] == "GET" and scope["path"] == "/"
 
 
 def _with_headers(send: Send) -> Send:

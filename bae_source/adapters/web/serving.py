@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 
-import uvicorn
-
+from bae_source.adapters.mcp.connections import admit, server
 from bae_source.adapters.mcp.secret import Secret
 from bae_source.adapters.web.application import application
 from bae_source.adapters.web.desk import Desk
@@ -18,14 +17,5 @@ def serve(desk: Desk, listening: socket.socket, secret: Secret, hosts: tuple[str
         desk: the engine, and who decides.
         hosts: the names, with the port, by which the page is called.
     """
-    config = uvicorn.Config(
-        application(desk, secret, hosts),
-        log_config=None,
-        log_level="critical",
-        access_log=False,
-        ws="none",
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=2,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    answering = application(desk, secret, hosts, admit)
+    server(answering, date_header=False).run(sockets=[listening])

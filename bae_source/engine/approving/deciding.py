@@ -165,7 +165,7 @@ class Deciding:
             HistoryError: `proposal_closed`.
             Refused: the rest cannot be planned; the proposal is as before then.
         """
-        if not reason.strip():
+        if not any(each.isprintable() and not each.isspace() for each in reason):
             raise RequestError(
                 "invalid_arguments", "A rejection needs a reason.", hints=["The proposer is given it: --reason TEXT."]
             )
@@ -335,7 +335,7 @@ class Deciding:
             return self.reject(task, person, reason)
         if others:
             parts = [each for each in proposal.symbols if not any(covers(part, each) for part in parts)]
-        taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in parts)
+        taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in dict.fromkeys(parts))
         less = replace(
             proposal,
             requests=({"do": "patch", "patch": rest},),
