@@ -108,7 +108,7 @@ export function queueView(main, remembered) {
     row.setAttribute("aria-setsize", rows.length);
     row.setAttribute("aria-posinset", index + 1);
     row.setAttribute("aria-selected", String(index === at));
-    row.style.transform = `translateY(${index * height}px)`;
+    row.style.top = `${index * height}px`;
     row.addEventListener("click", () => {
       select(index);
       view.open();
