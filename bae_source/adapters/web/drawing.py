@@ -180,5 +180,5 @@ def _lines(lexer: Any, text: str) -> list[Pieces]:
 
 
 @cache
-def _name_of(kind: _TokenType) -> str:
+def _name_of(kind: Any) -> str:
     return next((short for wanted, short in _KINDS if kind in wanted), "")
