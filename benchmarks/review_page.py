@@ -18,58 +18,30 @@ Needs chromium, and playwright. Each step prints what it saw; the exit status is
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import pty
 import re
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from bae_source.approval.plans import Plans
-from bae_source.approval.proposals import Risk
+from bae_source.approval.proposals import Proposal
 from bae_source.state.binding import UserState
 from bae_source.state.folders import StateFolders
+from benchmarks.review_browser import CONTRAST, Bench, scrolled
 
 FIRST_PAINT = 1.0
 """Seconds from the address to the first rows of 10,000."""
-SMOOTH = 34.0
-"""Milliseconds that 19 of 20 frames may take while the queue is scrolled: two frames of a screen of 60 Hz."""
 MANY = 10_000
 LONG = 5_000
-_PATIENCE = 60_000.0
-_CORE = '''\
-"""Sending."""
-
-LIMIT = 3
-PAUSE = 1
-
-
-def send(text, to):
-    """Send a text."""
-    for attempt in range(LIMIT):
-        if _post(text, to):
-            return True
-    return False
-
-
-def _post(text, to):
-    return bool(text) and bool(to)
-
-
-def greet(name):
-    """Greet someone."""
-    return send(f"Hello {name}", name)
-'''
 _SEND = '''\
 def send(text, to, limit=LIMIT):
     """Send a text, and try again."""
@@ -85,7 +57,7 @@ def page(name):
     kind = "user\u202e\u2066// admin\u2069\u2066"
     return f"<script>document.title = 'owned'</script><b>{name}</b>{kind}</code></div>"
 '''
-_SLOW = '''\
+_SLOW = """\
 import time
 
 from app.core import greet
@@ -94,159 +66,16 @@ from app.core import greet
 def test_slowly():
     time.sleep(6)
     assert greet("ana")
-'''
-_LEAKS = "document.title.includes('owned') || document.querySelectorAll('#main script, #main img, #main b b').length > 0"
-_FRAMES = """
-async () => {
-  const list = document.getElementById('list');
-  const times = [];
-  let before = performance.now();
-  for (let frame = 0; frame < 240; frame += 1) {
-    list.scrollTop += 700;
-    await new Promise(requestAnimationFrame);
-    const now = performance.now();
-    times.push(now - before);
-    before = now;
-  }
-  const box = list.getBoundingClientRect();
-  const empty = [0.1, 0.5, 0.9].filter((part) =>
-    !document.elementFromPoint(box.x + 300, box.y + box.height * part)?.closest('.option')).length;
-  times.sort((a, b) => a - b);
-  return { median: times[120], late: times[228], worst: times[239], empty, at: list.scrollTop };
-}
 """
-_CONTRAST = """
-() => {
-  const part = (value) => { const c = value / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
-  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  const read = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-  const ground = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = read(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
-    }
-    return [255, 255, 255];
-  };
-  const found = [];
-  for (const element of document.querySelectorAll('body *')) {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!own || !element.checkVisibility({ visibilityProperty: true }) || element.closest('.unseen, .skip, [disabled]')) continue;
-    const [a, b] = [light(read(getComputedStyle(element).color).slice(0, 3)), light(ground(element))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (ratio < 4.5) found.push(`${element.className || element.tagName} ${ratio.toFixed(2)} ${element.textContent.slice(0, 20)}`);
-  }
-  return [...new Set(found)];
-}
+_LEAKS = """
+document.title.includes('owned') || document.querySelectorAll('#main script, #main img, #main b b').length > 0
 """
-
-
-class Bench:
-    """A browser, projects below a folder, and what came out.
-
-    Attributes:
-        differ: how many things are not as they should be.
-    """
-
-    def __init__(self, folder: Path, browser: Browser, pictures: Path | None) -> None:
-        self.differ = 0
-        self.pictures = pictures
-        self._folder = folder
-        self._browser = browser
-        home = folder / "home"
-        home.mkdir()
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("BAE_SOURCE", "XDG_"))}
-        self.environment = {**kept, "HOME": str(home), "NO_COLOR": "1", "BAE_SOURCE_SERVE": "off"}
-
-    def check(self, what: str, found: object, wanted: object = True) -> None:
-        """Print whether something is as it should be."""
-        holds = found == wanted
-        self.differ += not holds
-        print(f"  {'holds' if holds else 'DIFFERS'}  {what}{'' if holds else f': {found!r}, not {wanted!r}'}")
-
-    def project(self, name: str, **files: str) -> Path:
-        """Make a project, in which every change waits."""
-        root = self._folder / name
-        for path, text in {
-            "pyproject.toml": '[project]\nname = "app"\nversion = "1"\n\n[tool.bae-source.policy]\npreset = "review"\n',
-            "src/app/__init__.py": "",
-            "src/app/core.py": _CORE,
-            **files,
-        }.items():
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(text)
-        return root
-
-    def ours(self, root: Path, *words: str, given: str = "", who: str = "bot") -> str:
-        """Run a command of ours, and return what it prints."""
-        line = [sys.executable, "-m", "bae_source", *words]
-        environment = {**self.environment, "BAE_SOURCE_WHO": who}
-        run = subprocess.run(line, cwd=root, env=environment, input=given, capture_output=True, text=True, check=False)
-        return run.stdout + run.stderr
-
-    def proposes(self, root: Path, name: str, source: str, reason: str, *words: str, who: str = "bot") -> str:
-        """Have an agent propose an edit, and return the proposal's name."""
-        said = self.ours(
-            root, "edit", name, "--source", "-", "--propose", reason, "--goal", "T-17", *words, given=source, who=who
-        )
-        found = re.search(r"code_mod_[0-9a-f]{8}", said)
-        if found is None:
-            raise SystemExit(f"nothing was proposed: {said}")
-        return found[0]
-
-    @contextmanager
-    def page(self, root: Path, **options: Any) -> Iterator[tuple[Page, str, BrowserContext]]:
-        """Open the page as a person does: by the address that `review` prints at a terminal."""
-        with _served(root, self.environment) as address:
-            context = self._browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-            context.set_default_timeout(_PATIENCE)
-            yield self.tab(context, address), address, context
-            context.close()
-
-    def tab(self, context: BrowserContext, address: str) -> Page:
-        """Open one more tab; what its console has to say counts as wrong."""
-        page = context.new_page()
-        page.on("console", lambda said: self.check("the console is quiet", f"{said.text} {said.location}", "") if _matters(said) else None)
-        page.on("pageerror", lambda error: self.check("no script fails", str(error), ""))
-        page.goto(address)
-        page.wait_for_selector("h1")
-        return page
-
-    def picture(self, page: Page, name: str) -> None:
-        """Keep a picture of a page, if that was asked for."""
-        if self.pictures is not None:
-            page.screenshot(path=self.pictures / f"{name}.png")
-
-
-def _matters(said: Any) -> bool:
-    """Say whether a message counts: what the server answers with on purpose is logged by the browser as well."""
-    return said.type in ("error", "warning") and "status of 409" not in said.text
-
-
-@contextmanager
-def _served(root: Path, environment: dict[str, str]) -> Iterator[str]:
-    """Run `review` at a terminal, and return the address that it prints."""
-    ours, theirs = pty.openpty()
-    line = [sys.executable, "-m", "bae_source", "review", "--no-browser", "--who", "ana"]
-    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, cwd=root, env=environment) as process:
-        os.close(theirs)
-        shown = ""
-        until = time.monotonic() + 60
-        while (found := re.search(r"http://\S+", shown)) is None or not shown.endswith("\n"):
-            if not select.select([ours], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise SystemExit(f"no address was printed: {shown}")
-            with suppress(OSError):
-                shown += os.read(ours, 65_536).decode()
-        try:
-            yield found[0]
-        finally:
-            process.terminate()
-            os.close(ours)
 
 
 def _open(page: Page, task: str) -> None:
     page.evaluate(f"location.hash = '#/task/{task}'")
     page.wait_for_selector(".change-top h1")
-    page.wait_for_function(f"document.querySelector('.digest') && location.hash.endsWith('{task}')")
+    page.wait_for_function(f"() => document.querySelector('.digest') && location.hash.endsWith('{task}')")
 
 
 def _approve(page: Page) -> None:
@@ -263,13 +92,19 @@ def _notice(page: Page, text: str) -> str:
     return place.locator("p").first.inner_text()
 
 
+def _reviewed(page: Page) -> str:
+    """Return how much of what is shown is marked as reviewed."""
+    return page.locator(".tools [role=status]").inner_text()
+
+
 def keys(bench: Bench) -> None:
     """Approve and undo by the keyboard."""
     root = bench.project("keys")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few.")
     with bench.page(root) as (page, address, _):
         page.wait_for_selector(".option")
-        bench.check("the token leaves the address bar", page.evaluate("location.href"), address.partition("#")[0] + "#/")
+        there = page.evaluate("location.href")
+        bench.check("the token leaves the address bar", there, f"{address.partition('#')[0]}#/")
         page.keyboard.press("?")
         bench.check("the keys are told", page.locator("dialog .keys dt").count() >= 10)
         page.keyboard.press("Escape")
@@ -316,11 +151,8 @@ def without_token(bench: Bench) -> None:
 def parts(bench: Bench) -> None:
     """Refuse one symbol of three."""
     root = bench.project("parts")
-    requests = (
-        '[{"do": "edit", "target": "app.core.LIMIT", "new_source": "LIMIT = 9\\n"},'
-        ' {"do": "edit", "target": "app.core._post", "new_source": "def _post(text, to):\\n    return bool(text and to)\\n"},'
-        ' {"do": "edit", "target": "app.core.greet", "new_source": "def greet(name):\\n    \\"\\"\\"Greet.\\"\\"\\"\\n    return send(f\\"Hi {name}\\", name)\\n"}]'
-    )
+    edits = (("LIMIT", "3", "9"), ("_post", "bool(text) and bool(to)", "bool(text and to)"), ("greet", "Hello", "Hi"))
+    requests = json.dumps([{"do": "edit", "target": f"app.core.{n}", "old": old, "new": new} for n, old, new in edits])
     said = bench.ours(root, "apply", "-", "--propose", "three at once", given=requests)
     task = re.findall(r"code_mod_[0-9a-f]{8}", said)[0]
     with bench.page(root) as (page, _, _):
@@ -337,16 +169,18 @@ def parts(bench: Bench) -> None:
         page.wait_for_selector("dialog textarea")
         bench.check("a reason is needed", page.locator("dialog .rejects").is_disabled())
         page.keyboard.type("It stays at 3.")
+        page.wait_for_selector("dialog .rejects:enabled")
         page.keyboard.press("Control+Enter")
         print("  saw:", _notice(page, "Took app.core.LIMIT out"))
-        page.wait_for_function("document.querySelectorAll('.section').length === 2")
+        page.wait_for_function("() => document.querySelectorAll('.section').length === 2")
         bench.check("the rest has another digest", page.locator(".change-top .digest").inner_text() != before)
-        bench.check("what was reviewed still is", page.locator(".tools [role=status]").inner_text(), "Reviewed 2 of 2 sections")
+        bench.check("what was reviewed still is", _reviewed(page), "Reviewed 2 of 2 sections")
         bench.check("the refusal is shown", "It stays at 3." in page.locator(".taken").inner_text())
         _approve(page)
         _notice(page, "Applied")
         text = (root / "src/app/core.py").read_text()
-        bench.check("two are made, and one is not", ["LIMIT = 3" in text, "text and to" in text, "Hi {name}" in text], [True] * 3)
+        made = [each in text for each in ("LIMIT = 3", "text and to", "Hi {name}")]
+        bench.check("two are made, and one is not", made, [True] * 3)
         bench.check("the proposer is told why", "It stays at 3." in bench.ours(root, "wait", task, "--seconds", "1"))
 
 
@@ -371,14 +205,13 @@ def stale(bench: Bench) -> None:
         bench.check("the receipts are old", page.locator(".receipt.old").count() >= 1)
         page.keyboard.press("p")
         page.wait_for_selector(".actions .approves")
-        bench.check("what did not change is reviewed still", page.locator(".tools [role=status]").inner_text(), "Reviewed 1 of 1 section")
+        bench.check("what did not change is reviewed still", _reviewed(page), "Reviewed 1 of 1 section")
         core.write_text(core.read_text().replace("    return False", "    return None"))
         page.wait_for_selector(".banner.warns")
         page.click(".actions button:has-text('Plan anew')")
         page.wait_for_selector(".actions .approves")
-        print("  saw:", page.locator(".tools [role=status]").inner_text())
         bench.check("what changed since is not", page.locator(".state.stale:has-text('changed since')").count(), 1)
-        bench.check("nor marked", page.locator(".tools [role=status]").inner_text(), "Reviewed 0 of 1 section")
+        bench.check("nor marked", _reviewed(page), "Reviewed 0 of 1 section")
         _approve(page)
         _notice(page, "Applied")
         bench.check("both are in the file", all(each in core.read_text() for each in ("PAUSE = 2", "limit=LIMIT")))
@@ -418,32 +251,34 @@ def tabs(bench: Bench) -> None:
 
 
 def alike(bench: Bench) -> None:
-    """Approve changes of comments by one decision."""
-    root = bench.project("alike")
-    for name, text in (("send", "Send a text to someone."), ("greet", "Greet by name.")):
-        source = re.search(rf"def {name}.*?(?=\n\n\n|\Z)", _CORE, re.S)
-        assert source is not None
-        bench.proposes(root, f"app.core.{name}", re.sub('""".*?"""', f'"""{text}"""', source[0]), "clearer words")
+    """Approve changes of comments by one decision; one of three is of a file that another one changes first."""
+    function = 'def {0}():\n    """{1}"""\n    return 1\n'
+    modules = {name: f'"""A module."""\n\n\n{function.format(name, "Do.")}' for name in ("one", "two")}
+    root = bench.project("alike", **{f"src/app/{name}.py": text for name, text in modules.items()})
+    for module, name in (("one", "one"), ("two", "two")):
+        bench.proposes(root, f"app.{module}.{name}", function.format(name, "Do what is to be done."), "clearer words")
+    bench.proposes(root, "app.one@docstring", '"""One."""\n', "clearer words")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 7\n", "More.")
     with bench.page(root) as (page, _, _):
         page.wait_for_selector(".option.group")
-        bench.check("three are two rows, the riskier first", page.locator(".option .risk").all_inner_texts(), ["medium", "low"])
+        risks = page.locator(".option .risk").evaluate_all("all => all.map((each) => each.lastChild.data)")
+        bench.check("three that are alike are one row, the riskier first", risks, ["medium", "low"])
         print("  saw:", page.locator(".option.group .summary").inner_text())
         page.click(".option.group")
         page.wait_for_selector(".member")
-        bench.check("each is listed", page.locator(".member").count(), 2)
+        bench.check("each is listed", page.locator(".member").count(), 3)
         page.locator(".member button").first.click()
         page.wait_for_selector(".inner .row")
         bench.picture(page, "alike")
         page.keyboard.press("a")
-        print("  saw:", page.locator(".actions .words").first.inner_text() if page.locator(".actions .words").count() else "")
         page.wait_for_selector("dialog .approves:enabled")
+        print("  saw:", page.locator("dialog .words").inner_text())
         page.keyboard.press("Enter")
         print("  saw:", _notice(page, "applied"))
-        text = (root / "src/app/core.py").read_text()
-        made = ["to someone" in text, "by name" in text, "LIMIT = 3" in text]
-        print("  saw:", made)
-        bench.check("the other one waits", page.locator(".option").count() >= 1)
+        texts = [(root / f"src/app/{name}.py").read_text() for name in ("one", "two", "core")]
+        made = ["to be done" in texts[0], "One." in texts[0], "to be done" in texts[1], "LIMIT = 3" in texts[2]]
+        bench.check("two are made; what they made stale is not, nor anything else", made, [True, False, True, True])
+        page.wait_for_function("() => document.querySelectorAll('.option').length === 2")
 
 
 def hostile(bench: Bench) -> None:
@@ -468,7 +303,8 @@ def hostile(bench: Bench) -> None:
 def busy(bench: Bench) -> None:
     """Read on while an approval runs tests."""
     root = bench.project("busy", **{"tests/test_core.py": _SLOW})
-    first = bench.proposes(root, "app.core.greet", 'def greet(name):\n    return send(f"Hi {name}", name)\n', "shorter", "--verify", "tests")
+    greet = 'def greet(name):\n    return send(f"Hi {name}", name)\n'
+    first = bench.proposes(root, "app.core.greet", greet, "shorter", "--verify", "tests")
     second = bench.proposes(root, "app.core.LIMIT", "LIMIT = 8\n", "More.")
     with bench.page(root) as (page, _, _):
         page.wait_for_selector(".option")
@@ -510,10 +346,9 @@ def long(bench: Bench) -> None:
         bench.check(f"it opens at once ({taken:.2f} s)", taken < 1)
         page.keyboard.press("v")
         page.keyboard.press("v")
-        page.wait_for_function(f"document.querySelectorAll('.row.added').length >= {LONG - 3}")
-        bench.check(f"all lines are there ({time.perf_counter() - begun:.1f} s)", page.locator(".row.added").count() >= LONG - 3)
-        frames = page.evaluate(_FRAMES.replace("document.getElementById('list')", "document.documentElement").replace("> 0", ">= 0"))
-        bench.check(f"scrolling is smooth (19 of 20 frames under {frames['late']:.0f} ms)", frames["late"] < 2 * SMOOTH)
+        page.wait_for_function(f"() => document.querySelectorAll('.row.added').length >= {LONG - 3}")
+        print(f"  saw: all lines, after {time.perf_counter() - begun:.1f} s")
+        scrolled(bench, page, "")
         begun = time.perf_counter()
         page.keyboard.press("s")
         page.wait_for_selector(".lines.split .row")
@@ -528,12 +363,13 @@ def many(bench: Bench) -> None:
     plans = Plans(StateFolders(root, UserState(bench.environment)))
     patterns = [plans.get(each.id) for each in plans.listed()]
     begun = time.perf_counter()
-    for number in range(MANY - len(patterns)):
-        pattern = patterns[number % len(patterns)]
-        level = ("low", "medium", "high", "low")[number % 4]
-        risk = Risk(level=level, reasons=pattern.risk.reasons, counts=pattern.risk.counts)
-        who = ("bot", "mender", "translator")[number % 3]
-        plans.add(replace(pattern, id=f"code_mod_{number:08x}", who=who, risk=risk, digest=f"{number:064x}"))
+    made = [_alike(patterns[number % len(patterns)], number) for number in range(MANY - len(patterns))]
+
+    def adding(connection: Any) -> None:
+        for each in made:
+            plans._insert(connection, each)  # noqa: SLF001 - one by one, each on the disk, takes minutes
+
+    plans._file.write(adding)  # noqa: SLF001
     print(f"  {MANY:,} proposals are there after {time.perf_counter() - begun:.0f} s")
     with bench.page(root) as (page, address, context):
         page.wait_for_selector(".option")
@@ -546,25 +382,30 @@ def many(bench: Bench) -> None:
             taken.append(time.perf_counter() - begun)
             other.close()
         bench.check(f"first paint: {min(taken):.2f} s (best of 3: {taken})", min(taken) < FIRST_PAINT)
-        page.wait_for_function(f"document.querySelector('.total').textContent.includes('{MANY:,}')")
-        frames = page.evaluate(_FRAMES)
-        text = f"median {frames['median']:.1f} ms, 19 of 20 under {frames['late']:.1f} ms, worst {frames['worst']:.1f} ms"
-        bench.check(f"scrolling is smooth: {text}", frames["late"] < SMOOTH)
-        bench.check("no row is missing on the way", frames["empty"], 0)
+        page.wait_for_function(f"() => document.querySelector('.total').textContent.includes('{MANY:,}')")
+        bench.check("no row is missing on the way", scrolled(bench, page, "list")["empty"], 0)
         bench.check("few rows are in the document", page.locator(".option").count() < 80)
         page.keyboard.press("/")
         begun = time.perf_counter()
         page.keyboard.type("translator")
-        page.wait_for_function("document.querySelector('.total').textContent.includes(' of ')")
+        page.wait_for_function("() => document.querySelector('.total').textContent.includes(' of ')")
         print(f"  saw: {page.locator('.total').inner_text()} after {time.perf_counter() - begun:.2f} s")
         bench.picture(page, "many")
+
+
+def _alike(pattern: Proposal, number: int) -> Proposal:
+    """Return a proposal like another one, by one of three, of one of three levels."""
+    risk = replace(pattern.risk, level=("low", "medium", "high", "low")[number % 4])
+    who = ("bot", "mender", "translator")[number % 3]
+    return replace(pattern, id=f"code_mod_{number:08x}", who=who, risk=risk, digest=f"{number:064x}")
 
 
 def looks(bench: Bench) -> None:
     """Look at widths, colours and contrast."""
     root = bench.project("looks")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few when the mail server restarts.")
-    task = bench.proposes(root, "app.core.send", _SEND, "Retry as often as the caller wants; the mail team asked for it.")
+    reason = "Retry as often as the caller wants; the mail team asked for it."
+    task = bench.proposes(root, "app.core.send", _SEND, reason)
     for scheme in ("light", "dark"):
         for width, height in ((1280, 800), (390, 844)):
             name = f"{scheme} {width}"
@@ -584,7 +425,7 @@ def looks(bench: Bench) -> None:
                     bench.picture(page, f"{view}-{width}-{scheme}")
                     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                     bench.check(f"{name}, {view}: nothing is wider than the screen", wide <= 0)
-                    bench.check(f"{name}, {view}: contrast", page.evaluate(_CONTRAST), [])
+                    bench.check(f"{name}, {view}: contrast", page.evaluate(CONTRAST), [])
 
 
 STEPS: dict[str, Callable[[Bench], None]] = {

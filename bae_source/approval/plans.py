@@ -72,7 +72,7 @@ def _nowhere(proposal: Proposal) -> None:
     """Enter a step in no ledger."""
 
 
-class Summary(Struct, frozen=True, kw_only=True):
+class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A proposal without what is long: each field as `Proposal` has it.
 
     Parameters:

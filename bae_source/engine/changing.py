@@ -104,7 +104,7 @@ class Changing:
         self._undo = undo
         self._progress = progress
         self._installs = False
-        self.gate = Gate(root, policies)
+        self.gate = Gate(root, policies, environment)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -295,7 +295,7 @@ class Changing:
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied", quiet=context.quiet)
         passing = self.gate.judge(plan, workspace, self.who(context), is_proposed=context.propose is not None)
-        self.gate.check_approved(requests, plan)
+        self.gate.check_approved(requests, plan, outcome.diff)
         if self.gate.approved is None and (passing.waits_for or context.propose is not None):
             return self._proposed(plan, workspace, context, requests, passing, outcome, checks)
         operated = Operated(
@@ -501,7 +501,7 @@ class Changing:
         return self.transactions.bits(path)[0]
 
     def who(self, context: Context) -> str:
-        """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
+        """Return the caller's name; what the environment has is cut, with escapes for what is not seen."""
         return caller(context.who, self.environment)
 
     @cached_property

@@ -18,6 +18,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.looking import NAME as SETTINGS
 from bae_source.engine.approving.recording import Recording
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
@@ -52,6 +53,7 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan, Requirements, in_words, releases_in
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
+from bae_source.project.files.data_listing import data_names
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
@@ -131,6 +133,7 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
     Raises:
         RequestError: `invalid_arguments`.
         HistoryError: `nothing_to_undo`, if the history cannot be read or written.
+        Refused: `forbidden` where a policy is in force.
     """
     if asked.keep is None and asked.older_than is None:
         raise RequestError(
@@ -138,6 +141,7 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
             "prune needs to know what to keep.",
             hints=["prune(keep=1000), or prune(older_than='30d')."],
         )
+    _check_records(changing)
     limit = None if asked.older_than is None else moment(asked.older_than, changing.now(), parameter="older_than")
     oldest = None if limit is None else limit.isoformat(timespec="seconds")
     newest = [entry.id for entry in changing.history.entries(asked.keep or 0)]
@@ -163,10 +167,11 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
 
     Raises:
         Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
-            it, `forbidden` if it cannot be removed.
+            it, `forbidden` if it cannot be removed, or where a policy is in force.
     """
     from bae_source.approval.plan_file import PlanFile  # for this alone
 
+    _check_records(changing)
     folders = changing.folders()
     try:
         if asked.foreign:
@@ -188,6 +193,12 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
     )
     text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
     return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
+
+
+def _check_records(changing: Changing) -> None:
+    """See that no policy, of the project or of a folder in it, keeps its records."""
+    paths = data_names(changing.workspace(None)).paths
+    changing.gate.check_records([path for path in paths if path.endswith(f"/{SETTINGS}")])
 
 
 def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:

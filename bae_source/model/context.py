@@ -19,6 +19,8 @@ from bae_source.model.request import SMALLEST_BUDGET, Effect, Parameter, Request
 VERIFY = ("import", "cycles", "tests", "types")
 """The checks that a change can be verified by, by name; `command …` stands for one of the caller's."""
 COMMAND = "command "
+LONGEST_NAME = 200
+"""Characters of a caller's name."""
 
 _CONTEXT = (
     "dry_run, tidy, format, cascade and quiet are bools; verify is a list of names; "
@@ -193,8 +195,30 @@ def checked(context: Context) -> Context:
         raise RequestError(
             "invalid_arguments", "who, why, propose or goal cannot be encoded.", hints=["Give UTF-8 text."]
         ) from None
+    if found.who:
+        check_name(found.who)
     _check_verify(found)
     return found
+
+
+def check_name(who: str) -> None:
+    """See that a name is one that a person can read in a line of a list.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    if not who.strip() or not who.isprintable() or len(who) > LONGEST_NAME:
+        raise RequestError(
+            "invalid_arguments",
+            "who is no name.",
+            hints=[f"Give at most {LONGEST_NAME} characters in one line, all of which can be seen."],
+        )
+
+
+def as_name(text: str) -> str:
+    """Return a text that the caller did not give as a name, as one: cut, and with escapes for what is not seen."""
+    seen = (each if each.isprintable() else ascii(each)[1:-1] for each in text[:LONGEST_NAME])
+    return "".join(seen)[:LONGEST_NAME]
 
 
 def _check_verify(context: Context) -> None:

@@ -9,7 +9,7 @@ paths and names only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -228,20 +228,29 @@ class _Places:
 
 def symbol_at(workspace: Workspace, path: str, line: int) -> str:
     """Return the address of the innermost definition around a line; of the module where none is."""
+    return symbols_in(workspace, path)(line)
+
+
+def symbols_in(workspace: Workspace, path: str) -> Callable[[int], str]:
+    """Return what tells the symbol at each line of a file, as `symbol_at` does, reading the file once."""
     module = workspace.census.module(path)
     name = module.name if module else path.rpartition(".")[0].replace("/", ".")
     try:
         entries = workspace.index.summary(path).entries
     except ResourceError:
-        return name
-    names: list[str] = []
-    inside: dict[int, int] = {}
-    for number, entry in enumerate(entries):
-        around = entry.parent in inside or entry.parent < 0
-        if around and entry.first <= line <= entry.last:
-            inside = {number: entry.parent}
-            names = [*(names if entry.parent >= 0 else ()), entry.component or entry.names[0]]
-    return ".".join((name, *names))
+        return lambda _: name
+
+    def at(line: int) -> str:
+        names: list[str] = []
+        inside: dict[int, int] = {}
+        for number, entry in enumerate(entries):
+            around = entry.parent in inside or entry.parent < 0
+            if around and entry.first <= line <= entry.last:
+                inside = {number: entry.parent}
+                names = [*(names if entry.parent >= 0 else ()), entry.component or entry.names[0]]
+        return ".".join((name, *names))
+
+    return at
 
 
 def _is_there(workspace: Workspace, address: str) -> bool:

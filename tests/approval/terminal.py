@@ -18,7 +18,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 _SECONDS = 60.0
@@ -86,28 +86,43 @@ class Person:
 
 
 @contextmanager
-def at_terminal(words: Sequence[str], root: Path, environment: Mapping[str, str] | None = None) -> Iterator[Person]:
+def at_terminal(
+    words: Sequence[str],
+    root: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    given: bytes | None = None,
+    out: Path | None = None,
+) -> Iterator[Person]:
     """Run a command of ours at a terminal of its own.
 
     Parameters:
         words: the command, without the program.
         root: the project, in which it is typed.
         environment: variables beside those of this process.
+        given: what a pipe gives instead of the terminal.
+        out: the file that gets standard output instead.
     """
     ours, theirs = pty.openpty()
     line = [sys.executable, "-m", "bae_source", *words]
     own = {**os.environ, "NO_COLOR": "1", "BAE_SOURCE_SERVE": "off", **(environment or {})}
-    with subprocess.Popen(
-        line,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=root,
-        env=own,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
-    ) as process:
+    with ExitStack() as files:
+        stdout = theirs if out is None else files.enter_context(out.open("wb"))
+        started = subprocess.Popen(
+            line,
+            stdin=theirs if given is None else subprocess.PIPE,
+            stdout=stdout,
+            stderr=theirs,
+            cwd=root,
+            env=own,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0),  # so that Ctrl-C reaches it
+        )
+        process = files.enter_context(started)
         os.close(theirs)
+        if process.stdin is not None:
+            process.stdin.write(given or b"")
+            process.stdin.close()
         person = Person(ours, process)
         try:
             yield person

@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,8 +16,9 @@ import pytest
 import bae_source
 from bae_source import Source
 from bae_source.approval.proposals import State
-from bae_source.engine.service import Service
+from tests.adapters.mcp.support import is_running, until
 from tests.approval.project import ANA, built, deciding, entries, files, line, plans, proposed
+from tests.approval.terminal import at_terminal
 
 SEED = 20261129
 CHANGE = (
@@ -37,12 +38,14 @@ class Points:
 
     Parameters:
         at: the number of that call, from 1; 0 for none.
+        only: the calls that count; all where none is given.
     """
 
-    def __init__(self, at: int = 0, do: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, at: int = 0, do: Callable[[], None] = lambda: None, only: Collection[str] = ()) -> None:
         self.calls: list[str] = []
         self._at = at
         self._do = do
+        self._only = only
 
     def __enter__(self) -> Points:
         sys.setprofile(self._called)
@@ -53,7 +56,10 @@ class Points:
 
     def _called(self, frame: FrameType, event: str, _: object) -> None:
         if event in ("call", "return") and frame.f_code.co_filename.startswith(_ROOMS):
-            self.calls.append(f"{event} {frame.f_code.co_qualname}")
+            call = f"{event} {frame.f_code.co_qualname}"
+            if self._only and call not in self._only:
+                return
+            self.calls.append(call)
             if len(self.calls) == self._at:
                 sys.setprofile(None)
                 self._do()
@@ -108,20 +114,20 @@ class Trial:
         decisions = deciding(self.root)
         return decisions.approve(self.task, decisions.looked(self.task).digest, ANA).text
 
-    def dies(self, at: int, how: Callable[[], None]) -> tuple[int, str]:
-        """Have an approver end before a call."""
+    def dies(self, at: int, how: Callable[[], None], only: Collection[str] = ()) -> tuple[int, str]:
+        """Have an approver end before a call, and return the signal, and how it ended otherwise."""
 
         def approve() -> str:
-            with Points(at, how):
+            with Points(at, how, only):
                 return self.approve()
 
         return in_child(approve)
 
-    def calls(self) -> list[str]:
+    def calls(self, only: Collection[str] = ()) -> list[str]:
         """Return the calls of an approval, which is made."""
 
         def counted() -> str:
-            with Points() as points:
+            with Points(only=only) as points:
                 self.approve()
             return "\n".join(points.calls)
 
@@ -145,7 +151,8 @@ class Trial:
         assert (last.state, files(self.root)) == (State.APPLIED, self.after)
         assert found.state is State.AWAITING or last.operation_id == found.operation_id
         assert [entry.id for entry in self.history()] == [last.operation_id]
-        assert [each["task_id"] for each in entries(self.root, "code_modification_applied")] == [self.task]
+        for event in ("code_modification_approved", "code_modification_applied"):
+            assert {each["task_id"] for each in entries(self.root, event)} == {self.task}, "no step is left out"
         assert line(self.root, "ledger", "verify").status == 0
         Source(self.root).undo(last.operation_id, reload="off")
         assert files(self.root) == self.before
@@ -156,9 +163,9 @@ class Trial:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Callable[[], Path]]:
+def place(tmp_path: Path) -> Callable[[], Path]:
     """Folders for projects, one after the other."""
-    yield lambda: tmp_path / f"p{len(list(tmp_path.iterdir()))}"
+    return lambda: tmp_path / f"p{len(list(tmp_path.iterdir()))}"
 
 
 BETWEEN = (
@@ -184,27 +191,53 @@ BETWEEN = (
 def test_an_approval_that_ends_anywhere_is_made_once_or_is_still_there(
     place: Callable[[], Path], end: Callable[[], None]
 ) -> None:
-    calls = Trial(place(), "--reload", "off").calls()
-    named = [number for number, call in enumerate(calls, 1) if call in BETWEEN]
-    assert {calls[number - 1] for number in named} >= set(BETWEEN) - {"call Making.make"}, sorted(set(calls))
-    first = next(number for number, call in enumerate(calls, 1) if call == "call Plans.move")
-    chance = random.Random(SEED)
-    others = chance.sample(range(first, len(calls) + 1), 30)
-    came = set()
-    for at in (*named, *others):
+    steps = Trial(place(), "--reload", "off").calls(BETWEEN)
+    assert set(steps) == set(BETWEEN)
+    count = len(Trial(place(), "--reload", "off").calls())
+    points = [(at, BETWEEN) for at in range(1, len(steps) + 1)]
+    points += [(at, ()) for at in random.Random(SEED).sample(range(count // 3, count), 16)]
+    came, ended = set(), 0
+    for at, only in points:
         trial = Trial(place(), "--reload", "off")
-        status, said = trial.dies(at, end)
-        assert status == (signal.SIGKILL if end is killed else 0), (calls[at - 1], said)
+        status, said = trial.dies(at, end, only)
+        ended += status == signal.SIGKILL if end is killed else said == "KeyboardInterrupt()"
         came.add(trial.check())
     assert came == {State.AWAITING, State.APPROVED, State.APPLIED}
+    assert ended > len(points) * 0.8, "how many calls there are differs a little"
 
 
 @pytest.mark.parametrize("end", [killed, interrupted])
+@pytest.mark.parametrize("call", ["call Making.make", "call Making._judging", "return Making._judging"])
 def test_an_approval_that_ends_while_it_is_judged_is_still_there(
-    place: Callable[[], Path], end: Callable[[], None]
+    place: Callable[[], Path], end: Callable[[], None], call: str
 ) -> None:
-    for call in ("call Making._judging", "call Making.make", "return Making._reload"):
-        trial = Trial(place())
-        status, _ = trial.dies(1 + Trial(place()).calls().index(call), end)
-        assert status == (signal.SIGKILL if end is killed else 0)
-        assert trial.check() is State.APPROVED
+    trial = Trial(place())
+    status, said = trial.dies(1, end, (call,))
+    assert (status == signal.SIGKILL) if end is killed else (said == "KeyboardInterrupt()")
+    assert trial.check() is State.APPROVED
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_an_approver_at_a_terminal_that_ends_while_tests_run_leaves_none_of_them(
+    tmp_path: Path, end: signal.Signals
+) -> None:
+    slow, begun = tmp_path / "slow", tmp_path / "begun"
+    program = tmp_path / "check"
+    program.write_text(
+        f"#!/bin/sh\ntest -e {slow} || exit 0\necho $$ > {begun}.new; mv {begun}.new {begun}; exec sleep 60\n"
+    )
+    program.chmod(0o755)
+    trial = Trial(tmp_path / "project", "--verify", f"command {program}")
+    slow.touch()
+    with at_terminal(("approve", trial.task, "--who", "ana"), trial.root) as person:
+        person.approves()
+        until(begun.exists, "the check does not begin")
+        if end is signal.SIGKILL:
+            os.kill(person.process.pid, end)
+        else:
+            person.presses("\x03")
+        assert person.ends() == (-9 if end is signal.SIGKILL else 130)
+        assert end is signal.SIGKILL or "interrupted" in person.shown
+    until(lambda: not is_running(int(begun.read_text())), "the check goes on")
+    slow.unlink()
+    assert trial.check() is State.APPROVED

@@ -326,7 +326,8 @@ COMMANDS: Mapping[str, Command] = {
             Names begin with bae_source. What is planned is imported, and then has to do its main work in a child (the
             smoke check), before anything is written; history, drafts and the lock lie in your own state folder. `meta
             undo` takes a change back, from a fresh process too; where the engine does not start any more, the command
-            does that the outcome of the change names. approval, engine.meta, state and transaction stay as they are.
+            does that the outcome of the change names. What judges and writes changes, whom it asks, and whose state is
+            believed, stays as it is.
             It goes without --root.""",
             arguments=(
                 Argument(parameter="verb", metavar="VERB", required=True, help="A request, with what it takes."),

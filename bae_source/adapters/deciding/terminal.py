@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from bae_source.adapters.cli.render import render_lines, render_text
 from bae_source.adapters.cli.streams import Streams
 from bae_source.engine.approving.deciding import Deciding, Person, Proposal
@@ -23,9 +25,12 @@ from bae_source.engine.approving.proposing import drawn
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.context import check_name
 from bae_source.model.outcome import Outcome
 
 _WHO = "BAE_SOURCE_WHO"
+_SHORTEST = 8
+"""Characters that name a digest."""
 
 
 def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
@@ -44,7 +49,11 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     if only := given.get("only"):
         deciding.keep_only(proposal.id, person, given.get("reason", "") or "not wanted now", only)
         proposal = deciding.looked(proposal.id)
-    if not proposal.digest.startswith(given.get("digest", "")):
+    digest = given.get("digest")
+    if digest is not None and len(digest) < _SHORTEST:
+        hint = f"Give its first {_SHORTEST} characters at least, as show has them."
+        raise RequestError("invalid_arguments", "That is too short for a digest; nothing was approved.", hints=[hint])
+    if digest is not None and not proposal.digest.startswith(digest):
         raise Refused(
             "stale",
             f"{proposal.id} has another digest: {proposal.digest}; nothing was approved.",
@@ -118,13 +127,14 @@ def person_of(given: Mapping[str, Any], streams: Streams) -> Person:
     environment = streams.environment
     named = given.get("who") or environment.get(_WHO)
     account = next(filter(None, map(environment.get, ("USER", "LOGNAME", "USERNAME"))), "anonymous")
-    if named is not None and not named.strip():
-        raise RequestError("invalid_arguments", "--who is empty.", hints=["Give a name, or leave it out."])
+    if named is not None:
+        check_name(named)
     return Person(name=named or account, is_named=bool(named))
 
 
 def show(proposal: Proposal, streams: Streams) -> None:
-    """Write a proposal whole, the risk first and the diff last."""
+    """Write a proposal whole at the terminal, the risk first and the diff last, wherever the outcome goes."""
+    streams = streams if streams.stdout.terminal else replace(streams, stdout=streams.stderr)
     render_lines(drawn(proposal), streams)
     render_text(proposal.diff, streams, style="diff")
 

@@ -41,8 +41,15 @@ _PAGE = {
     "icon.svg": ("icon.svg", "image/svg+xml"),
     **{f"{name}.js": (f"{name}.js", "text/javascript") for name in _MODULES},
 }
-_STATUS = {2: 400, 3: 404, 4: 409, 5: 409, 6: 409, 7: 409, 70: 500}
-_CODES = {"stale": 409, "forbidden": 403, "proposal_closed": 409, "busy": 503}
+_STATUS = {
+    "stale": 409,
+    "forbidden": 403,
+    "proposal_closed": 409,
+    "busy": 503,
+    "symbol_not_found": 404,
+    "nothing_to_undo": 404,
+    "internal_error": 500,
+}
 _HELD_SECONDS = 25.0
 _LOOK_SECONDS = 0.4
 _MOST = 10_000
@@ -167,8 +174,7 @@ async def _answered(do: Callable[[], Json]) -> Response:
     errors = found.get("errors") or []
     if not errors:
         return _json(found, 200)
-    code = errors[0]["code"]
-    return _json({**found, "error": errors[0]}, _CODES.get(code, 404 if code == "symbol_not_found" else 400))
+    return _json({**found, "error": errors[0]}, _STATUS.get(errors[0]["code"], 400))
 
 
 def _json(found: Any, status: int) -> Response:

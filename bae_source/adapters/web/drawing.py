@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from pygments.lexers import get_lexer_for_filename
@@ -16,8 +17,11 @@ from bae_source.engine.approving.sections import File, Row, Section
 from bae_source.history.travel.listing import Told
 
 Json = dict[str, Any]
-_MOST_COLOURED = 20_000
-"""Lines of a diff that are coloured; of a longer one none is."""
+Pieces = list[list[str]]
+_MOST_COLOURED = 3_000
+"""Lines of a diff that are coloured, in whole sections; a longer one takes too long to wait for."""
+_LONGEST = 2_000
+"""Characters of a line in a section that is coloured."""
 _KINDS: tuple[tuple[_TokenType, str], ...] = (
     (Comment, "c"),
     (String, "s"),
@@ -54,8 +58,6 @@ def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: dat
     Parameters:
         is_stale: whether what it was planned on has changed.
     """
-    lines = sum(len(section.rows) for file in files for section in file.sections)
-    coloured = lines <= _MOST_COLOURED
     return {
         "task_id": proposal.id,
         "state": str(proposal.state),
@@ -95,7 +97,7 @@ def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: dat
         "operation_id": proposal.operation_id if proposal.state == "applied" else "",
         "note": proposal.note,
         "expires": proposal.expires,
-        "files": [_file(each, coloured=coloured) for each in files],
+        "files": _files(files),
     }
 
 
@@ -104,30 +106,53 @@ def _age(at: str, now: datetime) -> float:
     return max(0.0, (now - datetime.fromisoformat(at)).total_seconds())
 
 
-def _file(file: File, *, coloured: bool) -> Json:
-    return {
-        "name": file.name,
-        "path": file.path,
-        "origin": file.origin,
-        "what": file.what,
-        "note": file.note,
-        "sections": [_section(each, file.path, coloured=coloured) for each in file.sections],
-    }
+def _files(files: Sequence[File]) -> list[Json]:
+    left = _MOST_COLOURED
+    found = []
+    for file in files:
+        sections = []
+        for section in file.sections:
+            sections.append(_section(section, file.path if len(section.rows) <= left else ""))
+            left -= len(section.rows) if len(section.rows) <= left else 0
+        names = ("name", "path", "origin", "what", "note")
+        found.append({**{name: getattr(file, name) for name in names}, "sections": sections})
+    return found
 
 
-def _section(section: Section, path: str, *, coloured: bool) -> Json:
-    colour = _colouring(path) if coloured else None
+def _section(section: Section, path: str) -> Json:
     return {
         "symbol": section.symbol,
         "digest": section.digest,
         "added": section.added,
         "removed": section.removed,
-        "rows": [[row.mark, row.old, row.new, _pieces(row, colour)] for row in section.rows],
+        "rows": [
+            [row.mark, row.old, row.new, pieces]
+            for row, pieces in zip(section.rows, _coloured(section.rows, path), strict=True)
+        ],
     }
 
 
-def _colouring(path: str) -> Any:
-    """Return what tells the kinds of pieces in a file's lines; None for what has none."""
+def _coloured(rows: Sequence[Row], path: str) -> Iterator[Pieces]:
+    """Yield each line in pieces: the kind, or "" for none, and the text.
+
+    Lines are coloured as the file has them before and after, so that what is in a docstring is known to be.
+    """
+    texts = [row.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for row in rows]
+    lexer = _lexer(path) if all(len(text) <= _LONGEST for text in texts) else None
+    if lexer is None:
+        yield from ([["", text]] for text in texts)
+        return
+    sides = {
+        side: iter(_lines(lexer, "\n".join(text for row, text in zip(rows, texts, strict=True) if row.mark in side)))
+        for side in (" -", " +")
+    }
+    for row in rows:
+        old, new = (next(sides[side]) if row.mark in side else [] for side in (" -", " +"))
+        yield old if row.mark == "-" else new
+
+
+def _lexer(path: str) -> Any:
+    """Return what tells the kinds of pieces in a file; None for what has none."""
     if path.endswith((".py", ".pyi")):
         return PythonLexer(stripnl=False, ensurenl=False)
     try:
@@ -136,16 +161,24 @@ def _colouring(path: str) -> Any:
         return None
 
 
-def _pieces(row: Row, lexer: Any) -> list[list[str]]:
-    """Return a line in pieces: the kind, or "" for none, and the text."""
-    text = row.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    if lexer is None or not text.strip() or len(text) > 2_000:
-        return [["", text]]
-    found: list[list[str]] = []
-    for kind, piece in lexer.get_tokens(text):
-        name = next((short for wanted, short in _KINDS if kind in wanted), "")
-        if found and found[-1][0] == name:
-            found[-1][1] += piece
-        else:
-            found.append([name, piece])
-    return found
+def _lines(lexer: Any, text: str) -> list[Pieces]:
+    """Return the lines of a text, each in pieces."""
+    found: list[Pieces] = [[]]
+    for _, kind, piece in lexer.get_tokens_unprocessed(text):
+        name = _name_of(kind)
+        for number, part in enumerate(piece.split("\n")):
+            if number:
+                found.append([])
+            if not part:
+                continue
+            if found[-1] and found[-1][-1][0] == name:
+                found[-1][-1][1] += part
+            else:
+                found[-1].append([name, part])
+    whole = "\n".join("".join(part for _, part in line) for line in found)
+    return found if whole == text else [[["", line]] for line in text.split("\n")]
+
+
+@cache
+def _name_of(kind: Any) -> str:
+    return next((short for wanted, short in _KINDS if kind in wanted), "")

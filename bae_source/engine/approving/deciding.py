@@ -25,6 +25,7 @@ from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_mo
 from bae_source.engine.applying import Apply, operation
 from bae_source.engine.approving.effects import is_public_at
 from bae_source.engine.approving.parting import covers, rest_of
+from bae_source.engine.approving.paths import folded
 from bae_source.engine.approving.proposing import past
 from bae_source.engine.approving.sections import File, files_of
 from bae_source.engine.approving.seeing import called_by
@@ -204,7 +205,7 @@ class Deciding:
         Raises:
             Refused: `forbidden` for its proposer.
         """
-        if proposal.is_named and person.name == proposal.who:
+        if proposal.is_named and folded(person.name).strip() == folded(proposal.who).strip():
             raise Refused(
                 "forbidden",
                 f"{person.name} proposed {proposal.id}, and cannot approve it",

@@ -11,7 +11,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
 from bae_source.engine.approving.names import Names
+from bae_source.engine.approving.paths import out_of_reach
 from bae_source.engine.approving.recording import POLICY
 from bae_source.engine.approving.risk import risk_of
 from bae_source.engine.approving.subjects import forbidden_in, subjects_of
@@ -58,14 +59,21 @@ class Gate:
     Parameters:
         root: the project's folder.
         policies: returns what governs some files, by their paths from the root.
+        environment: the caller's environment variables, which say where the user's own settings and state are.
 
     Attributes:
         approved: what a person approved, while that is being made.
         is_in_force: whether a policy forbids or asks for anything where the last change was judged.
     """
 
-    def __init__(self, root: Path, policies: Callable[[Iterable[str]], Sequence[Governed]]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        policies: Callable[[Iterable[str]], Sequence[Governed]],
+        environment: Mapping[str, str],
+    ) -> None:
         self._root = root
+        self._environment = environment
         self._policies = policies
         self.approved: Proposal | None = None
         self.is_in_force = False
@@ -125,9 +133,11 @@ class Gate:
         """
         if self._goes_back:
             return Verdict()
-        governed = self._policies([file.path for file in plan.changes.files])
+        paths = [file.path for file in plan.changes.files]
+        governed = self._policies(paths)
         after = workspace.after(plan.changes)
-        for touched in forbidden_in(plan, workspace, after):
+        never = out_of_reach(self._root, self._environment, paths)
+        for touched in (*never, *forbidden_in(plan, workspace, after)):
             raise _forbidden(Ruling(answer=Answer.DENY, rule=touched.never, subject=touched.name))
         self.is_in_force = not all(each.policy.is_open for each in governed)
         if not (is_proposed or self.is_in_force):
@@ -144,16 +154,40 @@ class Gate:
         waits_for = tuple(each for each in rulings if each.answer is Answer.APPROVE and not self._is_person)
         return Verdict(waits_for=waits_for, subjects=subjects, risk=risk)
 
-    def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan) -> None:
+    def check_records(self, paths: Sequence[str]) -> None:
+        """See that what was recorded may go: where a policy is in force, only by a person's own hand.
+
+        Parameters:
+            paths: files of the project whose folders may have a policy.
+
+        Raises:
+            Refused: `forbidden`.
+        """
+        governed = self._policies(paths)
+        if all(each.policy.is_open for each in governed):
+            return
+        raise Refused(
+            "forbidden",
+            "A policy is in force here, so what was done, and what waits for a person, stays on record",
+            unchanged=True,
+            hints=["A person can remove the folder; doctor says where it is."],
+            details={POLICY: "what is recorded stays"},
+        )
+
+    def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan, diff: str) -> None:
         """See that what is being made is exactly what was approved, if anything was.
+
+        Parameters:
+            diff: of the plan; a person was shown that of the proposal, which has to be the same.
 
         Raises:
             Refused: `stale` where it is not.
         """
-        if self.approved is not None and digest_of_plan(requests, plan) != self.approved.digest:
+        approved = self.approved
+        if approved is not None and (digest_of_plan(requests, plan), diff) != (approved.digest, approved.diff):
             raise Refused(
                 "stale",
-                f"{self.approved.id} comes to something else now than was approved; nothing was written.",
+                f"{approved.id} comes to something else now than was approved; nothing was written.",
                 hints=["It is planned anew, and waits for approval as it is now."],
             )
 

@@ -4,7 +4,7 @@
 
 Invariants:
 - no project has a say in which program runs, and it is not taken from the project, wherever `PATH` leads;
-- it has some seconds, and ends with us: what could not be told is told by a later request, some times.
+- it has some seconds, and ends with us: what could not be told is told by the next request about proposals.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ Invariant: a file of which nothing is taken out is changed exactly as it was pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import groupby
 
 from msgspec.structs import replace
@@ -88,7 +89,7 @@ def _rest(file: FileChange, before: Workspace, after: Workspace, refuses: Refuse
 
     def named(workspace: Workspace, side: int, first: int, last: int) -> _Lines:
         symbols = (symbol_at(workspace, path, number + 1) if is_python else name for number in range(first, last))
-        return _attached(list(zip(lines[side][first:last], symbols, strict=True)))
+        return _attached(list(zip(lines[side][first:last], symbols, strict=True)), refuses)
 
     refused: list[bool] = []
     kept: list[bytes] = []
@@ -109,10 +110,11 @@ def _rest(file: FileChange, before: Workspace, after: Workspace, refuses: Refuse
     return replace(found.files[0], executable=file.executable, mode=file.mode) if found.files else None
 
 
-def _attached(lines: list[tuple[bytes, str]]) -> _Lines:
+def _attached(lines: list[tuple[bytes, str]], refuses: Refuses) -> _Lines:
     """Return lines with blank ones, and comments directly above a definition, as its own.
 
-    Of a run that ends in blank lines, and does not begin with some, each belongs to what is above it.
+    Of a run that begins with blank lines, each belongs to what is below it; of one that ends so, to what is above. Else
+    those between two symbols go, or stay, with the one that is refused.
     """
     below = ""
     for number in reversed(range(len(lines))):
@@ -120,12 +122,17 @@ def _attached(lines: list[tuple[bytes, str]]) -> _Lines:
         is_above = line.lstrip().startswith(b"#") and below.startswith(f"{symbol}.")
         below = below if is_above else symbol if line.strip() else ""
         lines[number] = line, below or symbol
-    downwards = bool(lines) and not lines[-1][0].strip() and bool(lines[0][0].strip())
-    around, found = "", list[tuple[bytes, str]]()
-    for line, symbol in lines if downwards else reversed(lines):
-        around = symbol if line.strip() or not around else around
-        found.append((line, around))
-    return found if downwards else found[::-1]
+    runs = [list(run) for _, run in groupby(lines, key=lambda each: bool(each[0].strip()))]
+    begins_blank, ends_blank = (not each[0].strip() for each in (lines[0], lines[-1])) if lines else (False, False)
+    found: list[tuple[bytes, str]] = []
+    for number, run in enumerate(runs):
+        above = runs[number - 1][-1][1] if number else ""
+        under = runs[number + 1][0][1] if number + 1 < len(runs) else ""
+        downwards = not begins_blank and (ends_blank or refuses(above))
+        owner = (above if downwards else under) or above or under
+        is_blank = not run[0][0].strip()
+        found += [(line, owner or symbol) for line, symbol in run] if is_blank else run
+    return found
 
 
 def _chosen(gone: _Lines, come: _Lines, refuses: Refuses) -> list[bytes]:
@@ -139,14 +146,10 @@ def _chosen(gone: _Lines, come: _Lines, refuses: Refuses) -> list[bytes]:
         return [line for line, _ in come]
     if refused >= old.keys() | new.keys():
         return [line for line, _ in gone]
-    common = [symbol for symbol in old if symbol in new]
-    is_cut = len(old) < _count(gone) or len(new) < _count(come)
-    if is_cut or common != [symbol for symbol in new if symbol in old]:
+    order = _merged(old, new) if (len(old), len(new)) == (_count(gone), _count(come)) else None
+    if order is None:
         raise _together(refused, (old.keys() | new.keys()) - refused)
-    kept: list[bytes] = []
-    for symbol in _merged(old, new, common):
-        kept += (old if symbol in refused else new).get(symbol, ())
-    return kept
+    return [line for symbol in order for line in (old if symbol in refused else new).get(symbol, ())]
 
 
 def _blocks(lines: _Lines) -> dict[str, list[bytes]]:
@@ -161,15 +164,24 @@ def _count(lines: _Lines) -> int:
     return sum(1 for _ in groupby(lines, key=lambda each: each[1]))
 
 
-def _merged(old: Iterable[str], new: Iterable[str], common: Sequence[str]) -> Iterator[str]:
-    """Yield the symbols of both sides, in the order of each."""
+def _merged(old: Collection[str], new: Collection[str]) -> list[str] | None:
+    """Return the symbols of both sides in one order; None where the sides leave another one open.
+
+    A B, A C B          A C B
+    A B, B A            None
+    A B, A C            None: B and C stand in each other's place
+    """
+    common = [symbol for symbol in old if symbol in new]
+    if common != [symbol for symbol in new if symbol in old]:
+        return None
+    found: list[str] = []
     left, right = iter(old), iter(new)
-    for symbol in common:
-        yield from iter(left.__next__, symbol)
-        yield from iter(right.__next__, symbol)
-        yield symbol
-    yield from left
-    yield from right
+    for symbol in (*common, None):
+        gone, come = (list(iter(partial(next, side, None), symbol)) for side in (left, right))
+        if gone and come:
+            return None
+        found += [*gone, *come, *([symbol] if symbol is not None else [])]
+    return found
 
 
 def _check_moved(origin: str, path: str, rest: Mapping[str, FileChange | None], before: Workspace) -> None:

@@ -7,14 +7,28 @@
 
 Names are compared as the most lenient file system does: without regard to case, to how letters are composed, to
 characters that are not seen, to dots and spaces at the end, and to the streams and short names of Windows.
+
+A caller chooses the root, so it is the place that counts as well, with all links followed:
+
+    --root /repo/.git                     hooks/pre-commit, though no path below that root names git
+    --root /home/me                       .config/bae-source/settings.toml, the user's own settings
+    pyproject.toml -> config/tools.toml   config/tools.toml, which holds the policy
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from unicodedata import normalize
+
+from bae_source.approval.policy import Subject
+from bae_source.engine.approving.looking import NAME, between
+from bae_source.project.files.settings import place_of_user_settings
+from bae_source.state.binding import place_of_user
+from bae_source.state.folders import folders_upwards
 
 _GIT = "it lies in git's own folder"
 _OURS = "it lies in the engine's own state"
@@ -87,6 +101,73 @@ _UNSEEN = re.compile(
 )
 """Characters that nobody sees, some of which file systems leave out."""
 
+_ROOT_IN_GIT = "its root lies in git's own folder"
+_GITS = "a link makes it git's own folder"
+_SETTINGS = "it holds the user's own settings of this engine"
+_POLICY = "a link makes it the file that holds a policy"
+_GIT_HAS = ("HEAD", "objects", "refs")
+_USUAL = {(".config", "bae-source", "settings.toml"): _SETTINGS, (".local", "state", "bae-source"): _OURS}
+"""Ends of places that count wherever the environment, which the caller chooses as well, says that ours are."""
+
+
+def out_of_reach(root: Path, environment: Mapping[str, str], paths: Iterable[str]) -> Iterator[Subject]:
+    """Yield those files of a change that no request may change because of where they lie.
+
+    Parameters:
+        root: links followed.
+        environment: says where the user's own settings and state are.
+        paths: of the files, relative to the root.
+    """
+    paths = tuple(paths)
+    reason = _why_not_there(root)
+    places = dict(_places(root, environment, paths))
+    folders: dict[str, str] = {}
+    for path in paths:
+        folder, _, name = f"{root}/{path}".rpartition("/")
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        found = reason or _why(components(os.path.realpath(f"{folders[folder]}/{name}")), places)
+        if found:
+            yield Subject(kind="data", name=f":{path}", never=found)
+
+
+def _why_not_there(root: Path) -> str:
+    """Return why nothing below a root may change, as a clause; "" where it may."""
+    if reason := why_never(root.as_posix()):
+        return reason
+    for folder in (root, *root.parents):
+        if os.path.lexists(folder / ".git"):
+            return ""  # a working tree, which may lie in a bare repository
+        if all(os.path.lexists(folder / name) for name in _GIT_HAS):
+            return _ROOT_IN_GIT
+    return ""
+
+
+def _why(place: tuple[str, ...], places: Mapping[tuple[str, ...], str]) -> str:
+    for length in range(1, len(place) + 1):
+        if reason := places.get(place[:length], ""):
+            return reason
+    return next((reason for end, reason in _USUAL.items() if _has(place, end)), "")
+
+
+def _has(place: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return any(place[start : start + len(part)] == part for start in range(len(place)))
+
+
+def _places(root: Path, environment: Mapping[str, str], paths: Iterable[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield files and folders that are out of reach, by the components of their names, and why."""
+    settings, state = place_of_user_settings(environment)[1], place_of_user(environment)
+    if settings is not None:
+        yield components(os.path.realpath(settings)), _SETTINGS
+        yield components(os.path.realpath(os.path.dirname(settings))), _SETTINGS
+    if state:
+        yield components(os.path.realpath(state)), _OURS
+    inner = (root / folder for folder in dict.fromkeys(each for path in paths for each in between(path)))
+    for folder in (*folders_upwards(root), *inner):
+        for name, reason in ((NAME, _POLICY), (".git", _GITS)):
+            if os.path.islink(folder / name):
+                yield components(os.path.realpath(folder / name)), reason
+
 
 def why_never(path: str, *, git_folder: str | None = None) -> str:
     """Return, as a clause, why no change may have a path; "" where one may.
@@ -94,18 +175,18 @@ def why_never(path: str, *, git_folder: str | None = None) -> str:
     Parameters:
         git_folder: the folder that a `.git` which is a file names, where it lies in the project.
     """
-    parts = _plain(path)
+    parts = components(path)
     for part in dict.fromkeys(parts):
         for expression, reason in _NEVER:
             if _compiled(expression).fullmatch(part):
                 return reason
-    folder = _plain(git_folder) if git_folder else ()
+    folder = components(git_folder) if git_folder else ()
     return _GIT if folder and parts[: len(folder)] == folder else ""
 
 
 def why_waits(path: str) -> str:
     """Return, as a clause, why a change of a file waits wherever a policy is in force; "" where it need not."""
-    *folders, name = _plain(path) or ("",)
+    *folders, name = components(path) or ("",)
     for folder in dict.fromkeys(folders):
         if reason := _reason(_FOLDERS, folder):
             return reason
@@ -118,12 +199,12 @@ def why_waits(path: str) -> str:
 
 def is_called(path: str, name: str) -> bool:
     """Say whether the file at a path has a name, for one file system or another."""
-    return (_plain(path) or ("",))[-1] == name
+    return (components(path) or ("",))[-1] == name
 
 
 def is_requirements(path: str) -> bool:
     """Say whether pip is given the file at a path, to go by its name or its folder."""
-    *folders, name = _plain(path) or ("",)
+    *folders, name = components(path) or ("",)
     if len(name) > _LONGEST:
         return False
     is_listed = name.endswith((".txt", ".in")) and folders[-1:] in (["requirements"], ["reqs"])
@@ -131,7 +212,7 @@ def is_requirements(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _plain(path: str) -> tuple[str, ...]:
+def components(path: str) -> tuple[str, ...]:
     """Return the components of a path as all file systems together compare them.
 
     src/.GIT ./config::$DATA    ("src", ".git", "config")
@@ -139,9 +220,14 @@ def _plain(path: str) -> tuple[str, ...]:
     return tuple(filter(None, map(_plain_part, re.split(r"[/\\]", path))))
 
 
+def folded(text: str) -> str:
+    """Return a text as readers and file systems take it: without case, forms of letters, and what is not seen."""
+    seen = _UNSEEN.sub("", normalize("NFKC", text))
+    return _UNSEEN.sub("", normalize("NFKC", seen.casefold()))
+
+
 def _plain_part(part: str) -> str:
-    text = _UNSEEN.sub("", normalize("NFKC", part.partition(":")[0]))
-    text = _UNSEEN.sub("", normalize("NFKC", text.casefold()))
+    text = folded(part.partition(":")[0])
     return text.rstrip(". \t") or text
 
 

@@ -152,7 +152,8 @@ class Proposing:
             self.plans.note(each, notified=True)
 
     def answer(self, asked: Pending | Show | Wait) -> Outcome:
-        """Answer a request about proposals."""
+        """Answer a request about proposals; what the user could not be told before is told now."""
+        self.notify()
         if isinstance(asked, Pending):
             return self.pending(asked)
         return self.show(asked) if isinstance(asked, Show) else self.wait(asked)
@@ -320,7 +321,8 @@ def _waiting(proposal: Proposal, outcome: Outcome, *, already: bool = False) -> 
 def _line(proposal: Any) -> str:
     state = "" if proposal.state is State.AWAITING else f" [{proposal.state}]"
     reason = f" — {proposal.reason}" if proposal.reason else ""
-    return f"{proposal.id}  {proposal.risk.level:6}  {proposal.at}  {proposal.who}{state}: {proposal.summary}{reason}"
+    line = f"{proposal.id}  {proposal.risk.level:6}  {proposal.at}  {proposal.who}{state}: {proposal.summary}{reason}"
+    return " | ".join(line.splitlines())
 
 
 def _data(proposal: Any) -> dict[str, Any]:
@@ -347,11 +349,11 @@ def _data(proposal: Any) -> dict[str, Any]:
 
 def drawn(proposal: Proposal) -> str:
     """Return a proposal as text: the verdict, who wants it and why, its risk first, then what it is."""
-    risks = "".join(f"\n    {each}" for each in proposal.risk.reasons)
     counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
     lines = [
         f"{proposal.id} {_SAYS[proposal.state]}: {proposal.summary}",
-        f"risk: {proposal.risk.level}{f' ({counts})' if counts else ''}{risks}",
+        f"risk: {proposal.risk.level}{f' ({counts})' if counts else ''}",
+        *(f"    {each}" for each in proposal.risk.reasons),
         f"by {proposal.who}, {proposal.at}: {proposal.reason or '(no reason given)'}",
     ]
     lines += [f"goal: {proposal.goal}"] if proposal.goal else []
@@ -367,7 +369,7 @@ def drawn(proposal: Proposal) -> str:
     lines += [proposal.note] if proposal.note else []
     lines.append(f"digest: {proposal.digest}")
     lines += [f"expires {proposal.expires}"] if proposal.state is State.AWAITING else []
-    return "\n".join(lines)
+    return "\n".join("\n    | ".join(each.splitlines()) for each in lines)  # no caller's text begins a line of ours
 
 
 _SAYS = {

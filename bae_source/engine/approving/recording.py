@@ -41,7 +41,7 @@ POLICY = "policy"
 """Key, in an error's details, of the rule by which a change is refused."""
 _BEGUN = "operation_id"
 """Key, in an error's details, of the operation whose failure is in the ledger."""
-_TRY = frozenset({"change", "travel", "commit", "amend", "prune"})
+_TRY = frozenset({"change", "travel", "commit", "amend", "prune", "forget"})
 """Runners of requests whose refusals are entered."""
 _NAMING = ("target", "operation_id", "draft", "key", "requirements", "dependencies")
 """Parameters that name what a request is about, the first that is given; what they hold is no source text."""

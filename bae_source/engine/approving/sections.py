@@ -26,7 +26,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.patches.patch import Section as Part
 from bae_source.syntax.patches.reading import read_patch
 from bae_source.system.hashing import sha256
-from bae_source.verification.choosing import symbol_at
+from bae_source.verification.choosing import symbols_in
 
 _PYTHON = (".py", ".pyi")
 
@@ -160,10 +160,10 @@ def _symbols(
     there = {path: before} if old == path else {path: None} if old is None else {old: before, path: None}
     changes = between(there, dict.fromkeys(there) | {path: after.encode("utf-8", "surrogateescape")})
     later = workspace.after(changes)
-    places = ("-", workspace, old or path), ("+", later, path)
+    places = ("-", symbols_in(workspace, old or path)), ("+", symbols_in(later, path))
     return {
-        (mark, number): symbol_at(where, place, number)
-        for mark, where, place in places
+        (mark, number): at(number)
+        for mark, at in places
         for rows in hunks
         for row in rows
         if row.mark == mark and row.text.strip() and (number := row.old if mark == "-" else row.new) is not None

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bae_source.engine.approving.looking import between, may_be_around, may_be_in
 from bae_source.errors import Refused
+from bae_source.model.context import as_name
 from bae_source.project.files.ignored import GIT_INDEX
 from bae_source.project.files.port import Disk, Stamp
 
@@ -207,6 +208,5 @@ def called_by(who: Any) -> Iterator[None]:
 
 
 def caller(who: str | None, environment: Mapping[str, str]) -> str:
-    """Return a caller's name: as given, else the user's; bytes that are no UTF-8 stand as escapes in it."""
-    found = who or next(filter(None, map(environment.get, _NAMES)), "anonymous")
-    return found.encode("utf-8", "backslashreplace").decode()
+    """Return a caller's name: as given, else the user's, cut, with escapes for what is not seen."""
+    return who or as_name(next(filter(None, map(environment.get, _NAMES)), "anonymous"))

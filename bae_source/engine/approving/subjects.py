@@ -14,7 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from bae_source.approval.policy import Kind, Subject
@@ -65,17 +65,19 @@ class _Reader:
 
     def subjects(self, file: FileChange) -> Iterator[Subject]:
         """Yield the subjects that the change of a file has."""
-        for path in self._touched.names.of(file.path):
+        paths = self._touched.names.of(file.path)
+        for path in paths:
             for kind, name in self._touched.called(path, file):
                 yield from self._flagged(path, kind, name, self._addresses(path, file, kind, name))
-        yield from self._settings(file)
+        yield from self._settings(file, paths)
 
     def forbidden(self, file: FileChange) -> Iterator[Subject]:
         """Yield those subjects of a file that no request may change."""
-        for path in followed(self._files, file.path):
+        paths = followed(self._files, file.path)
+        for path in paths:
             if reason := why_never(path, git_folder=self._git_folder):
                 yield Subject(kind="data", name=f":{path}", never=reason)
-        yield from (each for each in self._settings(file) if each.never)
+        yield from (each for each in self._settings(file, paths) if each.never)
 
     def renamed(self) -> Iterator[Subject]:
         """Yield what to say of a change by which modules get other names that it does not touch."""
@@ -130,11 +132,11 @@ class _Reader:
             if any(self._files.kind(each) for each in (f"{beside}.py", beside)):
                 yield f"{name}@module.{inner}"
 
-    def _settings(self, file: FileChange) -> Iterator[Subject]:
-        """Yield the settings and distributions that a file is about."""
-        if is_called(file.path, PYPROJECT):
+    def _settings(self, file: FileChange, paths: Sequence[str]) -> Iterator[Subject]:
+        """Yield the settings and distributions that a file is about, by whichever of its names it is changed."""
+        if any(is_called(path, PYPROJECT) for path in paths):
             yield from of_pyproject(file.path, *self._touched.contents(file))
-        elif is_requirements(file.path):
+        elif any(map(is_requirements, paths)):
             yield from of_requirements(*self._touched.contents(file))
 
 

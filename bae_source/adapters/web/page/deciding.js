@@ -186,7 +186,7 @@ export function askApprove(task, unreviewed, after) {
       gone.length > 0 && el("p", { class: "warns" }, `Deletes ${listed(gone)}.`),
       failed.length > 0 && el("p", { class: "warns" }, `Not passed: ${listed(failed.map((each) => `${each.name} ${each.result}`))}.`),
       unreviewed > 0 && el("p", { class: "warns" }, `${counted(unreviewed, "section")} not marked as reviewed.`),
-      el("p", { class: "aside" }, "Digest ", el("code", {}, task.digest.slice(0, 16)), "…. If a file has changed by then, nothing is written. The checks run again first."),
+      el("p", { class: "aside" }, "Digest ", el("code", {}, task.digest.slice(0, 16)), " … If a file has changed by then, nothing is written. The checks run again first."),
     ),
     field: { label: "Note for the record (optional)", needed: false },
     button: "Approve exactly this",

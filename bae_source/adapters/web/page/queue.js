@@ -2,7 +2,7 @@
 // document that are seen.
 
 import { read } from "./api.js";
-import { carryOut, notice } from "./deciding.js";
+import { ask, carryOut, notice } from "./deciding.js";
 import { age, counted, el, fill, lasting, line, listed, put } from "./text.js";
 
 const BEYOND = 8; // rows above and below what is seen
@@ -108,7 +108,7 @@ export function queueView(main, remembered) {
     row.setAttribute("aria-setsize", rows.length);
     row.setAttribute("aria-posinset", index + 1);
     row.setAttribute("aria-selected", String(index === at));
-    row.style.transform = `translateY(${index * height}px)`;
+    row.style.top = `${index * height}px`;
     row.addEventListener("click", () => {
       select(index);
       view.open();
@@ -311,6 +311,34 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
     return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, listed(each.names, 4), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
   }
 
+  function make(wanted) {
+    let [done, later, not] = [0, 0, 0];
+    wanted.forEach((each, index) => {
+      const end = () => {
+        if (index < wanted.length - 1) return;
+        const rest = later ? ` ${counted(later, "more", "more")} change a file that was changed before them; planned anew, ${later === 1 ? "it waits" : "they wait"} for you again.` : "";
+        notice(`${counted(done, "change")} applied.${rest}${not ? ` ${not} could not be made.` : ""}`, { isError: not > 0 });
+      };
+      carryOut({
+        label: `Approving ${index + 1} of ${wanted.length}: ${each.task_id}`,
+        task: each.task_id,
+        path: `tasks/${encodeURIComponent(each.task_id)}/approve`,
+        body: { digest: each.digest, reason: `one of ${wanted.length} that ${ALIKE[kind] ?? "are alike"}` },
+        done: () => {
+          done += 1;
+          end();
+        },
+        failed: (error) => {
+          if (error.code === "stale") later += 1;
+          else not += 1;
+          if (error.code !== "stale") notice(error.message, { hints: error.hints, isError: true, task: each.task_id });
+          end();
+        },
+      });
+    });
+    leave();
+  }
+
   const view = {
     name: "group",
     move: (step) => {
@@ -322,28 +350,13 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
     approve: () => {
       if (button.disabled) return;
       const wanted = members.filter((each) => chosen.has(each.task_id));
-      let [done, not] = [0, 0];
-      wanted.forEach((each, index) => {
-        const end = () => {
-          if (index === wanted.length - 1) notice(`${counted(done, "change")} applied${not ? `, ${not} not: each says why in the queue` : ""}.`, { isError: not > 0 });
-        };
-        carryOut({
-          label: `Approving ${index + 1} of ${wanted.length}: ${each.task_id}`,
-          task: each.task_id,
-          path: `tasks/${encodeURIComponent(each.task_id)}/approve`,
-          body: { digest: each.digest, reason: `one of ${wanted.length} that ${ALIKE[kind] ?? "are alike"}` },
-          done: () => {
-            done += 1;
-            end();
-          },
-          failed: (error) => {
-            not += 1;
-            notice(error.message, { hints: error.hints, isError: true, task: each.task_id });
-            end();
-          },
-        });
+      ask({
+        title: `Approve ${counted(wanted.length, "change")} that ${ALIKE[kind] ?? "are alike"}`,
+        content: el("div", { class: "scope" }, el("p", { class: "words" }, words.textContent), el("ul", { class: "names" }, wanted.map((each) => el("li", {}, line(each.summary), " ", el("code", { class: "digest" }, each.digest.slice(0, 8))))), el("p", { class: "aside" }, "One whose file has changed by then, also by another one of these, is not made: it is planned anew, and waits for you again.")),
+        button: `Approve these ${wanted.length}`,
+        kind: "approves",
+        decide: () => make(wanted),
       });
-      leave();
     },
     refresh: async () => {
       const found = await read("tasks?state=waiting");

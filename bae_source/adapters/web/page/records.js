@@ -82,7 +82,7 @@ export function ledgerView(main) {
     refresh: async () => {
       const found = await read(`ledger?limit=${limit}`);
       state.className = found.holds ? "banner holds" : "banner broken";
-      fill(state, el("b", {}, found.holds ? "The chain holds. " : "The chain is broken. "), line(found.state));
+      fill(state, line(found.state));
       fill(list, found.entries.length ? found.entries.toReversed().map(entry) : el("p", { class: "empty" }, "There is no entry."));
       more.hidden = found.entries.length < limit;
       document.getElementById("status").textContent = `${counted(found.entries.length, "entry", "entries")}.`;
