@@ -29,18 +29,22 @@ from unittest.mock import patch
 from playwright.sync_api import BrowserContext, Error, Page
 
 from bae_source.adapters.web.opening import opened
-from benchmarks.review_page import Bench, taken
+from benchmarks.review_browser import Bench
+from benchmarks.review_page import main
 
 MARKUP = "<img src=http://127.0.0.1:9/leak onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 BREAKS = "\"'></script></style></title><svg onload=alert(1)><iframe srcdoc='<script>alert(1)</script>'></iframe>"
-LINK = "<a href=javascript:alert(1)>x</a><base href=//evil.example/><meta http-equiv=refresh content=0;url=//evil.example>"
+LINK = (
+    "<a href=javascript:alert(1)>x</a><base href=//evil.example/><meta http-equiv=refresh content=0;url=//evil.example>"
+)
 _MADE = """
 () => {
   const tags = 'img, iframe, object, embed, svg, base, meta, style, link, script, frame, video, audio, template, math';
   const found = [...document.body.querySelectorAll(tags)].map((each) => each.outerHTML.slice(0, 80));
   for (const each of document.querySelectorAll('*')) {
     for (const { name, value } of each.attributes) {
-      if (name.startsWith('on') || /^\\s*(javascript|data):/i.test(value)) found.push(`${each.tagName} ${name}=${value}`);
+      const runs = name.startsWith('on') || /^\\s*(javascript|data):/i.test(value);
+      if (runs) found.push(`${each.tagName} ${name}=${value}`);
     }
   }
   if (document.title.includes('owned') || window.owned) found.push('it ran');
@@ -49,7 +53,9 @@ _MADE = """
 """
 _VIOLATIONS = """
 window.violations = [];
-addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+addEventListener('securitypolicyviolation', (event) => {
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
 """
 
 
@@ -83,26 +89,38 @@ def markup(bench: Bench) -> None:
     """Look at all views of what is nothing but markup."""
     name = "<b onclick=alert(1)>&lt;x&gt;"
     root = bench.project(
-        name, **{"src/app/<img src=x onerror=alert(1)>.txt": "one\n", "src/app/web.py": f"def page():\n    return {BREAKS!r}\n"}
+        name,
+        **{
+            "src/app/<img src=x onerror=alert(1)>.txt": "one\n",
+            "src/app/web.py": f"def page():\n    return {BREAKS!r}\n",
+        },
     )
     who = f"bot {LINK}"
     file = ":src/app/<img src=x onerror=alert(1)>.txt"
     edits = [
-        {"do": "edit", "target": "app.web.page", "new_source": f"def page():\n    # {LINK}\n    return {MARKUP + BREAKS!r}\n"},
+        {
+            "do": "edit",
+            "target": "app.web.page",
+            "new_source": f"def page():\n    # {LINK}\n    return {MARKUP + BREAKS!r}\n",
+        },
         {"do": "edit", "target": "app.core.LIMIT", "old": "3", "new": f"4  # {MARKUP}"},
     ]
-    said = bench.ours(root, "apply", "-", "--propose", MARKUP + LINK, "--goal", BREAKS, given=json.dumps(edits), who=who)
+    said = bench.ours(
+        root, "apply", "-", "--propose", MARKUP + LINK, "--goal", BREAKS, given=json.dumps(edits), who=who
+    )
     both = re.findall(r"code_mod_[0-9a-f]{8}", said)[0]
     there = bench.ours(root, "edit", file, "--old", "one", "--new", MARKUP, "--propose", BREAKS, who=MARKUP)
-    odd = re.findall(r"code_mod_[0-9a-f]{8}", there)
+    odd = re.findall(r"code_mod_[0-9a-f]{8}", there)[0]
     print("  saw:", there.splitlines()[0][:100])
     with bench.page(root) as (first, address, context):
         first.close()
         watched = Watched(context, address)
-        page = bench.tab(context, address)
+        page = context.new_page()
+        page.on("pageerror", lambda error: bench.check("no script fails", str(error), ""))
+        page.goto(address)
         page.wait_for_selector(".option")
         bench.check("queue", watched.found(page), [])
-        for task in (both, *odd):
+        for task in (both, odd):
             page.evaluate(f"location.hash = '#/task/{task}'")
             page.wait_for_selector(".change-top h1")
             page.wait_for_selector(".section .fold, .empty")
@@ -113,18 +131,31 @@ def markup(bench: Bench) -> None:
                 page.wait_for_selector("dialog")
                 bench.check(f"the question of {key}", watched.found(page), [])
                 page.keyboard.press("Escape")
+                page.wait_for_selector("dialog", state="detached")
         _look_at(page, both)
         page.get_by_label("Take app.core.LIMIT").uncheck()
         page.keyboard.press("r")
         page.wait_for_selector("dialog textarea")
         page.locator("dialog textarea").fill(MARKUP + BREAKS)
+        page.wait_for_selector("dialog .rejects:enabled")
         page.keyboard.press("Control+Enter")
         page.wait_for_selector(".taken")
         bench.check("a refused part, its reason and the notice", watched.found(page), [])
-        taken(page)
+        page.keyboard.press("a")
+        page.wait_for_selector("dialog .approves:enabled")
+        page.keyboard.press("Enter")
+        page.locator(".notice", has_text="Applied").first.wait_for()
+        _look_at(page, both)
         page.wait_for_selector(".banner.holds")
         bench.check("what was applied", watched.found(page), [])
-        for target in ("#/history", "#/ledger", f"#/task/{MARKUP}", f"#/group/{LINK}/{BREAKS}", f"#/{LINK}", "#/task/%00"):
+        for target in (
+            "#/history",
+            "#/ledger",
+            f"#/task/{MARKUP}",
+            f"#/group/{LINK}/{BREAKS}",
+            f"#/{LINK}",
+            "#/task/%00",
+        ):
             page.evaluate(f"location.hash = {json.dumps(target)}")
             page.wait_for_timeout(400)
             bench.check(f"{target[:20]}", watched.found(page), [])
@@ -155,7 +186,8 @@ def _elsewhere(host: str) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(b"<!doctype html><h1>Evil</h1>")
 
-        do_POST = do_GET
+        def do_POST(self) -> None:
+            self.do_GET()
 
         def log_message(self, *_: Any) -> None:
             """Print nothing."""
@@ -179,9 +211,11 @@ async ([origin, token, task, digest]) => {
       found[name] = answer.type === 'opaque' ? 'opaque' : `answered ${answer.status}`;
     } catch { found[name] = 'refused'; }
   };
-  await answered('with the token', { method: 'POST', body, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
+  const headers = { Authorization: `Bearer ${token}` };
+  const own = { ...headers, 'Content-Type': 'application/json' };
+  await answered('with the token', { method: 'POST', body, headers: own });
   await answered('simple', { method: 'POST', body, mode: 'no-cors', headers: { 'Content-Type': 'text/plain' } });
-  await answered('reading', { headers: { Authorization: `Bearer ${token}` } }, `${origin}api/v1/tasks`);
+  await answered('reading', { headers }, `${origin}api/v1/tasks`);
   await answered('the page', { mode: 'no-cors' }, origin);
   found.beacon = String(navigator.sendBeacon(path, new Blob([body], { type: 'application/json' })));
   const loaded = (tag, attributes) => new Promise((done) => {
@@ -207,7 +241,8 @@ async ([origin, token, task, digest]) => {
   form.submit();
   const other = open(`${origin}#${token}`);
   await new Promise((go) => setTimeout(go, 1500));
-  try { found.opened = other && !other.closed ? String(other.document.title) : 'closed to it'; } catch { found.opened = 'closed to it'; }
+  found.opened = 'closed to it';
+  try { if (other && !other.closed) found.opened = String(other.document.title); } catch { /* it is */ }
   return found;
 }
 """
@@ -236,8 +271,14 @@ def elsewhere(bench: Bench) -> None:
                 for frame in page.frames[1:]:
                     with suppress(Error):
                         texts.append(frame.evaluate("document.body ? document.body.innerText : ''"))
-                bench.check(f"{host}: no frame shows the page", [each for each in texts if "LIMIT" in each or "Queue" in each], [])
-                bench.check(f"{host}: nothing was sent there", [each for each in seen if token in each or task in each], [])
+                bench.check(
+                    f"{host}: no frame shows the page",
+                    [each for each in texts if "LIMIT" in each or "Queue" in each],
+                    [],
+                )
+                bench.check(
+                    f"{host}: nothing was sent there", [each for each in seen if token in each or task in each], []
+                )
                 page.close()
         bench.check("nothing was decided", "waits for approval" in bench.ours(root, "show", task))
         bench.check("nothing was written", (root / "src/app/core.py").read_text(), before)
@@ -270,7 +311,9 @@ def token(bench: Bench) -> None:
         other.goto(watched.origin)
         other.wait_for_selector(".outside h1")
         bench.check("another tab has none", other.evaluate("sessionStorage.length"), 0)
-        sent = [each for each in watched.headers if watched.token in each["url"].partition("#")[0] + each.get("referer", "")]
+        sent = [
+            each for each in watched.headers if watched.token in each["url"].partition("#")[0] + each.get("referer", "")
+        ]
         bench.check("no request line or referrer has it", sent, [])
         page.evaluate("sessionStorage.setItem('token', 'x'.repeat(43)); location.reload()")
         page.wait_for_selector(".outside h1")
@@ -278,7 +321,7 @@ def token(bench: Bench) -> None:
 
 
 _SINKS = """
-() => {
+() => new Promise((done) => setTimeout(() => {
   const found = {};
   const tried = (name, does) => { try { does(); found[name] = 'done'; } catch { found[name] = 'refused'; } };
   tried('innerHTML', () => { document.createElement('p').innerHTML = '<b>x</b>'; });
@@ -286,14 +329,28 @@ _SINKS = """
   tried('Function', () => new Function('window.owned = 1')());
   tried('policy', () => trustedTypes.createPolicy('default', { createHTML: (text) => text }));
   tried('worker', () => new Worker('page.js'));
-  tried('script', () => { const one = document.createElement('script'); one.text = 'window.owned = 1'; document.body.append(one); });
+  tried('script', () => {
+    const one = document.createElement('script');
+    one.text = 'window.owned = 1';
+    document.body.append(one);
+  });
   const style = document.createElement('style');
   style.textContent = 'body { display: none }';
   document.body.append(style);
   found.style = getComputedStyle(document.body).display === 'none' ? 'done' : 'refused';
   style.remove();
   found.owned = window.owned ? 'done' : 'refused';
-  return found;
+  done(found);
+}))
+"""
+
+
+_SUBMITS = """
+(url) => {
+  const one = document.createElement('form');
+  one.action = url;
+  document.body.append(one);
+  one.submit();
 }
 """
 
@@ -311,9 +368,7 @@ def sinks(bench: Bench) -> None:
         with _elsewhere("127.0.0.1") as (evil, seen):
             page.evaluate("(url) => fetch(url, { mode: 'no-cors' }).catch(() => 0)", evil)
             page.evaluate("(url) => { const one = new Image(); one.src = url; }", evil)
-            page.evaluate(
-                "(url) => { const one = document.createElement('form'); one.action = url; document.body.append(one); one.submit(); }", evil
-            )
+            page.evaluate(_SUBMITS, evil)
             page.wait_for_timeout(500)
             bench.check("nothing leaves", seen, [])
 
@@ -342,3 +397,7 @@ STEPS: dict[str, Callable[[Bench], None]] = {
     "sinks": sinks,
     "halves": halves,
 }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], STEPS, __doc__))

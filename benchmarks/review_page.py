@@ -25,7 +25,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -443,10 +443,12 @@ STEPS: dict[str, Callable[[Bench], None]] = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Take the steps, and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--only", action="append", choices=STEPS, default=[])
+def main(
+    arguments: Sequence[str], steps: Mapping[str, Callable[[Bench], None]] = STEPS, about: str | None = __doc__
+) -> int:
+    """Take steps, and return the exit status."""
+    parser = argparse.ArgumentParser(description=(about or "").partition("\n")[0])
+    parser.add_argument("--only", action="append", choices=steps, default=[])
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--chromium", default=shutil.which("chromium") or "/usr/bin/chromium")
     given = parser.parse_args(arguments)
@@ -455,10 +457,10 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=given.chromium, args=["--no-sandbox"])
         bench = Bench(Path(os.path.realpath(folder)), browser, given.pictures)
-        for name in given.only or STEPS:
+        for name in given.only or steps:
             print(name)
             try:
-                STEPS[name](bench)
+                steps[name](bench)
             except Exception as error:  # noqa: BLE001 - the other steps are taken all the same
                 bench.check(f"{name} ends", f"{type(error).__name__}: {error}", "")
         browser.close()

@@ -21,7 +21,7 @@ from bae_source.adapters.web.application import application
 from bae_source.adapters.web.desk import Desk
 from bae_source.engine.approving.deciding import Person as Decider
 from bae_source.engine.service import Service
-from tests.approval.project import ANA, plans
+from tests.approval.project import ANA, built, plans, proposed
 from tests.approval.terminal import Person, at_terminal
 
 TOKEN = "Not-to-be-seen_anywhere.0123456789~"
@@ -37,6 +37,8 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+LIMIT = ("edit", "app.core.LIMIT", "--old", "3", "--new", "1 + 2")
+DECISIONS = ("approve", "reject", "expire", "renew")
 JSON = {"content-type": "application/json"}
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/#(\S+)")
 
@@ -97,6 +99,15 @@ def refused(answer: httpx2.Response, status: int, code: str = "invalid_arguments
     return str(error["message"])
 
 
+class Waiting(Tab):
+    """A tab on a project with a proposal that waits."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(built(root))
+        self.task = proposed(self.root, *LIMIT)
+        self.shown = self.digest(self.task)
+
+
 class Served:
     """The page as `review` serves it at a terminal."""
 
@@ -119,9 +130,7 @@ class Served:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         own = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": "application/json"} if body else {})
         try:
-            connection.request(
-                method, f"/api/v1/{path}", None if body is None else json.dumps(body), own | headers
-            )
+            connection.request(method, f"/api/v1/{path}", None if body is None else json.dumps(body), own | headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
         finally:

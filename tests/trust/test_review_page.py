@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,9 @@ import pytest
 from bae_source.adapters.mcp import secret as secrets_of
 from bae_source.adapters.web.guard import LARGEST
 from tests.approval.project import built, files, line, plans, proposed
-from tests.trust.page import HOST, JSON, TOKEN, Served, Tab, bearer, refused, served, until
-from tests.trust.support import git
+from tests.trust.page import DECISIONS, HOST, JSON, LIMIT, TOKEN, Served, Waiting, bearer, refused, served, until
 
-LIMIT = ("edit", "app.core.LIMIT", "--old", "3", "--new", "1 + 2")
 NOTES = ("edit", ":notes.txt", "--old", "two", "--new", "2")
-DECISIONS = ("approve", "reject", "expire", "renew")
-
-
-class Waiting(Tab):
-    """A tab on a project with a proposal that waits."""
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(built(root))
-        self.task = proposed(self.root, *LIMIT)
-        self.shown = self.digest(self.task)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +59,14 @@ def body(tab: Waiting) -> bytes:
 PORT = HOST.partition(":")[2]
 STRANGE_HOSTS = ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:80", f"localhost.evil.example:{PORT}"]
 STRANGE_HOSTS += [f"127.0.0.1.nip.example:{PORT}", f"[::1]:{PORT}", f"0.0.0.0:{PORT}", f"127.1:{PORT}", f"{HOST}."]
-STRANGE_HOSTS += ["", f"{HOST}@evil.example", f" {HOST} x", f"{HOST}, evil.example", f"http://{HOST}", f"localhost.:{PORT}"]
+STRANGE_HOSTS += [
+    "",
+    f"{HOST}@evil.example",
+    f" {HOST} x",
+    f"{HOST}, evil.example",
+    f"http://{HOST}",
+    f"localhost.:{PORT}",
+]
 
 
 @pytest.mark.parametrize("host", STRANGE_HOSTS)
@@ -96,7 +90,10 @@ def test_several_hosts_and_addresses_in_the_request_line_lead_nowhere(page: Serv
         (f"GET //evil.example/api/v1/tasks HTTP/1.1\r\nHost: {own}\r\n{token}\r\n", ("404",)),
         (f"CONNECT {own} HTTP/1.1\r\nHost: {own}\r\n{token}\r\n", ("404", "405")),
         (f"OPTIONS * HTTP/1.1\r\nHost: {own}\r\n{token}\r\n", ("404", "405")),
-        (f"GET /api/v1/tasks HTTP/1.1\r\nHost: {own}\r\nX-Forwarded-Host: {own}\r\nForwarded: host={own}\r\n\r\n", ("401",)),
+        (
+            f"GET /api/v1/tasks HTTP/1.1\r\nHost: {own}\r\nX-Forwarded-Host: {own}\r\nForwarded: host={own}\r\n\r\n",
+            ("401",),
+        ),
     ):
         answer = page.raw(request)
         assert answer.split(" ")[1] in statuses, (request, answer)
@@ -145,8 +142,17 @@ def test_a_link_leads_to_the_page_and_to_nothing_else(tab: Waiting) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "text/json"]
-    + ["application/jsonp", "text/plain; application/json", "application/csp-report", "application/json, text/plain"],
+    [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "",
+        "text/json",
+        "application/jsonp",
+        "text/plain; application/json",
+        "application/csp-report",
+        "application/json, text/plain",
+    ],
 )
 def test_what_a_form_can_send_decides_nothing(tab: Waiting, kind: str) -> None:
     method, path, headers = approves(tab, **{"content-type": kind})
@@ -164,7 +170,14 @@ def test_a_preflight_allows_nothing(tab: Waiting) -> None:
 # The token
 
 WRONG = ["", "x", TOKEN[:-1], TOKEN[1:], TOKEN + "x", TOKEN * 2, TOKEN.swapcase(), TOKEN.replace("-", "_"), "é" * 40]
-WRONG += [f"{TOKEN[:9]} {TOKEN[9:]}", f"\xa0{TOKEN}", f"{TOKEN}\x85", f"{TOKEN},{TOKEN}", f'"{TOKEN}"', "%4e" + TOKEN[1:]]
+WRONG += [
+    f"{TOKEN[:9]} {TOKEN[9:]}",
+    f"\xa0{TOKEN}",
+    f"{TOKEN}\x85",
+    f"{TOKEN},{TOKEN}",
+    f'"{TOKEN}"',
+    "%4e" + TOKEN[1:],
+]
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -172,7 +185,9 @@ def test_without_the_token_nothing_is_answered(tab: Waiting, wrong: str) -> None
     for scheme in ("Bearer", "bearer"):
         given = {"authorization": f"{scheme} {wrong}".encode("latin-1")}
         refused(tab.send("GET", "/api/v1/tasks", given), 401, "forbidden")
-        refused(tab.send("POST", f"/api/v1/tasks/{tab.task}/approve", given | JSON, content=body(tab)), 401, "forbidden")
+        refused(
+            tab.send("POST", f"/api/v1/tasks/{tab.task}/approve", given | JSON, content=body(tab)), 401, "forbidden"
+        )
 
 
 def test_the_token_counts_in_one_place_alone(tab: Waiting) -> None:
@@ -187,6 +202,19 @@ def test_the_token_counts_in_one_place_alone(tab: Waiting) -> None:
         refused(tab.send("GET", f"/api/v1/tasks?token={TOKEN}", given), 401, "forbidden")
     refused(tab.send("GET", f"/api/v1/{TOKEN}/tasks"), 401, "forbidden")
     assert tab.send("GET", f"/{TOKEN}/api/v1/tasks").status_code == 404
+
+
+def test_what_is_white_elsewhere_is_not_left_out_of_a_token(page: Served) -> None:
+    line, token = f"GET /api/v1/project HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nAuthorization: Bearer", page.token
+    for given in (
+        f"\xa0{token}",
+        f"{token}\xa0",
+        f"{token}\x85",
+        f"{token}\r\nAuthorization: Bearer {token}",
+        f"{token[:9]}\r\n {token[9:]}",
+    ):
+        assert page.raw(f"{line} {given}\r\n\r\n").split(" ")[1] in ("400", "401"), given
+    assert page.raw(f"{line} {token} \r\n\r\n").split(" ")[1] == "200"
 
 
 def test_the_token_is_compared_in_constant_time(tab: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,11 +237,12 @@ def test_the_token_stands_where_its_owner_alone_can_read_it(tmp_path: Path) -> N
     home.mkdir()
     proposed(root, *LIMIT)
     browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments.part\nmv {tmp_path}/arguments.part {tmp_path}/arguments\n')
+    given_to = tmp_path / "arguments"
+    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {given_to}.part\nmv {given_to}.part {given_to}\n')
     browser.chmod(0o755)
     with served(root, HOME=str(home), BROWSER=f"{browser} %s") as page:
-        until((tmp_path / "arguments").exists, "no browser was started")
-        [given] = (tmp_path / "arguments").read_text().split()
+        until(given_to.exists, "no browser was started")
+        [given] = given_to.read_text().split()
         leads = Path(given.removeprefix("file://"))
         assert (leads.parent, leads.stat().st_mode & 0o777) == (home, 0o600)
         assert f"http://127.0.0.1:{page.port}/#{page.token}" in leads.read_text()
@@ -282,33 +311,34 @@ def test_what_is_closed_is_not_approved(own: Waiting, verb: str, given: dict[str
     assert files(own.root) == before
 
 
-def test_of_two_tabs_and_two_servers_that_press_at_once_one_decides(own: Waiting) -> None:
-    with served(own.root) as first, served(own.root) as second:
-        found: list[tuple[int, Any]] = []
-        start = threading.Barrier(4)
-
-        def press(page: Served) -> None:
-            start.wait()
-            found.append(page.send("POST", f"tasks/{own.task}/approve", {"digest": own.shown}))
-
-        presses = [threading.Thread(target=press, args=(page,)) for page in (first, second) * 2]
-        for each in presses:
-            each.start()
-        for each in presses:
-            each.join()
-        said = [status for status, _ in found]
-        made = {answer["operation_id"] for status, answer in found if status == 200}
-        assert len(made) == 1, found
-        assert {answer["error"]["code"] for status, answer in found if status != 200} <= {"proposal_closed", "busy"}, said
-    assert len(own.get("history").json()["operations"]) == 1
-    assert [each["event"] for each in own.get("ledger").json()["entries"]].count("code_modification_applied") == 1
-
-
 # Parts and reasons
 
 NO_PARTS: list[Any] = ["app.core.LIMIT", {"app.core.LIMIT": 1}, [1], [None], [["app.core.LIMIT"]], [{}], True, 7, None]
-UNKNOWN = ["", " ", "\0", "\ud800", "*", "**", "app.**", "../app", "app.core.LIMI", "app.core.limit", "APP", "app.core.LIMIT.x"]
-UNKNOWN += ["app.core.LIMIT ", "app.core.LIMIT\0", "app.core.", ":app/core.py", "app/core.py", ":", ".", "app.other", "\u202eapp"]
+UNKNOWN = [
+    "",
+    " ",
+    "\0",
+    "\ud800",
+    "*",
+    "**",
+    "app.**",
+    "../app",
+    "app.core.LIMI",
+    "app.core.limit",
+    "APP",
+    "app.core.LIMIT.x",
+]
+UNKNOWN += [
+    "app.core.LIMIT ",
+    "app.core.LIMIT\0",
+    "app.core.",
+    ":app/core.py",
+    "app/core.py",
+    ":",
+    ".",
+    "app.other",
+    "\u202eapp",
+]
 
 
 def test_parts_that_are_none_take_nothing_out(tab: Waiting) -> None:
@@ -384,9 +414,41 @@ def test_what_drives_a_terminal_does_not_where_a_reason_is_shown(own: Waiting) -
 
 # Names of proposals and operations
 
-NAMES = ["x", ".", "..", "%2e%2e", "..%2fx", "%2fetc%2fpasswd", "%00", "%0a", "%ff%fe", "%ed%a0%80", "c", "code_mod_", "*"]
-NAMES += ["code_mod_%00", "code_mod_0000000g", "code_mod_00000000", "CODE_MOD_00000000", "op_", "op_000000000000", "%25", "'--"]
-NAMES += ["x" * 60_000, "code_mod_" + "0" * 9, "0" * 8, "code_mod_00000000%20", "code_mod_00000000;x", "-1", "~", "{task_id}"]
+NAMES = [
+    "x",
+    ".",
+    "..",
+    "%2e%2e",
+    "..%2fx",
+    "%2fetc%2fpasswd",
+    "%00",
+    "%0a",
+    "%ff%fe",
+    "%ed%a0%80",
+    "c",
+    "code_mod_",
+    "*",
+]
+NAMES += [
+    "code_mod_%00",
+    "code_mod_0000000g",
+    "code_mod_00000000",
+    "CODE_MOD_00000000",
+    "op_",
+    "op_000000000000",
+    "%25",
+    "'--",
+]
+NAMES += [
+    "x" * 60_000,
+    "code_mod_" + "0" * 9,
+    "0" * 8,
+    "code_mod_00000000%20",
+    "code_mod_00000000;x",
+    "-1",
+    "~",
+    "{task_id}",
+]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: name[:20])
@@ -404,24 +466,19 @@ def test_a_name_that_is_none_leads_to_nothing(tab: Waiting, name: str) -> None:
 
 def test_to_decide_a_beginning_of_a_name_does_not_do(tab: Waiting) -> None:
     whole = tab.task
-    for name in (whole[:-1], whole[9:], whole[9:12], whole.upper(), f"{whole}%20", f"{whole}%00", f"{whole}%0a", f"x{whole}"):
+    for name in (
+        whole[:-1],
+        whole[9:],
+        whole[9:12],
+        whole.upper(),
+        f"{whole}%20",
+        f"{whole}%00",
+        f"{whole}%0a",
+        f"x{whole}",
+    ):
         for verb, given in zip(DECISIONS, ({"digest": tab.shown}, {"reason": "No."}, {}, {}), strict=True):
             refused(tab.post(f"tasks/{name}/{verb}", given), 404)
     refused(tab.post(f"tasks/{whole}/approve?task_id=code_mod_00000000", {"digest": "x"}), 409, "stale")
-
-
-def test_another_project_of_the_same_repository_is_out_of_reach(tmp_path: Path) -> None:
-    git(built(tmp_path, {"x": ""}), "init", "-q")
-    here, there = Waiting(tmp_path / "here"), Waiting(tmp_path / "there")
-    before = files(tmp_path)
-    assert here.get(f"tasks/{there.task}").status_code == 404
-    for verb, given in zip(DECISIONS, ({"digest": there.shown}, {"reason": "No."}, {}, {}), strict=True):
-        assert here.post(f"tasks/{there.task}/{verb}", given).status_code == 404
-    assert there.task not in here.get("tasks?state=all").text
-    made = there.post(f"tasks/{there.task}/approve", {"digest": there.shown}).json()["operation_id"]
-    changed = files(tmp_path)
-    assert here.post(f"history/{made}/undo").status_code >= 400
-    assert files(tmp_path) == changed != before
 
 
 # Methods and bodies
@@ -443,9 +500,34 @@ def test_a_method_in_small_letters_is_another_one(tab: Waiting, page: Served) ->
     assert " 405 " in page.raw(f"post /api/v1/tasks/{tab.task}/approve HTTP/1.1\r\n{head}{sent}")
 
 
-BODIES = [b"[", b"[" * 60_000, b'{"a":' * 10_000, b"NaN", b"\xff", b"[]", b"null", b'"x"', b"1", b"{}{}", b"{'digest': 1}"]
-BODIES += ['{"digest":"x"}'.encode("utf-16"), b"\xef\xbb\xbf{}", b'{"digest":' + b"9" * 5_000 + b"}", b'{"digest":NaN}', b"{}\0"]
-BODIES += [b'{"digest":-Infinity}', b'{"__proto__":{}}', b"digest=x", b"<digest/>", b'{"digest":"x"', b'{"digest":"\xed\xa0\x80"}']
+BODIES = [
+    b"[",
+    b"[" * 60_000,
+    b'{"a":' * 10_000,
+    b"NaN",
+    b"\xff",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"1",
+    b"{}{}",
+    b"{'digest': 1}",
+]
+BODIES += [
+    '{"digest":"x"}'.encode("utf-16"),
+    b"\xef\xbb\xbf{}",
+    b'{"digest":' + b"9" * 5_000 + b"}",
+    b'{"digest":NaN}',
+    b"{}\0",
+]
+BODIES += [
+    b'{"digest":-Infinity}',
+    b'{"__proto__":{}}',
+    b"digest=x",
+    b"<digest/>",
+    b'{"digest":"x"',
+    b'{"digest":"\xed\xa0\x80"}',
+]
 
 
 @pytest.mark.parametrize("sent", BODIES, ids=lambda sent: repr(sent[:14]))
@@ -476,7 +558,12 @@ def test_the_length_of_a_body_has_to_be_said_and_small(tab: Waiting) -> None:
 def test_a_body_that_is_longer_or_shorter_than_it_says_decides_nothing(tab: Waiting, page: Served) -> None:
     decides = f"POST /api/v1/tasks/{tab.task}/expire HTTP/1.1\r\n{page.head}Content-Type: application/json\r\n"
     assert " 413 " in page.raw(f"{decides}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n")
-    for head in ("Content-Length: 2\r\nContent-Length: 3", "Content-Length: x", "Content-Length: -2", "Content-Length: 2, 3"):
+    for head in (
+        "Content-Length: 2\r\nContent-Length: 3",
+        "Content-Length: x",
+        "Content-Length: -2",
+        "Content-Length: 2, 3",
+    ):
         assert " 400 " in page.raw(f"{decides}{head}\r\n\r\n{{}}")
     assert " 400 " in page.raw(f"{decides}Content-Length: 1\r\n\r\n{{}}")
     page.connect(f"{decides}Content-Length: 9\r\n\r\n{{}}").close()
@@ -484,7 +571,9 @@ def test_a_body_that_is_longer_or_shorter_than_it_says_decides_nothing(tab: Wait
     assert page.answers()
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "9" * 5_000, "1e3", "0x10", "\u0663", "\u00b2", " 1", "", "100001", "1,2", "NaN"])
+@pytest.mark.parametrize(
+    "limit", ["0", "-1", "9" * 5_000, "1e3", "0x10", "\u0663", "\u00b2", " 1", "", "100001", "1,2", "NaN"]
+)
 def test_a_limit_that_is_none_is_refused(tab: Waiting, limit: str) -> None:
     for path in ("tasks", "history", "ledger"):
         refused(tab.send("GET", f"/api/v1/{path}", bearer(TOKEN), params={"limit": limit}), 400)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,10 @@ from bae_source.engine.approving.deciding import Person
 from tests.adapters.support import run
 from tests.approval.project import FILES, built, files, plans, proposed
 from tests.approval.terminal import at_terminal
-from tests.trust.page import JSON, TOKEN, Served, Tab, bearer, refused, served, until
+from tests.trust.page import DECISIONS, JSON, LIMIT, TOKEN, Served, Tab, Waiting, bearer, refused, served, until
+from tests.trust.support import git
 from tests.trust.test_shadowed import shadowed
 
-LIMIT = ("edit", "app.core.LIMIT", "--old", "3", "--new", "1 + 2")
 PAGE = Path(bae_source.adapters.web.__file__).parent / "page"
 POLICY = "\n[tool.bae-source.policy]\n"
 
@@ -62,7 +63,7 @@ def test_a_failure_says_nothing_of_this_machine(root: Path, monkeypatch: pytest.
     assert (answer.status_code, answer.text) == (500, "Internal Server Error")
     monkeypatch.setattr("bae_source.adapters.web.desk.operation", None)
     monkeypatch.setattr("bae_source.adapters.web.desk.places", None)
-    said = refused(tab.get("ledger"), 400, "internal_error")
+    said = refused(tab.get("ledger"), 500, "internal_error")
     assert str(root) not in said
     assert "Traceback" not in said
 
@@ -96,17 +97,73 @@ def test_the_page_has_nothing_inline_and_loads_nothing_from_elsewhere() -> None:
     assert {each for each in markup.loads if not each.startswith("#")} <= {path.name for path in PAGE.iterdir()}
     for path in PAGE.iterdir():
         text = path.read_text()
-        for sink in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "srcdoc", "DOMParser"):
+        for sink in (
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacent",
+            "document.write",
+            "eval(",
+            "Function(",
+            "srcdoc",
+            "DOMParser",
+        ):
             assert sink not in text, (path.name, sink)
-        for sink in ("javascript:", "https://", "//cdn", "@import", "url(", "postMessage", "document.cookie", "createPolicy"):
+        for sink in (
+            "javascript:",
+            "https://",
+            "//cdn",
+            "@import",
+            "url(",
+            "postMessage",
+            "document.cookie",
+            "createPolicy",
+        ):
             assert sink not in text, (path.name, sink)
         assert "http://" not in text.replace('xmlns="http://www.w3.org/2000/svg"', ""), path.name
 
 
-PATHS = ["/page/../desk.py", "/../desk.py", "/..%2fdesk.py", "/%2e%2e/desk.py", "/page.js%00", "/page.js%0a", "//etc/passwd"]
-PATHS += ["/etc/passwd", "/page/page.js", "/desk.py", "/guard.py", "/index.html", "/.", "/..", "/page.js/", "/page.js/..", "/PAGE.JS"]
-PATHS += ["/%2fetc%2fpasswd", "/..\\desk.py", "/page.js;x", "/page.js%20", "/~root", "/page.js.map", "/.git/config", "//", "/%", "/%zz"]
-PATHS += ["/api/v1/../../desk.py", "/static/page.js", "/file:///etc/passwd", "/api", "/api/v2/tasks", "/API/v1/tasks", "//api/v1/tasks"]
+PATHS = [
+    "/page/../desk.py",
+    "/../desk.py",
+    "/..%2fdesk.py",
+    "/%2e%2e/desk.py",
+    "/page.js%00",
+    "/page.js%0a",
+    "//etc/passwd",
+]
+PATHS += [
+    "/etc/passwd",
+    "/page/page.js",
+    "/desk.py",
+    "/guard.py",
+    "/index.html",
+    "/.",
+    "/..",
+    "/page.js/",
+    "/page.js/..",
+    "/PAGE.JS",
+]
+PATHS += [
+    "/%2fetc%2fpasswd",
+    "/..\\desk.py",
+    "/page.js;x",
+    "/page.js%20",
+    "/~root",
+    "/page.js.map",
+    "/.git/config",
+    "//",
+    "/%",
+    "/%zz",
+]
+PATHS += [
+    "/api/v1/../../desk.py",
+    "/static/page.js",
+    "/file:///etc/passwd",
+    "/api",
+    "/api/v2/tasks",
+    "/API/v1/tasks",
+    "//api/v1/tasks",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -121,7 +178,11 @@ def test_no_file_but_the_pages_own_is_served(page: Served, path: str) -> None:
 
 def test_a_percent_sign_leads_around_no_token(page: Served) -> None:
     for path in ("/%61pi/v1/tasks", "/api%2fv1/tasks", "/api/v1%2ftasks", "/api/v1/tasks?x", "/api/v1/tasks#x"):
-        assert page.raw(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n").split(" ")[1] in ("401", "404", "400")
+        assert page.raw(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n").split(" ")[1] in (
+            "401",
+            "404",
+            "400",
+        )
 
 
 def test_an_upgrade_leads_around_no_token(page: Served) -> None:
@@ -133,7 +194,11 @@ def test_an_upgrade_leads_around_no_token(page: Served) -> None:
 
 # Connections
 
-STRANGERS = ["", "POST /api/v1/tasks/x/approve HTTP/1.1\r\nHost: x\r\nX: ", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"]
+STRANGERS = [
+    "",
+    "POST /api/v1/tasks/x/approve HTTP/1.1\r\nHost: x\r\nX: ",
+    "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+]
 
 
 @pytest.mark.parametrize("sent", STRANGERS, ids=["nothing", "half a header", "another protocol"])
@@ -149,7 +214,8 @@ def test_strangers_that_leave_connections_open_shut_nobody_out(page: Served, sen
 
 
 def test_clients_that_leave_bodies_unfinished_shut_nobody_out(page: Served) -> None:
-    head = f"POST /api/v1/tasks/x/approve HTTP/1.1\r\n{page.head}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
+    line = f"POST /api/v1/tasks/x/approve HTTP/1.1\r\n{page.head}"
+    head = f"{line}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     with ExitStack() as opened:
         first = opened.enter_context(page.connect(head))
         for _ in range(MOST_CLIENTS + 32):
@@ -168,7 +234,13 @@ def test_requests_that_are_held_shut_nobody_out(page: Served) -> None:
 
 
 def test_what_is_no_http_does_no_harm(page: Served) -> None:
-    for sent in ("\0" * 5_000, "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", f"GET /{'x' * 70_000} HTTP/1.1\r\n\r\n", "\r\n" * 500):
+    for sent in (
+        "\0" * 5_000,
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        f"GET /{'x' * 70_000} HTTP/1.1\r\n\r\n",
+        "\r\n" * 500,
+    ):
         assert " 200 " not in page.raw(sent)
     assert " 4" in page.raw(f"GET / HTTP/1.1\r\n{'X: y' * 40_000}\r\n\r\n") or page.answers()
     assert page.answers()
@@ -215,7 +287,9 @@ def test_while_an_approval_runs_what_waits_behind_it_keeps_nobody_from_reading(r
 def _slow(folder: Path, marked: Path) -> str:
     """Return a check that takes long, and leaves a mark when it begins, from the second time on."""
     program = folder / "program"
-    program.write_text(f"#!/bin/sh\nif test -e {folder}/once; then touch {marked}; sleep 1.5; fi\ntouch {folder}/once\n")
+    program.write_text(
+        f"#!/bin/sh\nif test -e {folder}/once; then touch {marked}; sleep 1.5; fi\ntouch {folder}/once\n"
+    )
     program.chmod(0o755)
     return f"command {program}"
 
@@ -267,39 +341,72 @@ def test_a_project_brings_no_module_that_the_page_is_made_of(root: Path, tmp_pat
     assert not mark.exists() or not mark.read_text()
 
 
+def test_of_two_tabs_and_two_servers_that_press_at_once_one_decides(tmp_path: Path) -> None:
+    own = Waiting(tmp_path / "project")
+    with served(own.root) as first, served(own.root) as second:
+        found: list[tuple[int, Any]] = []
+        start = threading.Barrier(4)
+
+        def press(page: Served) -> None:
+            start.wait()
+            found.append(page.send("POST", f"tasks/{own.task}/approve", {"digest": own.shown}))
+
+        presses = [threading.Thread(target=press, args=(page,)) for page in (first, second) * 2]
+        for each in presses:
+            each.start()
+        for each in presses:
+            each.join()
+        said = [status for status, _ in found]
+        made = {answer["operation_id"] for status, answer in found if status == 200}
+        assert len(made) == 1, found
+        assert {answer["error"]["code"] for status, answer in found if status != 200} <= {"proposal_closed", "busy"}, (
+            said
+        )
+    assert len(own.get("history").json()["operations"]) == 1
+    assert [each["event"] for each in own.get("ledger").json()["entries"]].count("code_modification_applied") == 1
+
+
+def test_another_project_of_the_same_repository_is_out_of_reach(tmp_path: Path) -> None:
+    git(built(tmp_path, {"x": ""}), "init", "-q")
+    here, there = Waiting(tmp_path / "here"), Waiting(tmp_path / "there")
+    before = files(tmp_path)
+    assert here.get(f"tasks/{there.task}").status_code == 404
+    for verb, given in zip(DECISIONS, ({"digest": there.shown}, {"reason": "No."}, {}, {}), strict=True):
+        assert here.post(f"tasks/{there.task}/{verb}", given).status_code == 404
+    assert there.task not in here.get("tasks?state=all").text
+    made = there.post(f"tasks/{there.task}/approve", {"digest": there.shown}).json()["operation_id"]
+    changed = files(tmp_path)
+    assert here.post(f"history/{made}/undo").status_code >= 400
+    assert files(tmp_path) == changed != before
+
+
 # The beginning and the end
 
 
-def test_ctrl_c_ends_it_and_leaves_nothing_that_listens(root: Path) -> None:
-    with served(root) as page:
-        version = page.send("GET", "changes?since=x")[1]["version"]
-        with page.connect(f"GET /api/v1/changes?since={version} HTTP/1.1\r\n{page.head}\r\n"), page.connect():
-            page.person.presses("\x03")
-            began = time.monotonic()
-            assert page.person.ends() in (0, 130)
-            assert time.monotonic() - began < 10
-        assert not page.listens()
-    assert "Traceback" not in page.person.shown
-    with served(root) as other:
-        assert other.token != page.token
-
-
-def test_ctrl_c_while_an_approval_runs_makes_all_of_it_or_nothing(root: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_leaves_nothing_that_listens_and_makes_all_of_a_change_or_nothing(
+    root: Path, tmp_path: Path
+) -> None:
+    """While an approval runs, a request is held, and a connection is open."""
     marked = tmp_path / "started"
     task = proposed(root, *LIMIT, "--verify", _slow(tmp_path, marked))
     before = files(root)
-    with served(root) as page:
-        digest = page.send("GET", f"tasks/{task}")[1]["digest"]
-        sent = json.dumps({"digest": digest})
+    with served(root) as page, ExitStack() as opened:
+        version = page.send("GET", "changes?since=x")[1]["version"]
+        sent = json.dumps({"digest": page.send("GET", f"tasks/{task}")[1]["digest"]})
         head = f"{page.head}Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
-        with page.connect(f"POST /api/v1/tasks/{task}/approve HTTP/1.1\r\n{head}{sent}"):
-            until(marked.exists, "its check does not run")
-            page.person.presses("\x03")
-            page.person.ends()
+        for each in ("", f"GET /api/v1/changes?since={version} HTTP/1.1\r\n{page.head}\r\n"):
+            opened.enter_context(page.connect(each))
+        opened.enter_context(page.connect(f"POST /api/v1/tasks/{task}/approve HTTP/1.1\r\n{head}{sent}"))
+        until(marked.exists, "its check does not run")
+        page.person.presses("\x03")
+        began = time.monotonic()
+        assert page.person.ends() in (0, 130)
+        assert time.monotonic() - began < 15
         assert not page.listens()
+    assert "Traceback" not in page.person.shown
     state = Tab(root).get(f"tasks/{task}").json()["state"]
-    assert (state == "applied") is (files(root) != before)
     assert state in ("applied", "approved")
+    assert (state == "applied") is (files(root) != before)
 
 
 def test_a_port_in_use_and_one_that_is_none_are_refused(root: Path) -> None:

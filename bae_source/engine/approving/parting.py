@@ -206,8 +206,8 @@ def unknown_parts(parts: Sequence[str]) -> RequestError:
 
 
 def covers(part: str, symbol: str) -> bool:
-    """Say whether a symbol is a part, or lies in it."""
-    return symbol == part or (bool(part) and symbol.startswith(part) and symbol[len(part)] in ".:@[")
+    """Say whether a symbol is a part, or lies in it; nothing lies in "", by which lines of no symbol go."""
+    return bool(part) and (symbol == part or (symbol.startswith(part) and symbol[len(part)] in ".:@["))
 
 
 def _together(refused: Collection[str], others: Collection[str]) -> Refused:
