@@ -301,8 +301,9 @@ def test_who_proposed_it_does_not_approve_it(root: Path) -> None:
     task = proposed(root, *LIMIT, who="ana")
     tab, before = Tab(root), files(root)
     refused(tab.post(f"tasks/{task}/approve", {"digest": tab.digest(task)}), 403, "forbidden")
-    tab = Tab(root, Person(name="ana"))
-    refused(tab.post(f"tasks/{task}/approve", {"digest": tab.digest(task)}), 403, "forbidden")
+    for name in ("ana", "Ana", "ana ", "an\u200ba"):
+        tab = Tab(root, Person(name=name))
+        refused(tab.post(f"tasks/{task}/approve", {"digest": tab.digest(task)}), 403, "forbidden")
     assert (tab.state(task), files(root)) == ("awaiting_approval", before)
 
 
@@ -420,9 +421,7 @@ def test_a_port_in_use_and_one_that_is_none_are_refused(root: Path) -> None:
 
 
 def test_it_listens_on_this_machines_own_address_alone(root: Path, page: Served) -> None:
-    for host in ("127.0.0.2", "::1", socket.gethostbyname(socket.gethostname())):
-        if host == "127.0.0.1":
-            continue
+    for host in ("127.0.0.2", "::1"):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family) as connection:
             connection.settimeout(2)
