@@ -618,7 +618,7 @@ def test_review_goes_through_all_its_answers(core: Path) -> None:
     order = [title for task in deciding(core).waiting() if (title := titles[task])]
     order.remove("quit")
     wanted = [*order, "quit"]
-    with at_terminal(("review", "--who", "ana"), core) as person:
+    with at_terminal(("review", "--terminal", "--who", "ana"), core) as person:
         for title in deciding(core).waiting():
             title = titles[title]
             if title == "quit" and wanted[0] != "quit":
@@ -676,11 +676,11 @@ def test_review_goes_through_all_its_answers(core: Path) -> None:
 def test_review_ends_with_what_is_typed_and_decides_nothing(core: Path) -> None:
     task = Parts(core, {"app/core.py": changed(ONE)}).task
     for key, status in (("\x04", 0), ("\x03", 130)):
-        with nothing_approved(core, task), at_terminal(("review",), core) as person:
+        with nothing_approved(core, task), at_terminal(("review", "--terminal"), core) as person:
             person.reads("[q]uit? ")
             person.presses(key)
             assert person.ends() == status
-    with nothing_approved(core, task), at_terminal(("review", "--who", "bot"), core) as person:
+    with nothing_approved(core, task), at_terminal(("review", "--terminal", "--who", "bot"), core) as person:
         person.reads("[q]uit? ")
         person.types("a")
         person.reads("cannot approve it")
@@ -693,7 +693,7 @@ def test_review_says_what_was_decided_meanwhile(core: Path) -> None:
     tasks = [Parts(core, {"app/core.py": changed(each)}).task for each in (ONE, TWO)]
     first, second = deciding(core).waiting()
     assert sorted(tasks) == sorted((first, second))
-    with at_terminal(("review", "--who", "ana"), core) as person:
+    with at_terminal(("review", "--terminal", "--who", "ana"), core) as person:
         person.reads("[q]uit? ")
         deciding(core).reject(first, ANA, "by somebody else")
         deciding(core).expire(second, ANA)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from bae_source.adapters.mcp import secret as secrets_of
 from bae_source.adapters.web.guard import LARGEST
 from tests.approval.project import built, files, line, plans, proposed
 from tests.trust.page import DECISIONS, HOST, JSON, LIMIT, TOKEN, Served, Waiting, bearer, refused, served, until
@@ -219,13 +219,13 @@ def test_what_is_white_elsewhere_is_not_left_out_of_a_token(page: Served) -> Non
 
 def test_the_token_is_compared_in_constant_time(tab: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bytes] = []
-    right = secrets_of.secrets.compare_digest
+    right = secrets.compare_digest
 
     def compared(given: bytes, wanted: bytes) -> bool:
         seen.append(given)
-        return right(given, wanted)
+        return bool(right(given, wanted))
 
-    monkeypatch.setattr(secrets_of.secrets, "compare_digest", compared)
+    monkeypatch.setattr(secrets, "compare_digest", compared)
     for token in (TOKEN[:9], TOKEN):
         tab.send("GET", "/api/v1/project", bearer(token))
     assert seen == [TOKEN[:9].encode(), TOKEN.encode()]
@@ -237,15 +237,18 @@ def test_the_token_stands_where_its_owner_alone_can_read_it(tmp_path: Path) -> N
     home.mkdir()
     proposed(root, *LIMIT)
     browser = tmp_path / "browser"
-    given_to = tmp_path / "arguments"
-    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {given_to}.part\nmv {given_to}.part {given_to}\n')
+    given_to, led = tmp_path / "arguments", tmp_path / "led"
+    copies = f'cp -p "${{1#file://}}" {led}\nprintf "%s\\n" "$@" > {given_to}.part\nmv {given_to}.part {given_to}\n'
+    browser.write_text(f"#!/bin/sh\n{copies}")
     browser.chmod(0o755)
     with served(root, HOME=str(home), BROWSER=f"{browser} %s") as page:
         until(given_to.exists, "no browser was started")
         [given] = given_to.read_text().split()
-        leads = Path(given.removeprefix("file://"))
-        assert (leads.parent, leads.stat().st_mode & 0o777) == (home, 0o600)
-        assert f"http://127.0.0.1:{page.port}/#{page.token}" in leads.read_text()
+        assert Path(given.removeprefix("file://")).parent == home
+        assert led.stat().st_mode & 0o777 == 0o600
+        assert f"http://127.0.0.1:{page.port}/#{page.token}" in led.read_text()
+        led.unlink()
+        assert not [*home.glob("*.html")], "it is gone once the page is there"
         for path in ("project", "tasks", "ledger", "history", "nowhere"):
             page.send("GET", path) if path != "nowhere" else page.raw(f"GET /{path} HTTP/1.1\r\n{page.head}\r\n")
         shown = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True).stdout
@@ -255,7 +258,6 @@ def test_the_token_stands_where_its_owner_alone_can_read_it(tmp_path: Path) -> N
             assert page.token.encode() not in environ.read_bytes()
         page.person.presses("\x03")
         page.person.ends()
-    assert not leads.exists()
     assert page.person.shown.count(page.token) == 1
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and page.token.encode() in path.read_bytes()]
 

@@ -48,11 +48,11 @@ def review(given: Mapping[str, Any], streams: Streams) -> Outcome:
     address = f"http://{HOST}:{port}/#{secret.text}"
     streams.stderr.write(f"Review on {address}\nWho has this address decides as you. Ctrl-C ends it.\n")
     hosts = tuple(f"{name}:{port}" for name in NAMES)
-    with ExitStack() as until_the_end:
+    with ExitStack() as until_there:
         if not given.get("no_browser"):
             try:
-                until_the_end.enter_context(opened(address))
+                until_there.enter_context(opened(address))
             except (OSError, RuntimeError):  # no home
                 streams.stderr.write("No browser was started, as the home folder cannot be written.\n")
-        serve(desk, socket, secret, hosts)
+        serve(desk, socket, secret, hosts, until_there.close)
     return Outcome(status="answer", text="The page is closed; what was decided stands.")

@@ -1,7 +1,7 @@
 """A browser on an address with a token in it, which every account would see among the arguments of its process.
 
-So the browser is given a file that leads there, which its owner alone may read, and which is gone with the page. It
-lies in the home folder, as browsers that are shut into a sandbox read nothing that is hidden, or under /tmp.
+So the browser is given a file that leads there, which its owner alone may read, and which is gone once the page is
+there. It lies in the home folder: browsers that are shut into a sandbox read nothing under /tmp, or that is hidden.
 """
 
 from __future__ import annotations
