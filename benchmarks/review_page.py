@@ -404,6 +404,10 @@ def looks(bench: Bench) -> None:
     """Look at widths, colours and contrast."""
     root = bench.project("looks")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few when the mail server restarts.")
+    greet = 'def greet(name, language):\n    """Greet someone."""\n    return send(f"Hello {name}", name)\n'
+    bench.proposes(root, "app.core.greet", greet, "Greetings are to be translated.", who="translator")
+    for name, text in (("send", "Send a text to someone."), ("greet", "Greet someone by name.")):
+        bench.proposes(root, f"app.core.{name}@docstring", f'"""{text}"""\n', "Say it in full.", who="scribe")
     reason = "Retry as often as the caller wants; the mail team asked for it."
     task = bench.proposes(root, "app.core.send", _SEND, reason)
     for scheme in ("light", "dark"):
@@ -411,11 +415,15 @@ def looks(bench: Bench) -> None:
             name = f"{scheme} {width}"
             with bench.page(root, color_scheme=scheme, viewport={"width": width, "height": height}) as (page, _, _):
                 page.wait_for_selector(".option")
-                for view in ("queue", "change", "question", "ledger"):
+                for view in ("queue", "change", "refused", "question", "ledger"):
                     if view == "change":
                         _open(page, task)
                         page.wait_for_selector(".row")
+                    elif view == "refused":
+                        page.keyboard.press("x")
+                        page.wait_for_selector(".section.refused")
                     elif view == "question":
+                        page.keyboard.press("x")
                         page.keyboard.press("a")
                         page.wait_for_selector("dialog .approves:enabled")
                     elif view == "ledger":

@@ -36,6 +36,7 @@ export async function diffInto(place, entry) {
 /** Return the view of one proposal. */
 export function changeView(main, id, leave) {
   let task = null;
+  let asked = ""; // the state in which a question was asked
   let seen = null; // digests of sections that were shown before it was planned anew
   let current = 0;
   const refused = new Set();
@@ -94,7 +95,7 @@ export function changeView(main, id, leave) {
     const why = task.decision ? `: ${line(task.decision)}` : ".";
     const at = task.decided_at && [" ", ago(task.decided_at)];
     if (making) return el("p", { class: "banner works", role: "status" }, el("span", { class: "spinner", "aria-hidden": "true" }), `${making.label}. Its checks run; it shows here when it is done.`);
-    if (task.state === "approved") return el("p", { class: "banner works", role: "status" }, `Approved${by}`, at, ". It is being made: its checks run. ", el("button", { type: "button", class: "plain", click: () => askApprove(task, unreviewed()) }, "Carry on, if that was interrupted"));
+    if (task.state === "approved") return el("p", { class: "banner works", role: "status" }, `Approved${by}`, at, ". It is being made: its checks run. ", el("button", { type: "button", class: "plain", click: () => question(() => askApprove(task, unreviewed())) }, "Carry on, if that was interrupted"));
     if (task.state === "applied") return el("p", { class: "banner holds", role: "status" }, `Applied as ${task.operation_id}, approved${by}`, at, task.decision && why, " ", el("button", { type: "button", class: "plain", click: () => view.undo() }, "Undo"));
     if (task.state === "rejected") return el("p", { class: "banner broken", role: "status" }, `Rejected${by}`, at, why);
     if (task.state === "expired") return el("p", { class: "banner", role: "status" }, `Expired${by}`, at, why);
@@ -157,6 +158,11 @@ export function changeView(main, id, leave) {
     const done = sections().length - unreviewed();
     const split = el("button", { type: "button", class: "plain wide-only", "aria-pressed": String(isSplit()), "aria-keyshortcuts": "s", click: () => view.split() }, "Side by side");
     fill(tools, el("span", { role: "status" }, `Reviewed ${done} of ${counted(sections().length, "section")}`), el("span", { class: "buttons" }, el("button", { type: "button", class: "plain", click: () => foldAll(true) }, "Fold all"), el("button", { type: "button", class: "plain", click: () => foldAll(false) }, "Unfold all"), split));
+  }
+
+  function question(ask) {
+    asked = task.state;
+    ask();
   }
 
   function foldAll(isFolded) {
@@ -272,7 +278,7 @@ export function changeView(main, id, leave) {
             ? el("button", { type: "button", class: "decides", click: () => view.renew() }, "Plan anew")
             : el("button", { type: "button", class: "decides approves", "aria-describedby": "scope", "aria-keyshortcuts": "a", click: () => view.approve() }, "Approve …"),
         some ? el("button", { type: "button", class: "plain", click: () => { refused.clear(); redraw(); } }, "Take all") : el("button", { type: "button", class: "plain", "aria-keyshortcuts": "r", click: () => view.reject() }, "Reject …"),
-        !some && el("button", { type: "button", class: "plain", click: () => askExpire(task, leave) }, "Let it expire …"),
+        !some && el("button", { type: "button", class: "plain", click: () => question(() => askExpire(task, leave)) }, "Let it expire …"),
       ),
     );
   }
@@ -293,12 +299,12 @@ export function changeView(main, id, leave) {
       if (!task || !isOpen() || underWay(task.task_id)) return;
       if (refused.size) return view.reject();
       if (task.stale) return document.querySelector(".banner button")?.focus();
-      askApprove(task, unreviewed(), leave);
+      question(() => askApprove(task, unreviewed(), leave));
     },
     reject: () => {
       if (!task || !isOpen() || underWay(task.task_id)) return;
       const chosen = [...refused];
-      askReject(task, chosen, chosen.length ? () => redraw() : leave);
+      question(() => askReject(task, chosen, chosen.length ? () => redraw() : leave));
     },
     take: () => {
       const { symbol } = sections()[current] ?? {};
@@ -313,7 +319,11 @@ export function changeView(main, id, leave) {
       if (task && task.stale && !underWay(task.task_id)) renew(task);
       refreshSoon();
     },
-    undo: () => task?.operation_id && task.state === "applied" && askUndo(task.operation_id, task.summary),
+    undo: () => {
+      if (!task?.operation_id || task.state !== "applied") return false;
+      askUndo(task.operation_id, task.summary);
+      return true;
+    },
     beside: (step) => {
       const other = task && beside(task.task_id, step);
       if (other) location.hash = `#/task/${encodeURIComponent(other.task_id)}`;
@@ -352,7 +362,10 @@ export function changeView(main, id, leave) {
 
   /** Say why the question that is open can no longer be answered; "" where it can. */
   function closedWhy() {
-    if (!isOpenState(task.state)) return `It is ${STATES[task.state] ?? task.state}${task.decided_by ? ` by ${line(task.decided_by)}` : ""} meanwhile; nothing is left to decide.`;
+    if (task.state === asked && task.state === "approved") return "";
+    const by = task.decided_by ? ` by ${line(task.decided_by)}` : "";
+    if (task.state === "approved" || task.state === "applied") return `It was approved${by} meanwhile; nothing is left to decide.`;
+    if (!isOpenState(task.state)) return `It is ${STATES[task.state] ?? task.state}${by} meanwhile; nothing is left to decide.`;
     return task.stale ? "Files have changed meanwhile, so this is stale; it has to be planned anew." : "";
   }
 

@@ -278,6 +278,9 @@ export async function askUndo(operation, summary = "") {
     content: el("div", {}, el("p", { class: "words" }, `Takes back exactly this operation, once: ${line(what)}`), el("p", { class: "aside" }, "What changed since in the same place is not overwritten: it is refused then.")),
     button: "Take it back",
     kind: "rejects",
-    decide: () => carryOut({ label: `Undoing ${operation}`, path: `history/${encodeURIComponent(operation)}/undo`, body: {}, done: (answer) => notice(answer.text) }),
+    decide: () => carryOut({ label: `Undoing ${operation}`, path: `history/${encodeURIComponent(operation)}/undo`, body: {}, done: (answer) => {
+      if (last === operation) last = "";
+      notice(answer.text);
+    } }),
   });
 }

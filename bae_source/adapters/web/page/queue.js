@@ -2,7 +2,7 @@
 // document that are seen.
 
 import { read } from "./api.js";
-import { ask, carryOut, notice } from "./deciding.js";
+import { ask, carryOut, notice, underWay } from "./deciding.js";
 import { age, counted, el, fill, lasting, line, listed, put } from "./text.js";
 
 const BEYOND = 8; // rows above and below what is seen
@@ -235,7 +235,7 @@ function risk(level) {
 }
 
 function taskRow(found) {
-  const state = WORDS[found.state] ?? found.state;
+  const state = underWay(found.task_id) ? "being carried out" : (WORDS[found.state] ?? found.state);
   return el(
     "div",
     { class: "option" },
@@ -287,7 +287,7 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
   const words = el("p", { class: "words" });
   const newer = el("p", { class: "banner", role: "status", hidden: true });
   const button = el("button", { type: "button", class: "decides approves", disabled: true, click: () => view.approve() });
-  fill(main, el("div", { class: "page" }, el("p", { class: "crumbs" }, el("a", { href: "#/" }, "‹ Queue")), title, el("p", { class: "aside" }, "Each is approved by its own digest, which is that of what is listed here. Untick what you would rather look at by itself."), newer, list, el("div", { class: "actions" }, words, button)));
+  fill(main, el("div", { class: "page whole" }, el("p", { class: "crumbs" }, el("a", { href: "#/" }, "‹ Queue")), title, el("p", { class: "aside" }, "Each is approved by its own digest, which is that of what is listed here. Untick what you would rather look at by itself."), newer, list, el("div", { class: "actions" }, words, button)));
 
   function settle() {
     const count = chosen.size;
@@ -308,7 +308,7 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
       fold.setAttribute("aria-expanded", String(!diff.hidden));
       if (!diff.hidden && !diff.firstChild) await drawDiff(diff, each);
     } }, "Diff");
-    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, listed(each.names, 4), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
+    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, el("span", { class: "names" }, listed(each.names, 4)), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
   }
 
   function make(wanted) {
