@@ -50,6 +50,7 @@ export function changeView(main, id, leave) {
   fill(main, el("div", { class: "change" }, top, el("div", { class: "columns" }, el("div", { class: "diff" }, tools, body), side), bar));
 
   const sections = () => task.files.flatMap((file) => file.sections);
+  const isAll = () => refused.size > 0 && sections().every((each) => refused.has(each.symbol));
   const isOpen = () => ["awaiting_approval", "stale", "failed"].includes(task.state);
   const unreviewed = () => {
     const marks = marked(task.task_id);
@@ -265,7 +266,7 @@ export function changeView(main, id, leave) {
     bar.hidden = false;
     const some = refused.size > 0;
     const isStale = task.stale;
-    const words = some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? "Cannot be approved: files have changed since it was planned." : scope(task);
+    const words = some && isAll() ? "Refuses all of it: the whole proposal is rejected." : some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? "Cannot be approved: files have changed since it was planned." : scope(task);
     fill(
       bar,
       el("p", { class: "words", id: "scope" }, words),
@@ -303,7 +304,7 @@ export function changeView(main, id, leave) {
     },
     reject: () => {
       if (!task || !isOpen() || underWay(task.task_id)) return;
-      const chosen = [...refused];
+      const chosen = isAll() ? [] : [...refused];
       question(() => askReject(task, chosen, chosen.length ? () => redraw() : leave));
     },
     take: () => {

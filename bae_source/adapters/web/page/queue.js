@@ -137,7 +137,7 @@ export function queueView(main, remembered) {
     const wanted = words.length ? tasks.filter((each) => words.every((word) => hay(each).includes(word))) : tasks;
     rows = state.value === "waiting" ? grouped(wanted) : wanted;
     space.style.height = `${rows.length * height}px`;
-    list.style.maxHeight = `${rows.length * height + 2}px`;
+    list.style.maxHeight = `${rows.length * height + 1}px`;
     drawnRows.forEach((row) => row.remove());
     drawnRows.clear();
     const same = chosen && rows.findIndex((each) => (chosen.members ? each.members && each.kind === chosen.kind && each.who === chosen.who : each.task_id === chosen.task_id));
