@@ -1,7 +1,7 @@
 // One proposal: what it changes, by symbol; what the engine found out; what its proposer claims; and the decision.
 
 import { pathOf, read } from "./api.js";
-import { askApprove, askExpire, askReject, askUndo, disarm, renew, scope, underWay } from "./deciding.js";
+import { askApprove, askExpire, askReject, askUndo, disarm, dismiss, renew, scope, underWay } from "./deciding.js";
 import { lines } from "./diff.js";
 import { mark, marked } from "./marks.js";
 import { beside } from "./queue.js";
@@ -133,7 +133,7 @@ export function changeView(main, id, leave) {
       el("ul", {}, task.checks.map((each) => el(
         "li",
         { class: `receipt ${each.stale ? "old" : each.result}` },
-        el("span", { class: "check" }, el("b", {}, line(each.name)), " ", el("span", { class: "result" }, RESULTS[each.result] ?? line(each.result)), each.stale && el("span", { class: "state stale" }, "stale")),
+        el("span", { class: "check" }, el("b", {}, line(each.name)), " ", el("span", { class: "result" }, RESULTS[each.result] ?? line(each.result)), each.stale && [" ", el("span", { class: "state stale" }, "stale")]),
         each.detail && el("span", { class: "aside" }, line(each.detail)),
         el("span", { class: "aside" }, `${lasting(each.seconds)}, `, ago(task.planned_at), each.digest && [", of ", el("code", { title: each.digest }, each.digest.slice(0, 8))]),
       ))),
@@ -266,7 +266,7 @@ export function changeView(main, id, leave) {
     bar.hidden = false;
     const some = refused.size > 0;
     const isStale = task.stale;
-    const words = some && isAll() ? "Refuses all of it: the whole proposal is rejected." : some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? "Cannot be approved: files have changed since it was planned." : scope(task);
+    const words = some && isAll() ? "Refuses all of it: the whole proposal is rejected." : some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? (task.state === "failed" ? "Cannot be approved as it stands: it failed." : "Cannot be approved: files have changed since it was planned.") : scope(task);
     fill(
       bar,
       el("p", { class: "words", id: "scope" }, words),
@@ -381,6 +381,7 @@ export function changeView(main, id, leave) {
   }
 
   addEventListener("storage", stored);
+  dismiss(id); // what the page says by itself
   view.ready = view.refresh().then(() => view.focus());
   return view;
 }

@@ -147,15 +147,20 @@ addEventListener("beforeunload", (event) => queue.length && event.preventDefault
 
 /** Show a message; an error stays until it is dismissed. */
 export function notice(text, { hints = [], isError = false, actions = [], task = "" } = {}) {
-  const dismiss = el("button", { type: "button", class: "quiet", "aria-label": "Dismiss", click: () => note.remove() }, "×");
+  const dismiss = el("button", { type: "button", class: "quiet", "aria-label": "Dismiss the message", click: () => note.remove() }, "×");
   const note = el(
     "div",
-    { class: isError ? "notice error" : "notice", role: isError ? "alert" : "status" },
+    { class: isError ? "notice error" : "notice", "data-task": task || null, role: isError ? "alert" : "status" },
     el("div", {}, el("p", {}, text), hints.map((hint) => el("p", { class: "hint" }, hint)), task && isError && el("p", {}, el("a", { href: `#/task/${encodeURIComponent(task)}` }, "Look at it"))),
     el("div", { class: "buttons" }, actions.map(([label, click]) => el("button", { type: "button", click: () => { note.remove(); click(); } }, label)), dismiss),
   );
   document.getElementById("notices").append(note);
   if (!isError) setTimeout(() => note.remove(), STAYS);
+}
+
+/** Dismiss the messages about a proposal. */
+export function dismiss(task) {
+  for (const each of document.querySelectorAll(`.notice[data-task="${CSS.escape(task)}"]`)) each.remove();
 }
 
 let last = "";

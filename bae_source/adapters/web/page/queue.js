@@ -246,7 +246,7 @@ function taskRow(found) {
       el("span", { class: "summary" }, state && el("span", { class: `state ${found.state}` }, state), " ", line(found.summary)),
       el("span", { class: "why" }, el("b", {}, line(found.who)), found.goal && el("span", { class: "goal" }, line(found.goal)), found.reason ? el("q", {}, line(found.reason)) : el("i", {}, "no reason given")),
     ),
-    el("span", { class: "touches" }, el("span", { class: "names" }, found.names.length ? listed(found.names, 2) : counted(found.files, "file")), size(found)),
+    el("span", { class: "touches" }, el("span", { class: "names" }, found.names.length ? listed(found.names, 2, found.symbols) : counted(found.files, "file")), size(found)),
     el("span", { class: "checks" }, glance(found.checks)),
     el("span", { class: "age" }, age(found.at)),
   );
@@ -271,7 +271,7 @@ function groupRow(group) {
     { class: "option group" },
     el("span", { class: "at-risk" }, risk("low")),
     el("span", { class: "what" }, el("span", { class: "summary" }, groupWords(group)), el("span", { class: "why" }, el("b", {}, line(group.who)), el("span", {}, "one decision, after you have seen the list"))),
-    el("span", { class: "touches" }, el("span", { class: "names" }, listed(members.flatMap((each) => each.names), 2)), size({ symbols: sum("symbols"), added: sum("added"), removed: sum("removed") })),
+    el("span", { class: "touches" }, el("span", { class: "names" }, listed(members.flatMap((each) => each.names), 2, sum("symbols"))), size({ symbols: sum("symbols"), added: sum("added"), removed: sum("removed") })),
     el("span", { class: "checks" }, glance(members.reduce((all, each) => ({ ...all, ...each.checks }), {}))),
     el("span", { class: "age" }, age(members[0].at)),
   );
@@ -308,7 +308,7 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
       fold.setAttribute("aria-expanded", String(!diff.hidden));
       if (!diff.hidden && !diff.firstChild) await drawDiff(diff, each);
     } }, "Diff");
-    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, el("span", { class: "names" }, listed(each.names, 4)), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
+    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, el("span", { class: "names" }, listed(each.names, 3, each.symbols)), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
   }
 
   function make(wanted) {

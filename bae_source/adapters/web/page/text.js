@@ -79,9 +79,9 @@ export function counted(number, noun, several = `${noun}s`) {
 }
 
 /** Return names in a row, of many the first ones. */
-export function listed(names, most = 3) {
+export function listed(names, most = 3, all = names.length) {
   const some = names.slice(0, most).map(line);
-  return names.length > most ? `${some.join(", ")} and ${NUMBERS.format(names.length - most)} more` : some.join(", ");
+  return all > some.length ? `${some.join(", ")} and ${NUMBERS.format(all - some.length)} more` : some.join(", ");
 }
 
 /** Return how long some seconds are. */
