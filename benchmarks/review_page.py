@@ -373,16 +373,19 @@ def many(bench: Bench) -> None:
     print(f"  {MANY:,} proposals are there after {time.perf_counter() - begun:.0f} s")
     with bench.page(root) as (page, address, context):
         page.wait_for_selector(".option")
+        everything = f"() => document.querySelector('.total').textContent.includes('{MANY:,}')"
+        page.wait_for_function(everything)
         taken = []
-        for _ in range(3):
+        for _ in range(5):
             other = context.new_page()
             begun = time.perf_counter()
             other.goto(address)
             other.wait_for_selector(".option")
             taken.append(time.perf_counter() - begun)
+            other.wait_for_function(everything)
             other.close()
-        bench.check(f"first paint: {min(taken):.2f} s (best of 3: {taken})", min(taken) < FIRST_PAINT)
-        page.wait_for_function(f"() => document.querySelector('.total').textContent.includes('{MANY:,}')")
+        middle = sorted(taken)[2]
+        bench.check(f"first paint: {middle:.2f} s (of 5: {min(taken):.2f} to {max(taken):.2f})", middle < FIRST_PAINT)
         bench.check("no row is missing on the way", scrolled(bench, page, "list")["empty"], 0)
         bench.check("few rows are in the document", page.locator(".option").count() < 80)
         page.keyboard.press("/")

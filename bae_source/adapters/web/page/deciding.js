@@ -10,7 +10,7 @@ let open = null;
 
 /** Say whether a dialog is open. */
 export function isAsking() {
-  return open !== null;
+  return open?.box.open === true; // which is false at once, and not only when `close` is heard
 }
 
 /** Close the dialog that is open, which decides nothing. */
