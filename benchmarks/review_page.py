@@ -32,6 +32,7 @@ from typing import Any
 from msgspec.structs import replace
 from playwright.sync_api import Page, sync_playwright
 
+from bae_source.adapters.cli.streams import visible
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import Proposal
 from bae_source.state.binding import UserState
@@ -40,6 +41,12 @@ from benchmarks.review_browser import CONTRAST, Bench, scrolled
 
 FIRST_PAINT = 1.0
 """Seconds from the address to the first rows of 10,000."""
+_ESCAPED = """
+async (codes) => {
+  const { visible } = await import('./text.js');
+  return codes.map((code) => visible(String.fromCodePoint(code)));
+}
+"""
 MANY = 10_000
 LONG = 5_000
 _SEND = '''\
@@ -296,6 +303,11 @@ def hostile(bench: Bench) -> None:
         bench.check("source is text", "<script>document.title = 'owned'</script><b>{name}</b>" in code)
         bench.check("overrides in source are marked", page.locator(".section .hidden-character").count(), 4)
         bench.check("the claim is one", "Claimed by <b>bot</b>, not checked" in page.locator(".claim").inner_text())
+        codes = [code for code in range(0x110000) if visible(chr(code)) != chr(code)]
+        shown = page.evaluate(_ESCAPED, codes)
+        bench.check(
+            f"{len(codes):,} characters are escaped as a terminal has them", shown, [visible(chr(c)) for c in codes]
+        )
         bench.check("nothing of it was run, or became markup", page.evaluate(_LEAKS), False)
         bench.picture(page, "hostile")
 
