@@ -32,6 +32,7 @@ from typing import Any
 from msgspec.structs import replace
 from playwright.sync_api import Page, sync_playwright
 
+from bae_source.adapters.cli.streams import visible
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import Proposal
 from bae_source.state.binding import UserState
@@ -40,6 +41,12 @@ from benchmarks.review_browser import CONTRAST, Bench, scrolled
 
 FIRST_PAINT = 1.0
 """Seconds from the address to the first rows of 10,000."""
+_ESCAPED = """
+async (codes) => {
+  const { visible } = await import('./text.js');
+  return codes.map((code) => visible(String.fromCodePoint(code)));
+}
+"""
 MANY = 10_000
 LONG = 5_000
 _SEND = '''\
@@ -296,6 +303,11 @@ def hostile(bench: Bench) -> None:
         bench.check("source is text", "<script>document.title = 'owned'</script><b>{name}</b>" in code)
         bench.check("overrides in source are marked", page.locator(".section .hidden-character").count(), 4)
         bench.check("the claim is one", "Claimed by <b>bot</b>, not checked" in page.locator(".claim").inner_text())
+        codes = [code for code in range(0x110000) if visible(chr(code)) != chr(code)]
+        shown = page.evaluate(_ESCAPED, codes)
+        bench.check(
+            f"{len(codes):,} characters are escaped as a terminal has them", shown, [visible(chr(c)) for c in codes]
+        )
         bench.check("nothing of it was run, or became markup", page.evaluate(_LEAKS), False)
         bench.picture(page, "hostile")
 
@@ -373,16 +385,19 @@ def many(bench: Bench) -> None:
     print(f"  {MANY:,} proposals are there after {time.perf_counter() - begun:.0f} s")
     with bench.page(root) as (page, address, context):
         page.wait_for_selector(".option")
+        everything = f"() => document.querySelector('.total').textContent.includes('{MANY:,}')"
+        page.wait_for_function(everything)
         taken = []
-        for _ in range(3):
+        for _ in range(5):
             other = context.new_page()
             begun = time.perf_counter()
             other.goto(address)
             other.wait_for_selector(".option")
             taken.append(time.perf_counter() - begun)
+            other.wait_for_function(everything)
             other.close()
-        bench.check(f"first paint: {min(taken):.2f} s (best of 3: {taken})", min(taken) < FIRST_PAINT)
-        page.wait_for_function(f"() => document.querySelector('.total').textContent.includes('{MANY:,}')")
+        middle = sorted(taken)[2]
+        bench.check(f"first paint: {middle:.2f} s (of 5: {min(taken):.2f} to {max(taken):.2f})", middle < FIRST_PAINT)
         bench.check("no row is missing on the way", scrolled(bench, page, "list")["empty"], 0)
         bench.check("few rows are in the document", page.locator(".option").count() < 80)
         page.keyboard.press("/")
@@ -404,6 +419,10 @@ def looks(bench: Bench) -> None:
     """Look at widths, colours and contrast."""
     root = bench.project("looks")
     bench.proposes(root, "app.core.LIMIT", "LIMIT = 5\n", "Three attempts are too few when the mail server restarts.")
+    greet = 'def greet(name, language):\n    """Greet someone."""\n    return send(f"Hello {name}", name)\n'
+    bench.proposes(root, "app.core.greet", greet, "Greetings are to be translated.", who="translator")
+    for name, text in (("send", "Send a text to someone."), ("greet", "Greet someone by name.")):
+        bench.proposes(root, f"app.core.{name}@docstring", f'"""{text}"""\n', "Say it in full.", who="scribe")
     reason = "Retry as often as the caller wants; the mail team asked for it."
     task = bench.proposes(root, "app.core.send", _SEND, reason)
     for scheme in ("light", "dark"):
@@ -411,11 +430,15 @@ def looks(bench: Bench) -> None:
             name = f"{scheme} {width}"
             with bench.page(root, color_scheme=scheme, viewport={"width": width, "height": height}) as (page, _, _):
                 page.wait_for_selector(".option")
-                for view in ("queue", "change", "question", "ledger"):
+                for view in ("queue", "change", "refused", "question", "ledger"):
                     if view == "change":
                         _open(page, task)
                         page.wait_for_selector(".row")
+                    elif view == "refused":
+                        page.keyboard.press("x")
+                        page.wait_for_selector(".section.refused")
                     elif view == "question":
+                        page.keyboard.press("x")
                         page.keyboard.press("a")
                         page.wait_for_selector("dialog .approves:enabled")
                     elif view == "ledger":

@@ -196,6 +196,22 @@ def test_a_change_is_as_grave_as_the_gravest_of_its_effects(
     assert risk.reasons[0].startswith(clause), risk.reasons
 
 
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (edit("app.core", "# Sends once.", "# Sends."), "comments"),
+        (edit("tests.test_core.test_send", "# why", "# because"), "comments"),
+        (edit(":notes/guide.md", "hi", "ho"), "texts"),
+        (("insert", {"target": "tests.test_core.test_send", "new_source": "def test_more(): assert True\n"}), "tests"),
+        (edit("app.core._low", "return x", "return 2"), ""),
+        (edit("app.core.send", '"""Send it."""\n    return _low(x)', '"""Send."""\n    return x'), ""),
+        (edit("tests.test_core.test_send", "    assert send(2) == 2\n", ""), ""),
+    ],
+)
+def test_what_is_safe_and_alike_is_of_one_kind(tmp_path: Path, change: tuple[str, dict[str, Any]], kind: str) -> None:
+    assert assessed(made(tmp_path, PROJECT), *change).kind == kind
+
+
 def test_what_is_known_of_a_refactoring_counts(tmp_path: Path) -> None:
     files = {**PROJECT, "app/user.py": "def use(box, other):\n    box.put(1)\n    return other.put\n"}
     given = {"target": "app.core.Box.put", "new_name": "place", "unsure": "leave"}

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bae_source.adapters.bug import bug
-from bae_source.adapters.web.drawing import drawn, operation
+from bae_source.adapters.web.drawing import drawn
 from bae_source.engine.approving.deciding import Deciding, Person
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
@@ -155,7 +155,7 @@ class Desk:
 
     def _operations(self, service: Service, given: Json) -> Json:
         outcome = service.run(*called("history", given, self._context))
-        return _or_errors(outcome, {"operations": [operation(each) for each in outcome.found]})
+        return _or_errors(outcome, {"operations": [each.as_data() for each in outcome.found]})
 
     @property
     def _context(self) -> Context:

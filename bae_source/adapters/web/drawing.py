@@ -14,7 +14,6 @@ from pygments.util import ClassNotFound
 
 from bae_source.engine.approving.deciding import Proposal
 from bae_source.engine.approving.sections import File, Row, Section
-from bae_source.history.travel.listing import Told
 
 Json = dict[str, Any]
 Pieces = list[list[str]]
@@ -32,24 +31,6 @@ _KINDS: tuple[tuple[_TokenType, str], ...] = (
     (Name.Class, "f"),
     (Name.Builtin, "b"),
 )
-
-
-def operation(found: Told) -> Json:
-    """Return what the history shows of an operation."""
-    entry = found.entry
-    return {
-        "id": entry.id,
-        "kind": str(entry.kind),
-        "of": entry.of,
-        "who": entry.who,
-        "at": entry.when,
-        "why": entry.why,
-        "summary": entry.summary,
-        "symbols": entry.changed,
-        "files": [each.name for each in entry.files],
-        "undone_by": found.undone_by or "",
-        "diff": found.diff,
-    }
 
 
 def drawn(proposal: Proposal, files: Sequence[File], *, is_stale: bool, now: datetime) -> Json:

@@ -1,7 +1,7 @@
 // One proposal: what it changes, by symbol; what the engine found out; what its proposer claims; and the decision.
 
 import { pathOf, read } from "./api.js";
-import { askApprove, askExpire, askReject, askUndo, disarm, renew, scope, underWay } from "./deciding.js";
+import { askApprove, askExpire, askReject, askUndo, disarm, dismiss, renew, scope, underWay } from "./deciding.js";
 import { lines } from "./diff.js";
 import { mark, marked } from "./marks.js";
 import { beside } from "./queue.js";
@@ -36,6 +36,7 @@ export async function diffInto(place, entry) {
 /** Return the view of one proposal. */
 export function changeView(main, id, leave) {
   let task = null;
+  let asked = ""; // the state in which a question was asked
   let seen = null; // digests of sections that were shown before it was planned anew
   let current = 0;
   const refused = new Set();
@@ -49,6 +50,7 @@ export function changeView(main, id, leave) {
   fill(main, el("div", { class: "change" }, top, el("div", { class: "columns" }, el("div", { class: "diff" }, tools, body), side), bar));
 
   const sections = () => task.files.flatMap((file) => file.sections);
+  const isAll = () => refused.size > 0 && sections().every((each) => refused.has(each.symbol));
   const isOpen = () => ["awaiting_approval", "stale", "failed"].includes(task.state);
   const unreviewed = () => {
     const marks = marked(task.task_id);
@@ -94,7 +96,7 @@ export function changeView(main, id, leave) {
     const why = task.decision ? `: ${line(task.decision)}` : ".";
     const at = task.decided_at && [" ", ago(task.decided_at)];
     if (making) return el("p", { class: "banner works", role: "status" }, el("span", { class: "spinner", "aria-hidden": "true" }), `${making.label}. Its checks run; it shows here when it is done.`);
-    if (task.state === "approved") return el("p", { class: "banner works", role: "status" }, `Approved${by}`, at, ". It is being made: its checks run. ", el("button", { type: "button", class: "plain", click: () => askApprove(task, unreviewed()) }, "Carry on, if that was interrupted"));
+    if (task.state === "approved") return el("p", { class: "banner works", role: "status" }, `Approved${by}`, at, ". It is being made: its checks run. ", el("button", { type: "button", class: "plain", click: () => question(() => askApprove(task, unreviewed())) }, "Carry on, if that was interrupted"));
     if (task.state === "applied") return el("p", { class: "banner holds", role: "status" }, `Applied as ${task.operation_id}, approved${by}`, at, task.decision && why, " ", el("button", { type: "button", class: "plain", click: () => view.undo() }, "Undo"));
     if (task.state === "rejected") return el("p", { class: "banner broken", role: "status" }, `Rejected${by}`, at, why);
     if (task.state === "expired") return el("p", { class: "banner", role: "status" }, `Expired${by}`, at, why);
@@ -131,7 +133,7 @@ export function changeView(main, id, leave) {
       el("ul", {}, task.checks.map((each) => el(
         "li",
         { class: `receipt ${each.stale ? "old" : each.result}` },
-        el("span", { class: "check" }, el("b", {}, line(each.name)), " ", el("span", { class: "result" }, RESULTS[each.result] ?? line(each.result)), each.stale && el("span", { class: "state stale" }, "stale")),
+        el("span", { class: "check" }, el("b", {}, line(each.name)), " ", el("span", { class: "result" }, RESULTS[each.result] ?? line(each.result)), each.stale && [" ", el("span", { class: "state stale" }, "stale")]),
         each.detail && el("span", { class: "aside" }, line(each.detail)),
         el("span", { class: "aside" }, `${lasting(each.seconds)}, `, ago(task.planned_at), each.digest && [", of ", el("code", { title: each.digest }, each.digest.slice(0, 8))]),
       ))),
@@ -157,6 +159,11 @@ export function changeView(main, id, leave) {
     const done = sections().length - unreviewed();
     const split = el("button", { type: "button", class: "plain wide-only", "aria-pressed": String(isSplit()), "aria-keyshortcuts": "s", click: () => view.split() }, "Side by side");
     fill(tools, el("span", { role: "status" }, `Reviewed ${done} of ${counted(sections().length, "section")}`), el("span", { class: "buttons" }, el("button", { type: "button", class: "plain", click: () => foldAll(true) }, "Fold all"), el("button", { type: "button", class: "plain", click: () => foldAll(false) }, "Unfold all"), split));
+  }
+
+  function question(ask) {
+    asked = task.state;
+    ask();
   }
 
   function foldAll(isFolded) {
@@ -259,7 +266,7 @@ export function changeView(main, id, leave) {
     bar.hidden = false;
     const some = refused.size > 0;
     const isStale = task.stale;
-    const words = some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? "Cannot be approved: files have changed since it was planned." : scope(task);
+    const words = some && isAll() ? "Refuses all of it: the whole proposal is rejected." : some ? `Refuses ${listed([...refused])}; the rest is planned anew, and waits for you.` : isStale ? (task.state === "failed" ? "Cannot be approved as it stands: it failed." : "Cannot be approved: files have changed since it was planned.") : scope(task);
     fill(
       bar,
       el("p", { class: "words", id: "scope" }, words),
@@ -272,7 +279,7 @@ export function changeView(main, id, leave) {
             ? el("button", { type: "button", class: "decides", click: () => view.renew() }, "Plan anew")
             : el("button", { type: "button", class: "decides approves", "aria-describedby": "scope", "aria-keyshortcuts": "a", click: () => view.approve() }, "Approve …"),
         some ? el("button", { type: "button", class: "plain", click: () => { refused.clear(); redraw(); } }, "Take all") : el("button", { type: "button", class: "plain", "aria-keyshortcuts": "r", click: () => view.reject() }, "Reject …"),
-        !some && el("button", { type: "button", class: "plain", click: () => askExpire(task, leave) }, "Let it expire …"),
+        !some && el("button", { type: "button", class: "plain", click: () => question(() => askExpire(task, leave)) }, "Let it expire …"),
       ),
     );
   }
@@ -293,12 +300,12 @@ export function changeView(main, id, leave) {
       if (!task || !isOpen() || underWay(task.task_id)) return;
       if (refused.size) return view.reject();
       if (task.stale) return document.querySelector(".banner button")?.focus();
-      askApprove(task, unreviewed(), leave);
+      question(() => askApprove(task, unreviewed(), leave));
     },
     reject: () => {
       if (!task || !isOpen() || underWay(task.task_id)) return;
-      const chosen = [...refused];
-      askReject(task, chosen, chosen.length ? () => redraw() : leave);
+      const chosen = isAll() ? [] : [...refused];
+      question(() => askReject(task, chosen, chosen.length ? () => redraw() : leave));
     },
     take: () => {
       const { symbol } = sections()[current] ?? {};
@@ -313,7 +320,11 @@ export function changeView(main, id, leave) {
       if (task && task.stale && !underWay(task.task_id)) renew(task);
       refreshSoon();
     },
-    undo: () => task?.operation_id && task.state === "applied" && askUndo(task.operation_id, task.summary),
+    undo: () => {
+      if (!task?.operation_id || task.state !== "applied") return false;
+      askUndo(task.operation_id, task.summary);
+      return true;
+    },
     beside: (step) => {
       const other = task && beside(task.task_id, step);
       if (other) location.hash = `#/task/${encodeURIComponent(other.task_id)}`;
@@ -352,7 +363,10 @@ export function changeView(main, id, leave) {
 
   /** Say why the question that is open can no longer be answered; "" where it can. */
   function closedWhy() {
-    if (!isOpenState(task.state)) return `It is ${STATES[task.state] ?? task.state}${task.decided_by ? ` by ${line(task.decided_by)}` : ""} meanwhile; nothing is left to decide.`;
+    if (task.state === asked && task.state === "approved") return "";
+    const by = task.decided_by ? ` by ${line(task.decided_by)}` : "";
+    if (task.state === "approved" || task.state === "applied") return `It was approved${by} meanwhile; nothing is left to decide.`;
+    if (!isOpenState(task.state)) return `It is ${STATES[task.state] ?? task.state}${by} meanwhile; nothing is left to decide.`;
     return task.stale ? "Files have changed meanwhile, so this is stale; it has to be planned anew." : "";
   }
 
@@ -367,6 +381,7 @@ export function changeView(main, id, leave) {
   }
 
   addEventListener("storage", stored);
+  dismiss(id); // what the page says by itself
   view.ready = view.refresh().then(() => view.focus());
   return view;
 }

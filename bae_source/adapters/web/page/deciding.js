@@ -10,7 +10,7 @@ let open = null;
 
 /** Say whether a dialog is open. */
 export function isAsking() {
-  return open !== null;
+  return open?.box.open === true; // which is false at once, and not only when `close` is heard
 }
 
 /** Close the dialog that is open, which decides nothing. */
@@ -147,15 +147,20 @@ addEventListener("beforeunload", (event) => queue.length && event.preventDefault
 
 /** Show a message; an error stays until it is dismissed. */
 export function notice(text, { hints = [], isError = false, actions = [], task = "" } = {}) {
-  const dismiss = el("button", { type: "button", class: "quiet", "aria-label": "Dismiss", click: () => note.remove() }, "×");
+  const dismiss = el("button", { type: "button", class: "quiet", "aria-label": "Dismiss the message", click: () => note.remove() }, "×");
   const note = el(
     "div",
-    { class: isError ? "notice error" : "notice", role: isError ? "alert" : "status" },
+    { class: isError ? "notice error" : "notice", "data-task": task || null, role: isError ? "alert" : "status" },
     el("div", {}, el("p", {}, text), hints.map((hint) => el("p", { class: "hint" }, hint)), task && isError && el("p", {}, el("a", { href: `#/task/${encodeURIComponent(task)}` }, "Look at it"))),
     el("div", { class: "buttons" }, actions.map(([label, click]) => el("button", { type: "button", click: () => { note.remove(); click(); } }, label)), dismiss),
   );
   document.getElementById("notices").append(note);
   if (!isError) setTimeout(() => note.remove(), STAYS);
+}
+
+/** Dismiss the messages about a proposal. */
+export function dismiss(task) {
+  for (const each of document.querySelectorAll(`.notice[data-task="${CSS.escape(task)}"]`)) each.remove();
 }
 
 let last = "";
@@ -278,6 +283,9 @@ export async function askUndo(operation, summary = "") {
     content: el("div", {}, el("p", { class: "words" }, `Takes back exactly this operation, once: ${line(what)}`), el("p", { class: "aside" }, "What changed since in the same place is not overwritten: it is refused then.")),
     button: "Take it back",
     kind: "rejects",
-    decide: () => carryOut({ label: `Undoing ${operation}`, path: `history/${encodeURIComponent(operation)}/undo`, body: {}, done: (answer) => notice(answer.text) }),
+    decide: () => carryOut({ label: `Undoing ${operation}`, path: `history/${encodeURIComponent(operation)}/undo`, body: {}, done: (answer) => {
+      if (last === operation) last = "";
+      notice(answer.text);
+    } }),
   });
 }

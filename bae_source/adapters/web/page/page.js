@@ -133,7 +133,7 @@ function keys(event) {
     "]": () => view.beside?.(1),
     "/": () => view.find?.(),
     "?": help,
-    u: () => (view.undo ? view.undo() : lastMade() ? askUndo(lastMade()) : notice("Nothing was applied from here yet; History has all operations.")),
+    u: () => view.undo?.() || (lastMade() ? askUndo(lastMade()) : notice("Nothing was applied from here yet; History has all operations.")),
   };
   if (event.key === "Enter" && !target.matches("a, button, summary, input")) does.Enter = does.o;
   if (!does[event.key]) return;

@@ -2,7 +2,7 @@
 // document that are seen.
 
 import { read } from "./api.js";
-import { ask, carryOut, notice } from "./deciding.js";
+import { ask, carryOut, notice, underWay } from "./deciding.js";
 import { age, counted, el, fill, lasting, line, listed, put } from "./text.js";
 
 const BEYOND = 8; // rows above and below what is seen
@@ -137,7 +137,7 @@ export function queueView(main, remembered) {
     const wanted = words.length ? tasks.filter((each) => words.every((word) => hay(each).includes(word))) : tasks;
     rows = state.value === "waiting" ? grouped(wanted) : wanted;
     space.style.height = `${rows.length * height}px`;
-    list.style.maxHeight = `${rows.length * height + 2}px`;
+    list.style.maxHeight = `${rows.length * height + 1}px`;
     drawnRows.forEach((row) => row.remove());
     drawnRows.clear();
     const same = chosen && rows.findIndex((each) => (chosen.members ? each.members && each.kind === chosen.kind && each.who === chosen.who : each.task_id === chosen.task_id));
@@ -235,7 +235,7 @@ function risk(level) {
 }
 
 function taskRow(found) {
-  const state = WORDS[found.state] ?? found.state;
+  const state = underWay(found.task_id) ? "being carried out" : (WORDS[found.state] ?? found.state);
   return el(
     "div",
     { class: "option" },
@@ -246,7 +246,7 @@ function taskRow(found) {
       el("span", { class: "summary" }, state && el("span", { class: `state ${found.state}` }, state), " ", line(found.summary)),
       el("span", { class: "why" }, el("b", {}, line(found.who)), found.goal && el("span", { class: "goal" }, line(found.goal)), found.reason ? el("q", {}, line(found.reason)) : el("i", {}, "no reason given")),
     ),
-    el("span", { class: "touches" }, el("span", { class: "names" }, found.names.length ? listed(found.names, 2) : counted(found.files, "file")), size(found)),
+    el("span", { class: "touches" }, el("span", { class: "names" }, found.names.length ? listed(found.names, 2, found.symbols) : counted(found.files, "file")), size(found)),
     el("span", { class: "checks" }, glance(found.checks)),
     el("span", { class: "age" }, age(found.at)),
   );
@@ -271,7 +271,7 @@ function groupRow(group) {
     { class: "option group" },
     el("span", { class: "at-risk" }, risk("low")),
     el("span", { class: "what" }, el("span", { class: "summary" }, groupWords(group)), el("span", { class: "why" }, el("b", {}, line(group.who)), el("span", {}, "one decision, after you have seen the list"))),
-    el("span", { class: "touches" }, el("span", { class: "names" }, listed(members.flatMap((each) => each.names), 2)), size({ symbols: sum("symbols"), added: sum("added"), removed: sum("removed") })),
+    el("span", { class: "touches" }, el("span", { class: "names" }, listed(members.flatMap((each) => each.names), 2, sum("symbols"))), size({ symbols: sum("symbols"), added: sum("added"), removed: sum("removed") })),
     el("span", { class: "checks" }, glance(members.reduce((all, each) => ({ ...all, ...each.checks }), {}))),
     el("span", { class: "age" }, age(members[0].at)),
   );
@@ -287,7 +287,7 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
   const words = el("p", { class: "words" });
   const newer = el("p", { class: "banner", role: "status", hidden: true });
   const button = el("button", { type: "button", class: "decides approves", disabled: true, click: () => view.approve() });
-  fill(main, el("div", { class: "page" }, el("p", { class: "crumbs" }, el("a", { href: "#/" }, "‹ Queue")), title, el("p", { class: "aside" }, "Each is approved by its own digest, which is that of what is listed here. Untick what you would rather look at by itself."), newer, list, el("div", { class: "actions" }, words, button)));
+  fill(main, el("div", { class: "page whole" }, el("p", { class: "crumbs" }, el("a", { href: "#/" }, "‹ Queue")), title, el("p", { class: "aside" }, "Each is approved by its own digest, which is that of what is listed here. Untick what you would rather look at by itself."), newer, list, el("div", { class: "actions" }, words, button)));
 
   function settle() {
     const count = chosen.size;
@@ -308,7 +308,7 @@ export function groupView(main, kind, who, { drawDiff, leave }) {
       fold.setAttribute("aria-expanded", String(!diff.hidden));
       if (!diff.hidden && !diff.firstChild) await drawDiff(diff, each);
     } }, "Diff");
-    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, listed(each.names, 4), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
+    return el("li", { id: `member-${each.task_id}` }, el("div", { class: "member" }, box, el("label", { for: box.id }, el("span", { class: "summary" }, line(each.summary)), el("span", { class: "why" }, el("span", { class: "names" }, listed(each.names, 3, each.symbols)), each.reason && el("q", {}, line(each.reason)))), size(each), el("span", { class: "checks" }, glance(each.checks)), el("code", { class: "digest", title: each.digest }, each.digest.slice(0, 8)), el("a", { href: `#/task/${encodeURIComponent(each.task_id)}` }, "Open"), fold), diff);
   }
 
   function make(wanted) {

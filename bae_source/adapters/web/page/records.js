@@ -36,8 +36,9 @@ export function historyView(main) {
     },
     undo: () => {
       const chosen = document.activeElement?.closest(".operation")?.dataset.id;
-      const found = operations.find((each) => (chosen ? each.id === chosen : each.kind !== "undo")) ?? null;
+      const found = operations.find((each) => (chosen ? each.id === chosen : each.kind !== "undo" && !each.undone_by)) ?? null;
       if (found && !found.undone_by && found.kind !== "undo") askUndo(found.id, found.summary);
+      return true;
     },
     refresh: async () => {
       const found = await read(`history?limit=${limit}`);

@@ -4,7 +4,7 @@
 
 // as the terminal shows them (`adapters/cli/streams.visible`), and what else has no shape: zero-width characters and tags
 const HIDDEN =
-  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Cs}]/gu;
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}\p{Cs}]/gu;
 const BREAKS = /[\t\n]/g;
 const SHORT = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
@@ -79,9 +79,9 @@ export function counted(number, noun, several = `${noun}s`) {
 }
 
 /** Return names in a row, of many the first ones. */
-export function listed(names, most = 3) {
+export function listed(names, most = 3, all = names.length) {
   const some = names.slice(0, most).map(line);
-  return names.length > most ? `${some.join(", ")} and ${NUMBERS.format(names.length - most)} more` : some.join(", ");
+  return all > some.length ? `${some.join(", ")} and ${NUMBERS.format(all - some.length)} more` : some.join(", ");
 }
 
 /** Return how long some seconds are. */
