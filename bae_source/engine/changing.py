@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bae_source.engine.approving.gate import Gate, Verdict
 from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
-from bae_source.engine.operations import Exporting, Operation, Untangling, changes_of
+from bae_source.engine.operations import Exporting, Operation, Untangling, parsed_changes_of
 from bae_source.engine.outcomes import outcome_of
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
@@ -155,7 +155,7 @@ class Changing:
             if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            requests = changes_of(asked)  # type: ignore[arg-type]
+            requests = parsed_changes_of(asked)  # type: ignore[arg-type]
             return self.commit(made, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
