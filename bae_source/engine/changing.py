@@ -130,7 +130,12 @@ class Changing:
             if not plan.changes and not is_sure:
                 raise Crowded
             first = plan if is_sure else planned
-            return self._made(asked, plan, workspace, context, first, verdicts)
+            try:
+                return self._made(asked, plan, workspace, context, first, verdicts)
+            except TransactionError as error:  # of what writes nothing; half of another change may have been judged
+                if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
+                    raise
+                raise Crowded from error
 
         def locked() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
@@ -185,8 +190,7 @@ class Changing:
     def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
         """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails.
 
-        Yields:
-            None where the plan installs nothing, or is made while another one of this request has it installed.
+        It yields None where nothing is installed, or another plan of this request has it installed.
         """
         if not plan.releases or self._installs:
             yield None

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from unicodedata import normalize
@@ -110,13 +110,16 @@ _USUAL = {(".config", "bae-source", "settings.toml"): _SETTINGS, (".local", "sta
 """Ends of places that count wherever the environment, which the caller chooses as well, says that ours are."""
 
 
-def out_of_reach(root: Path, environment: Mapping[str, str], paths: Iterable[str]) -> Iterator[Subject]:
+def out_of_reach(
+    root: Path, environment: Mapping[str, str], paths: Iterable[str], alters: Callable[[str], bool]
+) -> Iterator[Subject]:
     """Yield those files of a change that no request may change because of where they lie.
 
     Parameters:
         root: links followed.
         environment: says where the user's own settings and state are.
         paths: of the files, relative to the root.
+        alters: says whether the change of a file, as settings, alters those of ours.
     """
     paths = tuple(paths)
     reason = _why_not_there(root)
@@ -127,7 +130,7 @@ def out_of_reach(root: Path, environment: Mapping[str, str], paths: Iterable[str
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
         found = reason or _why(components(os.path.realpath(f"{folders[folder]}/{name}")), places)
-        if found:
+        if found and (found != _POLICY or alters(path)):
             yield Subject(kind="data", name=f":{path}", never=found)
 
 
