@@ -93,6 +93,7 @@ _AT_THE_TOP = {r"(?:tasks|fabfile|dodo)\.py": _TASKS, r"build\.py": _BUILD}
 _BELOW_DOCS = {r"conf\.py": _DOCS}
 """Expressions of the names of files that only mean this in a folder of documentation, or below one."""
 _DOC_FOLDERS = frozenset({"doc", "docs"})
+_TESTS = "tests"
 _LONGEST = 1000
 """Characters of a name that is looked at; no file system has as long a one."""
 _UNSEEN = re.compile(
@@ -203,6 +204,20 @@ def why_waits(path: str) -> str:
 def is_called(path: str, name: str) -> bool:
     """Say whether the file at a path has a name, for one file system or another."""
     return (components(path) or ("",))[-1] == name
+
+
+def is_among_tests(path: str) -> bool:
+    """Say whether a file lies in a folder of tests: `tests` anywhere, `test` at the top of the project alone.
+
+    A package `app.test` may be code for those who test with it.
+    """
+    *folders, _ = components(path) or ("",)
+    return _TESTS in folders or folders[:1] == ["test"]
+
+
+def is_of_tests_or_docs(path: str) -> bool:
+    """Say whether a file lies in a folder of tests or of docs."""
+    return is_among_tests(path) or not _DOC_FOLDERS.isdisjoint(components(path)[:-1])
 
 
 def is_requirements(path: str) -> bool:
