@@ -26,7 +26,7 @@ from msgspec import Struct
 from bae_source.adapters.functions import on_project
 from bae_source.adapters.toolbox import Toolbox
 from bae_source.errors import ResourceError
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import NOT_SHOWN, Outcome
 
 Json = dict[str, Any]
 Handler = Callable[..., Json]
@@ -92,16 +92,16 @@ def read_source_code(toolbox: Toolbox, file_path: str) -> Json:
     Parameters:
         file_path: its path from the project's folder, or the name of a module.
     """
-    address = _address(toolbox, file_path)
-    outcome = toolbox.call("read", {"target": address, "full": True})
+    if wrong := _wrong(read_source_code, file_path=file_path):
+        return _refused(file_path, wrong)
+    outcome = toolbox.call("read", {"target": _address(toolbox, file_path), "full": True})
     if outcome.errors:
-        return {"success": False, "error": _denied(outcome), "file_path": file_path}
-    return {
-        "success": True,
-        "file_path": file_path,
-        "content": outcome.text,
-        "lines": len(outcome.text.splitlines()),
-    }
+        return _refused(file_path, _denied(outcome, file_path))
+    if unseen := [each.message for each in outcome.warnings if each.code == NOT_SHOWN]:
+        return _refused(file_path, unseen[0])
+    text = outcome.text
+    lines = text.count("\n") + bool(text and not text.endswith("\n"))
+    return {"success": True, "file_path": file_path, "content": text, "lines": lines}
 
 
 def schedule_code_modification(
@@ -115,18 +115,18 @@ def schedule_code_modification(
         reason: why, for the person.
         goal_id: what it is a step to.
     """
-    if not isinstance(reason, str) or not reason.strip():
-        return {
-            "success": False,
-            "error": "A reason is needed: the person who decides reads it.",
-            "file_path": file_path,
-        }
+    if wrong := _wrong(schedule_code_modification, file_path=file_path, new_content=new_content, reason=reason):
+        return _refused(file_path, wrong)
+    if goal_id is not None and (wrong := _wrong(schedule_code_modification, goal_id=goal_id)):
+        return _refused(file_path, wrong)
+    if not reason.strip():
+        return _refused(file_path, "A reason is needed: the person who decides reads it.")
     given: Json = {"target": _address(toolbox, file_path), "source": new_content, "overwrite": True, "propose": reason}
     outcome = toolbox.call("write", given if goal_id is None else {**given, "goal": goal_id})
     if outcome.errors:
-        return {"success": False, "error": _denied(outcome), "file_path": file_path}
+        return _refused(file_path, _denied(outcome, file_path))
     if outcome.task_id is None:
-        return {"success": False, "error": outcome.text, "file_path": file_path}
+        return _refused(file_path, outcome.text)
     return {
         "success": True,
         "task_id": outcome.task_id,
@@ -136,20 +136,31 @@ def schedule_code_modification(
     }
 
 
-def _address(toolbox: Toolbox, file_path: object) -> str:
+def _wrong(function: Handler, **given: object) -> str:
+    """Return what is wrong with arguments that are to be texts; "" where nothing is."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            return f"{function.__name__} was called wrongly: {name}: expected `str`, got `{type(value).__name__}`."
+    return "" if given.get("file_path", "-") else f"{function.__name__} was called wrongly: file_path is empty."
+
+
+def _refused(file_path: object, why: str) -> Json:
+    return {"success": False, "error": why, "file_path": file_path if isinstance(file_path, str) else repr(file_path)}
+
+
+def _address(toolbox: Toolbox, file_path: str) -> str:
     """Return the address of a file; a name, and what is no path, stays as it is."""
-    if not isinstance(file_path, str) or not file_path:
-        return ""
     try:
         return toolbox.service.address_at(file_path) or file_path
     except ResourceError:
         return file_path
 
 
-def _denied(outcome: Outcome) -> str:
+def _denied(outcome: Outcome, file_path: str) -> str:
     [error] = outcome.errors
-    refused = error.code in ("forbidden", "outside_project", "invalid_name")
-    return f"Access denied: {error.message}" if refused else error.message
+    leads_out = file_path.startswith(("/", "~")) or ".." in file_path.replace("\\", "/").split("/")
+    denied = error.code in ("forbidden", "outside_project") or (error.code == "invalid_name" and leads_out)
+    return f"Access denied: {error.message}" if denied else error.message
 
 
 def read_logs(toolbox: Toolbox, log_file: str, lines: int = 100) -> Json:

@@ -88,7 +88,7 @@ def _selected(asked: LedgerShow, ledger: Ledger, since: datetime | None, broken:
         meta = entry.meta
         wanted = (
             asked.event in (None, entry.event)
-            and asked.who in (None, meta.get("who"))
+            and asked.who in (None, meta.get("who"), meta.get("by"))
             and (asked.task is None or asked.task in (meta.get("task_id"), meta.get("operation_id")))
         )
         if wanted and (since is None or _is_since(entry, since)):
@@ -114,12 +114,13 @@ def _drawn(entry: Event) -> str:
     pieces: list[Any] = [
         _time(entry),
         entry.event,
-        meta.get("who", ""),
+        meta.get("by") or meta.get("who", ""),
         f"{meta.get('verb', '')} {about}",
         f"in {meta['project']}" if "project" in meta else "",
         meta.get("code", "") or meta.get("came_to", ""),
         meta.get("task_id", ""),
         meta.get("operation_id", ""),
+        f"of {meta.get('who', '')}" if meta.get("by") else "",
         f"({why})" if why else "",
     ]
     return "  ".join(filter(None, (" ".join(str(piece).split()) for piece in pieces)))

@@ -71,6 +71,18 @@ class Wait(Request, frozen=True, kw_only=True):
     seconds: Annotated[Annotated[float, Meta(ge=0, le=_LONGEST)], described("How long at most.")] = 60
 
 
+class Withdraw(Request, frozen=True, kw_only=True):
+    """End one of your proposed changes that is not wanted any more; nothing of it is made."""
+
+    verb: ClassVar[str] = "withdraw"
+    effect: ClassVar[Effect] = Effect.WRITES
+    runner: ClassVar[str] = "withdraw"
+    when: ClassVar[str] = "Use it before you propose the same thing in another form, so that a person reads it once."
+    examples: ClassVar[tuple[str, ...]] = ("withdraw code_mod_1a2b3c4d",)
+
+    task: Task
+
+
 class LedgerShow(Request, frozen=True, kw_only=True):
     """Show what was done to the project, and tried: one line an entry of the ledger, the newest last.
 

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from bae_source.engine.approving.gate import Gate, Verdict
 from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
-from bae_source.engine.operations import Exporting, Operation, Untangling, changes_of
+from bae_source.engine.operations import Exporting, Operation, Untangling, parsed_changes_of
 from bae_source.engine.outcomes import outcome_of
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
@@ -130,7 +130,12 @@ class Changing:
             if not plan.changes and not is_sure:
                 raise Crowded
             first = plan if is_sure else planned
-            return self._made(asked, plan, workspace, context, first, verdicts)
+            try:
+                return self._made(asked, plan, workspace, context, first, verdicts)
+            except TransactionError as error:  # of what writes nothing; half of another change may have been judged
+                if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
+                    raise
+                raise Crowded from error
 
         def locked() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
@@ -155,7 +160,7 @@ class Changing:
             if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            requests = changes_of(asked)  # type: ignore[arg-type]
+            requests = parsed_changes_of(asked)  # type: ignore[arg-type]
             return self.commit(made, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
@@ -185,8 +190,7 @@ class Changing:
     def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
         """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails.
 
-        Yields:
-            None where the plan installs nothing, or is made while another one of this request has it installed.
+        It yields None where nothing is installed, or another plan of this request has it installed.
         """
         if not plan.releases or self._installs:
             yield None

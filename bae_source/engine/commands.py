@@ -123,6 +123,10 @@ def _proposals(door: Door, asked: Any, _: Context) -> Outcome:
     return door.changing.proposing.answer(asked)
 
 
+def _withdraw(door: Door, asked: Any, context: Context) -> Outcome:
+    return door.changing.proposing.withdraw(asked, context)
+
+
 def _telemetry(door: Door, _: Any, __: Context) -> Outcome:
     from bae_source.engine.measuring.usage import usage
 
@@ -170,6 +174,7 @@ COMMANDS: Mapping[str, Callable[[Door, Any, Context], Outcome]] = {
     "amend": _amend,
     "abandon": _abandon,
     "proposals": _proposals,
+    "withdraw": _withdraw,
     "telemetry": _telemetry,
     "doctor": _doctor,
     "tests_run": _tests,

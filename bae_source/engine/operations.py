@@ -33,6 +33,9 @@ class Gathering(Protocol):
     def changes(self) -> tuple[dict[str, Any], ...]:
         """The changes as `apply` takes them."""
 
+    def parsed(self) -> tuple[dict[str, Any], ...]:
+        """Return the same with every parameter, alike for requests alike, whichever words they were given in."""
+
 
 @runtime_checkable
 class Exporting(Protocol):
@@ -56,3 +59,8 @@ class Untangling(Protocol):
 def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
     """Return the changes that a request consists of, as `apply` takes them."""
     return asked.changes if isinstance(asked, Gathering) else ({"do": asked.verb, **as_mapping(asked)},)
+
+
+def parsed_changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+    """Return the same, each with all of its parameters."""
+    return asked.parsed() if isinstance(asked, Gathering) else changes_of(asked)

@@ -79,6 +79,7 @@ _DECLARED: Mapping[str, str] = {
     "pending": "approval.requests.Pending",
     "show": "approval.requests.Show",
     "wait": "approval.requests.Wait",
+    "withdraw": "approval.requests.Withdraw",
     "ledger show": "approval.requests.LedgerShow",
     "ledger head": "approval.requests.LedgerHead",
     "ledger verify": "approval.requests.LedgerVerify",

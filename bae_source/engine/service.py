@@ -27,14 +27,14 @@ from bae_source.engine.commands import COMMANDS, undone
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import LookupFailed, RequestError, ResourceError
-from bae_source.model.address import is_selector
+from bae_source.model.address import is_plainly_no_python, is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.text import Progress
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.data_listing import address_of
-from bae_source.project.files.port import Disk
+from bae_source.project.files.port import Disk, FileKind
 from bae_source.project.files.settings import own_settings
 from bae_source.project.search.short_names import in_full, with_namesakes
 from bae_source.project.workspace import Workspace
@@ -417,13 +417,16 @@ class Service:
 
         src/app/core.py     app.core
         docs/guide.md       :docs/guide.md
+        app, app.core       None, as they are names; and of folders
         """
         parts = path.removeprefix("./").split("/")
         if {"", ".", ".."} & set(parts) or "\\" in path or "\0" in path:
             return None
         workspace, place = self.workspace(), "/".join(parts)
         is_python = place.endswith((".py", ".pyi"))
-        if len(parts) == 1 and not is_python and workspace.files.kind(place) is None:
+        kind = workspace.files.kind(place)
+        may_be_new = "/" in path or is_python or is_plainly_no_python(place)
+        if kind is FileKind.FOLDER or (kind is None and not may_be_new):
             return None
         module = workspace.layout.module_at(place) if is_python else None
         return address_of(workspace.census, place) if module is None else module.name

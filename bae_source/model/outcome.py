@@ -112,6 +112,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 UNRECORDED = "history_unavailable"
 """Code of the notice on a change that cannot be taken back, since nothing recorded it."""
+NOT_SHOWN = "not_shown"
+"""Code of the notice that a file is described, since it is no text or too large."""
 FOUND = 1
 """The exit status of a command that found something wrong."""
 WAITS = 10

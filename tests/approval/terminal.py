@@ -42,7 +42,8 @@ class Person:
     @property
     def code(self) -> str:
         """The code that was asked for last."""
-        return re.findall(r"Type ([0-9a-f]{6}) to approve", self.shown)[-1]
+        found: list[str] = re.findall(r"Type ([0-9a-f]{6}) to approve", self.shown)
+        return found[-1]
 
     def reads(self, text: str) -> str:
         """Wait until a text is shown that was not there before, and return all up to it."""

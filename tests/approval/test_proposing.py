@@ -124,7 +124,7 @@ def test_every_verb_that_changes_can_be_proposed() -> None:
     proposing = {kind.verb for kind in REQUESTS if "propose" in {each.name for each in steering(kind)}}
     assert proposing == {*CHANGES, *APART}
     changing = {kind.verb for kind in REQUESTS if kind.effect is not Effect.READS}
-    assert changing - proposing == {"abandon", "forget", "prune", "tests_run"}, "these change no source"
+    assert changing - proposing == {"abandon", "forget", "prune", "tests_run", "withdraw"}, "these change no source"
 
 
 @pytest.mark.parametrize("verb", CHANGES)
@@ -556,3 +556,13 @@ def test_no_model_decides(shared: Path, doors: dict[str, Ask], verb: str) -> Non
         done = line(shared, *words, "--json", typed=typed)
         assert (done.status, done.json["errors"][0]["code"]) == (5, "forbidden")
     assert plans(shared).get(task).state is State.AWAITING
+
+
+def test_the_proposer_withdraws_and_nobody_else(root: Path) -> None:
+    task = proposed(root, "edit", "app.core.LIMIT", "--old", "3", "--new", "4")
+    assert line(root, "withdraw", task, "--who", "other").status == 5
+    assert plans(root).get(task).state == "awaiting_approval"
+    assert line(root, "withdraw", task, "--who", "bot").status == 0
+    found = plans(root).get(task)
+    assert (found.state, found.decided_by, found.decision) == ("expired", "bot", "withdrawn")
+    assert line(root, "withdraw", task, "--who", "bot").status == 7

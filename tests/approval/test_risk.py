@@ -184,6 +184,56 @@ CASES: list[tuple[str, tuple[str, dict[str, Any]], str, str]] = [
      "tests.test_core.TestBox.test_put, a test, asserts less"),
     ("a test is skipped", edit("tests.test_core", "def test_send", "@pytest.mark.skip\ndef test_send"), "high",
      "tests.test_core.test_send, a test, is skipped or expected to fail"),
+    ("another default", edit("app.core.send", "y=1", "y=2"), "medium",
+     "app.core.send, which is public, has other defaults"),
+    ("an annotation", edit("app.core.wait", "x: int", "x: str"), "medium",
+     "app.core.wait, which is public, has other annotations"),
+    ("a default where there was none", edit("app.plain.go", "(a)", "(a=1)"), "medium",
+     "app.plain.go, which is public, takes further arguments"),
+    ("white space in a header", edit("app.core", "class Box(dict)", "class  Box( dict )"), "low",
+     "white space alone changes in app.core.Box"),
+    ("white space in a body", edit("app.core.send", "_low(x)", "_low( x )"), "low",
+     "white space alone changes in app.core.send"),
+    ("white space in a module", edit("app.core", "print(LIMIT)", "print( LIMIT )"), "low",
+     "white space alone changes in app.core"),
+    ("white space in a test", edit("tests.test_core.test_send", "send(1) == 1", "send(1)==1"), "low",
+     "white space alone changes in tests.test_core.test_send"),
+    ("a program that an import runs",
+     edit("app.core", "LIMIT = 1", 'import subprocess\n\nX_RUN = subprocess.run(["id"])\nLIMIT = 1'), "high", "runs programs or code: subprocess.run, in app.core.X_RUN"),
+    ("a private body that runs code", edit("app.core._low", "return x", "return eval(x)"), "high",
+     "runs programs or code: eval, in app.core._low"),
+    ("a module by a name that is worked out",
+     edit("app.core._low", "return x", "import importlib as i\n    return i.import_module(x)"), "high",
+     "runs programs or code: importlib.import_module, in app.core._low"),
+    ("a module by a literal",
+     edit("app.core._low", "return x", "import importlib\n    return importlib.import_module('os')"), "low", "app.core._low, which is private, changes"),
+    ("a connection", edit("app.core._low", "return x", "from socket import socket as s\n    return s()"), "high",
+     "opens connections: socket.socket, in app.core._low"),
+    ("a new test that runs a program",
+     ("insert", {"target": "tests.test_core.test_send", "new_source": "def test_b():\n    __import__('os')\n"}), "high",
+     "runs programs or code: __import__, in tests.test_core.test_b"),
+    ("a method that is called so", edit("app.core._low", "return x", "return x.eval()"), "low",
+     "app.core._low, which is private, changes"),
+    ("a new constant that calls", ("insert", {"target": "app.plain.go", "new_source": "BOX = dict()\n"}), "medium",
+     "app.plain.BOX calls something whenever its module is imported"),
+    ("a new module that calls", ("write", {"target": "app.new", "source": "a = 1\nprint(a)\n"}), "medium",
+     "app.new calls something whenever its module is imported"),
+    ("a private constant that calls now", edit("app._inner", "def go", "_A = list()\n\n\ndef go"), "medium",
+     "app._inner._A calls something whenever its module is imported"),
+    ("a new attribute of a class that calls",
+     edit("app.core.Box", "    def put", "    own = set()\n\n    def put"), "medium",
+     "app.core.Box.own calls something whenever its module is imported"),
+    ("a new function", ("insert", {"target": "app.plain.go", "new_source": "def new():\n    return dict()\n"}), "low",
+     "app.plain.new is new"),
+    ("new parameters of tests", ("insert", {"target": "tests.test_core.test_send",
+     "new_source": "@pytest.mark.parametrize('a', [1])\ndef test_b(a):\n    assert a\n"}), "low",
+     "tests.test_core.test_b, a test, is new"),
+    ("a file of data is emptied", data("app:rates.csv", ""), "medium",
+     "the file app:rates.csv loses most of what it has"),
+    ("a new file of data", data("app:more.csv", "1\n"), "medium", "the data file app:more.csv is new"),
+    ("a new file of data of tests", data(":tests/more.json", "1\n"), "low", "the data file "),
+    ("a new file of data of docs", data(":docs/more.json", "1\n"), "low",
+     "the data file :docs/more.json of tests or docs is new"),
 ]  # fmt: skip
 
 
@@ -220,6 +270,40 @@ def test_what_is_known_of_a_refactoring_counts(tmp_path: Path) -> None:
     assert any("app.user.use:" in each for each in risk.reasons)
 
 
+def test_what_moves_with_what_it_calls_calls_nothing_new(tmp_path: Path) -> None:
+    runs = "import os\n\n\ndef _run(a):\n    return os.system(a)\n\n\n_X = dict()\n"
+    service = made(tmp_path, {**PROJECT, "app/runs.py": runs})
+    for name in ("_run", "_X"):
+        risk = assessed(service, "move", {"target": f"app.runs.{name}", "to": "app.plain"})
+        assert not [each for each in risk.reasons if "runs programs" in each or "calls" in each], risk.reasons
+    twice = runs.replace("os.system(a)", "os.system(a) + os.system(a)").encode()
+    risk = of(*written(service, {"app/runs.py": twice}))
+    assert risk.reasons[0] == "runs programs or code: os.system, in app.runs._run"
+
+
+def test_a_header_and_a_body_that_change_are_both_said(tmp_path: Path) -> None:
+    risk = assessed(made(tmp_path, PROJECT), *edit("app.core.send", "    return _low(x)", "    return x"))
+    assert risk.reasons == ("app.core.send, which is public, does something else",)
+    both = CORE.replace("def send(x, y=1)", "def send(x, y=2)").replace("return _low(x)", "return x").encode()
+    assert of(*written(made(tmp_path / "b", PROJECT), {"app/core.py": both})).reasons == (
+        "app.core.send, which is public, has other defaults",
+        "app.core.send, which is public, does something else",
+    )
+
+
+def test_another_block_around_a_statement_is_more_than_white_space(tmp_path: Path) -> None:
+    code = "def _f(a):\n    if a:\n        a = 1\n    a = 'x  y'\n"
+    service = made(tmp_path, {**PROJECT, "app/blocks.py": code})
+    for old, new, is_layout in (
+        ("    a = 'x", "        a = 'x", False), ("x  y", "x y", False), ("if a:", "if  a :", True),
+        ("a = 1", "a=1", True)
+    ):  # fmt: skip
+        risk = of(*written(service, {"app/blocks.py": code.replace(old, new, 1).encode()}))
+        assert risk.reasons == (
+            "white space alone changes in app.blocks._f" if is_layout else "app.blocks._f, which is private, changes",
+        )
+
+
 def test_names_that_are_exchanged_change_no_behaviour(tmp_path: Path) -> None:
     service = made(tmp_path, PROJECT)
     risk = assessed(service, "rename", {"target": "app.core._low", "new_name": "_deep"})
@@ -249,7 +333,8 @@ def test_many_files_are_a_risk(tmp_path: Path, count: int, level: str) -> None:
 def test_many_lines_that_go_are_a_risk(tmp_path: Path) -> None:
     service = made(tmp_path, {**PROJECT, "notes/long.md": "".join(f"{number}\n" for number in range(600))})
     risk = of(*written(service, {"notes/long.md": b"1\n"}))
-    assert (risk.level, risk.reasons[0], risk.counts["lines_removed"]) == ("medium", "599 lines go", 599)
+    emptied = "the file :notes/long.md loses most of what it has"
+    assert (risk.level, risk.reasons, risk.counts["lines_removed"]) == ("medium", (emptied, "599 lines go"), 599)
 
 
 def test_what_is_installed_is_a_risk(tmp_path: Path) -> None:

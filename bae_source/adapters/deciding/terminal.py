@@ -46,10 +46,18 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     deciding, person = deciding_of(given, streams), person_of(given, streams)
     proposal = deciding.looked(given["task"])
     deciding.check_may(proposal, person)
-    if only := given.get("only"):
-        deciding.keep_only(proposal.id, person, given.get("reason", "") or "not wanted now", only)
-        proposal = deciding.looked(proposal.id)
-    digest = given.get("digest")
+    only = given.get("only")
+    wanted = deciding.foreseen(proposal.id, person, only) if only else proposal
+    _check_digest(wanted, given.get("digest"))
+    show(wanted, streams)
+    if not agreed(wanted, streams):
+        raise Refused("forbidden", f"{proposal.id} was not approved, as the code was not typed", unchanged=True)
+    if only and wanted.digest != proposal.digest:
+        deciding.keep_only(proposal.id, person, why(given, streams), only)
+    return deciding.approve(proposal.id, wanted.digest, person, given.get("reason", ""))
+
+
+def _check_digest(proposal: Proposal, digest: str | None) -> None:
     if digest is not None and len(digest) < _SHORTEST:
         hint = f"Give its first {_SHORTEST} characters at least, as show has them."
         raise RequestError("invalid_arguments", "That is too short for a digest; nothing was approved.", hints=[hint])
@@ -59,10 +67,11 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
             f"{proposal.id} has another digest: {proposal.digest}; nothing was approved.",
             hints=[Call("show", task=proposal.id, then="shows what it comes to now.")],
         )
-    show(proposal, streams)
-    if not agreed(proposal, streams):
-        raise Refused("forbidden", f"{proposal.id} was not approved, as the code was not typed", unchanged=True)
-    return deciding.approve(proposal.id, proposal.digest, person, given.get("reason", ""))
+
+
+def why(given: Mapping[str, Any], streams: Streams) -> str:
+    """Return the reason that was given, or that the person types."""
+    return given.get("reason") or asked(streams, "Why? The proposer is given it: ")
 
 
 def reject(given: Mapping[str, Any], streams: Streams) -> Outcome:
@@ -76,7 +85,7 @@ def reject(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """
     check_terminal(streams, "reject")
     person = person_of(given, streams)
-    return deciding_of(given, streams).reject(given["task"], person, given.get("reason", ""), given.get("part", ()))
+    return deciding_of(given, streams).reject(given["task"], person, why(given, streams), given.get("part", ()))
 
 
 def expire(given: Mapping[str, Any], streams: Streams) -> Outcome:

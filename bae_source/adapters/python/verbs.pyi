@@ -674,6 +674,9 @@ class Verbs(CodeVerbs):
     def wait(self, task: str, *, seconds: float = 60) -> Text:
         """Wait until a person has decided about a proposed change."""
 
+    def withdraw(self, task: str, **how: Unpack[How]) -> Outcome:
+        """End one of your proposed changes that is not wanted any more; nothing of it is made."""
+
     ledger_show = Ledger.show
     ledger_head = Ledger.head
     ledger_verify = Ledger.verify

@@ -37,7 +37,7 @@ TOGETHER = "Begin changes that are made together or not at all."
 EVERYDAY = ("read", "write", "edit", "glob", "grep")
 """The words of everyday work, which a place has or says where to go for."""
 _WAIT = "approval.requests.Wait"
-_PROPOSALS = ("approval.requests.Pending", "approval.requests.Show", _WAIT)
+_PROPOSALS = ("approval.requests.Pending", "approval.requests.Show", "approval.requests.Withdraw", _WAIT)
 _TRAVEL = ("history.travel.commands.", _WAIT)
 _CODE = ("queries.", "refactoring.", "engine.applying.", *_TRAVEL)
 _PYPROJECT = ":pyproject.toml"

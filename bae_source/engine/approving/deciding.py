@@ -34,7 +34,6 @@ from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Redo, Undo
 from bae_source.model.call import Call
-from bae_source.model.changeset import digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import parse
@@ -44,6 +43,8 @@ __all__ = ("Deciding", "File", "Person", "Proposal", "State")
 
 _IN_THE_PATCH = ("tidy", "format")
 """Parameters that are carried out in what is left of a change."""
+_OUT_OF = ", out of: "
+_MOST_NAMED = 5
 _TRAVELS: Mapping[str, type[Undo | Redo]] = {Undo.verb: Undo, Redo.verb: Redo}
 
 
@@ -96,7 +97,7 @@ class Deciding:
     def is_stale(self, proposal: Proposal) -> bool:
         """Say whether a proposal has to be planned anew before it can be approved."""
         has_to = proposal.state in (State.STALE, State.FAILED)
-        return has_to or (proposal.state is State.AWAITING and self._moved(proposal))
+        return has_to or (proposal.state is State.AWAITING and self._proposing.has_moved(proposal))
 
     def files(self, proposal: Proposal) -> tuple[File, ...]:
         """Return the diff of a proposal in files and sections, by symbol."""
@@ -119,6 +120,17 @@ class Deciding:
         with self._changing.gate.opened_by_person():
             return travel(self._changing, parse(Undo, {"operation_id": operation_id}), context)
 
+    def foreseen(self, task: str, person: Person, parts: Sequence[str]) -> Proposal:
+        """Return what is left of a proposal with some parts alone, as `keep_only` would keep it; nothing is kept.
+
+        Raises:
+            RequestError: `invalid_arguments` for parts that it does not change.
+            Refused: as `reject`.
+        """
+        proposal = self.looked(task)
+        less, taken = self._parted(proposal, person, "-", parts, others=True)
+        return proposal if less is None or not taken else self._anew(less, taken)
+
     def approve(self, task: str, named: str, person: Person, reason: str = "") -> Outcome:
         """Approve exactly what a digest names, and make it.
 
@@ -133,8 +145,6 @@ class Deciding:
         """
         proposal = self.looked(task)
         self.check_may(proposal, person)
-        if proposal.state is not State.APPROVED:
-            check_move(proposal, State.APPROVED)
         if named != proposal.digest:
             raise Refused(
                 "stale",
@@ -203,8 +213,11 @@ class Deciding:
         """See that a person may approve a proposal.
 
         Raises:
+            HistoryError: `proposal_closed` where it was decided already.
             Refused: `forbidden` for its proposer.
         """
+        if proposal.state is not State.APPROVED:
+            check_move(proposal, State.APPROVED)
         if proposal.is_named and folded(person.name).strip() == folded(proposal.who).strip():
             raise Refused(
                 "forbidden",
@@ -212,12 +225,6 @@ class Deciding:
                 unchanged=True,
                 hints=["Another person has to."],
             )
-
-    def _moved(self, proposal: Proposal) -> bool:
-        """Say whether what a proposal was planned on has changed."""
-        with called_by(proposal.who):
-            workspace = self._changing.workspace(None)
-            return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
 
     def _made(self, proposal: Proposal) -> Outcome:
         """Make what is approved."""
@@ -259,10 +266,23 @@ class Deciding:
         raise error.altered(hints=(hint, *error.hints)) from error.__cause__
 
     def _renewed(self, proposal: Proposal, *, refused: tuple[Part, ...] = ()) -> Proposal:
-        """Plan and judge a proposal anew, which gives it another digest.
+        """Plan and judge a proposal anew, which gives it another digest, and keep it.
 
         Raises:
-            Refused: `stale` where it cannot be planned any more.
+            Refused: `stale` or `forbidden` where it cannot be made any more.
+        """
+        renewed = self._anew(proposal, refused)
+        entering, parts = self._proposing.entering, [each.symbol for each in refused]
+        enter = entering("renewed")
+        if refused:
+            enter = entering("parts_refused", parts=parts, by=refused[0].by, why=refused[0].reason)
+        return self._plans.renewed(renewed, digest=proposal.digest, enter=enter)
+
+    def _anew(self, proposal: Proposal, refused: tuple[Part, ...]) -> Proposal:
+        """Return a proposal as it is planned and judged now.
+
+        Raises:
+            Refused: `stale` or `forbidden` where it cannot be made any more.
         """
         context = Context(who=proposal.who, why=proposal.reason or None, propose=proposal.reason or "-")
         try:
@@ -272,30 +292,33 @@ class Deciding:
             if found is None:
                 raise Refused("stale", "it has nothing to change any more")
         except ResourceError as error:
-            if not refused and State.STALE in MOVES[proposal.state]:
-                enter = self._proposing.entering(State.STALE, code=error.code)
-                self._plans.move(proposal.id, State.STALE, note=error.message, enter=enter)
-            raise Refused(
-                "stale",
-                f"{proposal.id} cannot be made on the files as they are now: {error.clause}; nothing was written.",
-                hints=[f"reject {proposal.id} with a reason, or have it proposed anew.", *error.hints],
-            ) from error
+            raise self._not_planned(proposal, error, keeps=bool(refused)) from error
         kept = {name: getattr(proposal, name) for name in ("id", "reason", "goal", "who", "is_named", "at", "notified")}
         note = "" if refused else f"It was planned anew, {past(self._changing.now())}: its files had changed."
-        without = f"{proposal.summary} Without {listed([each.symbol for each in refused])}." if refused else ""
-        renewed = replace(
-            found,
-            **kept,
-            planned_at=found.at,
-            refused=(*proposal.refused, *refused),
-            note=note,
-            summary=without or (proposal.summary if proposal.refused else found.summary),
-        )
-        entering, parts = self._proposing.entering, [each.symbol for each in refused]
-        enter = entering("renewed")
+        summary = proposal.summary if proposal.refused else found.summary
         if refused:
-            enter = entering("parts_refused", parts=parts, by=refused[0].by, why=refused[0].reason)
-        return self._plans.renewed(renewed, digest=proposal.digest, enter=enter)
+            whole = proposal.summary.partition(_OUT_OF)[2] or proposal.summary
+            summary = f"Only {listed(found.symbols, _MOST_NAMED)}{_OUT_OF}{whole}"
+        refused = (*proposal.refused, *refused)
+        return replace(found, **kept, planned_at=found.at, refused=refused, note=note, summary=summary)
+
+    def _not_planned(self, proposal: Proposal, error: ResourceError, *, keeps: bool) -> Refused:
+        """Return the error for a proposal that cannot be planned any more, which is noted.
+
+        Parameters:
+            keeps: whether it stays as it is, since only parts of it were to go.
+        """
+        if not keeps and State.STALE in MOVES[proposal.state]:
+            enter = self._proposing.entering(State.STALE, code=error.code)
+            self._plans.move(proposal.id, State.STALE, note=error.message, enter=enter)
+        if error.code == "forbidden":
+            reason = f"{proposal.id} may not be made any more: {error.clause}; nothing was written."
+            return Refused("forbidden", reason, hints=[f"reject {proposal.id} with a reason."])
+        return Refused(
+            "stale",
+            f"{proposal.id} cannot be made on the files as they are now: {error.clause}; nothing was written.",
+            hints=[f"reject {proposal.id} with a reason, or have it proposed anew."],
+        )
 
     @contextmanager
     def _renewing(self, proposal: Proposal) -> Iterator[None]:
@@ -320,7 +343,18 @@ class Deciding:
         self, task: str, person: Person, reason: str, parts: Sequence[str], *, others: bool = False
     ) -> Outcome:
         """Take parts out of a proposal, or all but them."""
-        proposal = self.looked(task)
+        less, taken = self._parted(self.looked(task), person, reason, parts, others=others)
+        if less is None:
+            return self.reject(task, person, reason)
+        renewed = self._renewed(less, refused=taken)
+        names = listed([each.symbol for each in taken], _MOST_NAMED)
+        text = f"Took {names} out of {renewed.id}; the rest waits under a new digest: {renewed.digest}"
+        return Outcome(status="answer", text=text, diff=renewed.diff, task_id=renewed.id)
+
+    def _parted(
+        self, proposal: Proposal, person: Person, reason: str, parts: Sequence[str], *, others: bool
+    ) -> tuple[Proposal | None, tuple[Part, ...]]:
+        """Return a proposal with what is left of it to be planned, and what was taken out; None where nothing is."""
         check_move(proposal, State.REJECTED)
         with self._renewing(proposal):
             context = Context(who=proposal.who, propose=proposal.reason or "-", reload="off")
@@ -331,24 +365,13 @@ class Deciding:
         rest = rest_of(
             plan, changing.workspace(None), parts, lambda path: changing.transactions.bits(path)[0], others=others
         )
-        if not rest:
-            return self.reject(task, person, reason)
         if others:
             parts = [each for each in proposal.symbols if not any(covers(part, each) for part in parts)]
         taken = tuple(Part(symbol=each, reason=reason, by=person.name) for each in dict.fromkeys(parts))
-        less = replace(
-            proposal,
-            requests=({"do": "patch", "patch": rest},),
-            how={name: value for name, value in proposal.how.items() if name not in _IN_THE_PATCH},
-        )
-        renewed = self._renewed(less, refused=taken)
-        names = listed(parts)
-        text = f"Took {names} out of {renewed.id}; the rest waits under a new digest: {renewed.digest}"
-        return Outcome(status="answer", text=text, diff=renewed.diff, task_id=renewed.id)
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
+        if not rest:
+            return None, taken
+        how = {name: value for name, value in proposal.how.items() if name not in _IN_THE_PATCH}
+        return replace(proposal, requests=({"do": "patch", "patch": rest},), how=how), taken
 
 
 def _asked(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:

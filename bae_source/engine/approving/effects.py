@@ -3,6 +3,9 @@
     -def send(x, y): …                        gone        send
     -def send(x, y):  +def send(x):           signature   send     other arguments
     -def send(x):     +def send(x, y=1):      wider       send     what could be called so can be called still
+    -def send(x=1):   +def send(x=2):         defaults    send
+    -def send(x):     +def send(x: int):      annotations send
+    -def send(x):     +def  send( x ):        layout      send     white space alone
     -    return x     +    return y           inside      send
     -    # why        +    # because          text        send     comments and docstrings alone
 
@@ -12,8 +15,11 @@ Invariant: nothing is said of names in other files; who uses what goes is among 
 from __future__ import annotations
 
 import re
+import tokenize
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import Literal
 
 from msgspec import Struct
@@ -31,17 +37,35 @@ from bae_source.syntax.rewrite.altered import by_path
 from bae_source.syntax.signatures.signature import Signature, header_at
 from bae_source.syntax.text.lexer import end_of_header, lex
 
-What = Literal["gone", "unexported", "signature", "wider", "inside", "new", "text", "imports", "statements", "broken"]
+What = Literal[
+    "gone",
+    "unexported",
+    "signature",
+    "wider",
+    "defaults",
+    "annotations",
+    "inside",
+    "new",
+    "text",
+    "layout",
+    "imports",
+    "statements",
+    "broken",
+]
 _SUFFIX = re.compile(r"\[\d+\]|@[a-z]+(?:\[\d+\])?")
 _CODE = re.compile(r"[^\r\n]")
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_NO_CODE = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER})
+_BLOCKS = frozenset({tokenize.INDENT, tokenize.DEDENT, tokenize.NEWLINE})
 
 
 class Effect(Struct, frozen=True, kw_only=True):
     """An effect on one definition, or on the module itself.
 
     Parameters:
-        what: gone; no longer in `__all__`; other arguments, or only further ones; another body; new; comments and
-            docstrings alone; of the module imports alone, or other statements; it no longer parses.
+        what: gone; no longer in `__all__`; other arguments, or only further ones, other defaults or annotations;
+            another body; new; comments and docstrings alone, or white space; of the module imports alone, or other
+            statements; it no longer parses.
         name: of the definition, as `Difference` has it.
         is_public: whether other projects may use it by that name.
         difference: what it was worked out from; None for what is of the module.
@@ -68,8 +92,9 @@ def effects_of(module: Module, name: str, *, is_package: bool) -> Iterator[Effec
         yield Effect(what="broken", name="")
     still = _still_there(module.after)
     for each in module.differences:
-        what, piece = _what(each, still), each.before or each.after
-        if what is not None and piece is not None:
+        piece = each.before or each.after
+        for what in _whats(each, still):
+            assert piece is not None
             public = is_let_out and is_public(piece.tree.outline, piece.index, each.name)
             yield Effect(what=what, name=each.name, is_public=public, difference=each)
     if module.before and module.after:
@@ -129,24 +154,95 @@ def _still_there(after: Tree | None) -> frozenset[tuple[str, ...]]:
     return frozenset({*by_path(after.outline), *((each.name,) for each in after.outline.imports)})
 
 
-def _what(each: Difference, still: frozenset[tuple[str, ...]]) -> What | None:
-    """Return what happens to a definition; None for what goes with what is around it, or only counts anew."""
+def _whats(each: Difference, still: frozenset[tuple[str, ...]]) -> Iterator[What]:
+    """Yield what happens to a definition; nothing for what goes with what is around it, or only counts anew."""
     first, second = each.before, each.after
     path = tuple(bare(each.name).split("."))
     if first is None:
-        return "new"
-    if second is None:
-        return None if path in still or (len(path) > 1 and path[:-1] not in still) else "gone"
-    if not first.parts and not second.parts:  # blank lines, or how the file is encoded
+        yield "new"
+    elif second is None:
+        if path not in still and (len(path) == 1 or path[:-1] in still):
+            yield "gone"
+    elif not first.parts and not second.parts:  # blank lines, or how the file is encoded
         marks = [(piece.tree.source.bom, piece.tree.source.encoding) for piece in (first, second)]
-        return "text" if marks[0] == marks[1] else "statements"
+        yield "text" if marks[0] == marks[1] else "statements"
+    else:
+        yield from _altered(each.name, first, second)
+
+
+def _altered(name: str, first: Piece, second: Piece) -> Iterator[What]:
+    """Yield what differs in a definition, or in a module, that is there before and after."""
     texts = _code(first.tree), _code(second.tree)
     if are_alike(first, second, texts):
-        return "text"
-    if not each.name:
+        yield "text"
+    elif _is_layout(first, second):
+        yield "layout"
+    elif not name:
         without = _without_imports(first.tree, texts[0]), _without_imports(second.tree, texts[1])
-        return "imports" if are_alike(first, second, without) else "statements"
-    return _header(first, second) or "inside"
+        yield "imports" if are_alike(first, second, without) else "statements"
+    else:
+        header = _header(first, second)
+        yield header or "inside"
+        if header is not None and _body(first) != _body(second):
+            yield "inside"
+
+
+def _is_layout(first: Piece, second: Piece) -> bool:
+    """Say whether two pieces are the same code, written with other white space.
+
+    class  A( B ):      class A(B):       yes
+    f("a  b")           f("a b")          no, nor is another block around a statement
+    """
+    if _squeezed(first) != _squeezed(second):
+        return False
+    one, other = _tokens(first), _tokens(second)
+    return bool(one) and one == other
+
+
+def _squeezed(piece: Piece) -> str:
+    return "".join(code_of(piece).split())
+
+
+def _tokens(piece: Piece) -> list[tuple[int, str]]:
+    """Return the tokens of a piece without its comments; none where they cannot be told."""
+    starts, tokens = _all_tokens(piece.tree)
+    found: list[tuple[int, str]] = []
+    for part in piece.parts:
+        if isinstance(part, Span):
+            found += tokens[bisect_left(starts, part.start) : bisect_left(starts, part.end)]
+    return found
+
+
+@lru_cache(maxsize=4)
+def _all_tokens(tree: Tree) -> tuple[list[int], list[tuple[int, str]]]:
+    """Return the tokens of a module's code, and where each begins."""
+    lines = _LINE.findall(_code(tree))
+    offsets = [0, *accumulate(map(len, lines))]
+    reader = iter(lines)
+    starts, tokens = list[int](), list[tuple[int, str]]()
+    try:
+        for kind, text, (line, column), _, _ in tokenize.generate_tokens(lambda: next(reader, "")):
+            if kind not in _NO_CODE:
+                starts.append(offsets[line - 1] + column if line <= len(lines) else offsets[-1])
+                tokens.append((kind, "" if kind in _BLOCKS else text))
+    except (tokenize.TokenError, SyntaxError):
+        return [], []
+    return starts, tokens
+
+
+def _body(piece: Piece) -> tuple[str, ...]:
+    """Return the code of a function or class behind its header, but for white space."""
+    definition = piece.definition
+    if definition is None or definition.kind not in (Kind.CLASS, Kind.FUNCTION):
+        return ()
+    start = end_of_header(piece.tree.text, definition.keyword)
+    code = _code(piece.tree)
+    return tuple(
+        text
+        for part in piece.parts
+        if isinstance(part, Span) and part.end > start
+        if (text := "".join(code[max(start, part.start) : part.end].split()))
+    )
 
 
 def _header(first: Piece, second: Piece) -> What | None:
@@ -169,7 +265,16 @@ def _header(first: Piece, second: Piece) -> What | None:
         return "signature"
     if old.signature.is_like(new.signature):
         return None
-    return "wider" if _takes_as_much(old.signature, new.signature) else "signature"
+    return _accepting(old.signature, new.signature) if _takes_as_much(old.signature, new.signature) else "signature"
+
+
+def _accepting(old: Signature, new: Signature) -> What:
+    """Return what differs between two signatures that take the same calls."""
+    takes, took = ({(each.kind, each.name, each.is_required) for each in one.parameters} for one in (new, old))
+    if takes != took:
+        return "wider"
+    default = {each.name: each.default for each in old.parameters}
+    return "annotations" if all(default[each.name] == each.default for each in new.parameters) else "defaults"
 
 
 def _takes_as_much(old: Signature, new: Signature) -> bool:

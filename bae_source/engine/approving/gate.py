@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
+from bae_source.engine.approving.changed_settings import touches_ours
 from bae_source.engine.approving.names import Names
 from bae_source.engine.approving.paths import out_of_reach
 from bae_source.engine.approving.recording import POLICY
@@ -136,7 +137,11 @@ class Gate:
         paths = [file.path for file in plan.changes.files]
         governed = self._policies(paths)
         after = workspace.after(plan.changes)
-        never = out_of_reach(self._root, self._environment, paths)
+
+        def alters(path: str) -> bool:
+            return touches_ours(path, workspace.content(path), after.content(path))
+
+        never = out_of_reach(self._root, self._environment, paths, alters)
         for touched in (*never, *forbidden_in(plan, workspace, after)):
             raise _forbidden(Ruling(answer=Answer.DENY, rule=touched.never, subject=touched.name))
         self.is_in_force = not all(each.policy.is_open for each in governed)

@@ -128,7 +128,7 @@ def _attached(lines: list[tuple[bytes, str]], refuses: Refuses) -> _Lines:
     for number, run in enumerate(runs):
         above = runs[number - 1][-1][1] if number else ""
         under = runs[number + 1][0][1] if number + 1 < len(runs) else ""
-        downwards = not begins_blank and (ends_blank or refuses(above))
+        downwards = not begins_blank and (ends_blank or (above != "" and refuses(above)))
         owner = (above if downwards else under) or above or under
         is_blank = not run[0][0].strip()
         found += [(line, owner or symbol) for line, symbol in run] if is_blank else run

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from unicodedata import normalize
@@ -93,6 +93,7 @@ _AT_THE_TOP = {r"(?:tasks|fabfile|dodo)\.py": _TASKS, r"build\.py": _BUILD}
 _BELOW_DOCS = {r"conf\.py": _DOCS}
 """Expressions of the names of files that only mean this in a folder of documentation, or below one."""
 _DOC_FOLDERS = frozenset({"doc", "docs"})
+_TESTS = "tests"
 _LONGEST = 1000
 """Characters of a name that is looked at; no file system has as long a one."""
 _UNSEEN = re.compile(
@@ -110,13 +111,16 @@ _USUAL = {(".config", "bae-source", "settings.toml"): _SETTINGS, (".local", "sta
 """Ends of places that count wherever the environment, which the caller chooses as well, says that ours are."""
 
 
-def out_of_reach(root: Path, environment: Mapping[str, str], paths: Iterable[str]) -> Iterator[Subject]:
+def out_of_reach(
+    root: Path, environment: Mapping[str, str], paths: Iterable[str], alters: Callable[[str], bool]
+) -> Iterator[Subject]:
     """Yield those files of a change that no request may change because of where they lie.
 
     Parameters:
         root: links followed.
         environment: says where the user's own settings and state are.
         paths: of the files, relative to the root.
+        alters: says whether the change of a file, as settings, alters those of ours.
     """
     paths = tuple(paths)
     reason = _why_not_there(root)
@@ -127,7 +131,7 @@ def out_of_reach(root: Path, environment: Mapping[str, str], paths: Iterable[str
         if folder not in folders:
             folders[folder] = os.path.realpath(folder)
         found = reason or _why(components(os.path.realpath(f"{folders[folder]}/{name}")), places)
-        if found:
+        if found and (found != _POLICY or alters(path)):
             yield Subject(kind="data", name=f":{path}", never=found)
 
 
@@ -200,6 +204,20 @@ def why_waits(path: str) -> str:
 def is_called(path: str, name: str) -> bool:
     """Say whether the file at a path has a name, for one file system or another."""
     return (components(path) or ("",))[-1] == name
+
+
+def is_among_tests(path: str) -> bool:
+    """Say whether a file lies in a folder of tests: `tests` anywhere, `test` at the top of the project alone.
+
+    A package `app.test` may be code for those who test with it.
+    """
+    *folders, _ = components(path) or ("",)
+    return _TESTS in folders or folders[:1] == ["test"]
+
+
+def is_of_tests_or_docs(path: str) -> bool:
+    """Say whether a file lies in a folder of tests or of docs."""
+    return is_among_tests(path) or not _DOC_FOLDERS.isdisjoint(components(path)[:-1])
 
 
 def is_requirements(path: str) -> bool:

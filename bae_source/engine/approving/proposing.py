@@ -22,16 +22,19 @@ from msgspec.structs import replace
 
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import Proposal, Risk, State
-from bae_source.approval.requests import Pending, Show, Wait
+from bae_source.approval.requests import Pending, Show, Wait, Withdraw
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
-from bae_source.errors import HistoryError
+from bae_source.engine.approving.seeing import called_by
+from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
+from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
+from bae_source.project.workspace import Workspace
 
 if TYPE_CHECKING:
     from bae_source.history.record.history import History
@@ -45,7 +48,7 @@ _REMEMBERED = timedelta(days=90)
 """How long at least it is known what became of a proposal."""
 _WAITING = (State.AWAITING, State.APPROVED, State.STALE, State.FAILED)
 _OPEN = frozenset({State.AWAITING, State.APPROVED})
-_MOST_NAMED = 12
+_MOST_NAMED = 100
 
 
 class Maker(Protocol):
@@ -54,6 +57,7 @@ class Maker(Protocol):
     root: Path
     environment: Mapping[str, str]
     folders: Callable[[], StateFolders]
+    workspace: Callable[[Contents | None], Workspace]
 
     @property
     def history(self) -> History:
@@ -182,8 +186,14 @@ class Proposing:
         """Show one proposal whole."""
         self.expired()
         proposal = self.settled(self.plans.get(asked.task))
-        text = f"{drawn(proposal)}\n\n{proposal.diff}" if proposal.diff else drawn(proposal)
-        return Outcome(status="answer", text=text, diff=proposal.diff, task_id=proposal.id)
+        has_moved = self.has_moved(proposal)
+        text = (
+            drawn(proposal) + (f"\n{_MOVED}" if has_moved else "") + (f"\n\n{proposal.diff}" if proposal.diff else "")
+        )
+        found = (_whole(proposal, has_moved=has_moved),)
+        return Outcome(
+            status="answer", text=text, diff=proposal.diff, task_id=proposal.id, found=found, counts={"proposals": 1}
+        )
 
     def wait(self, asked: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
         """Wait until a proposal is decided about."""
@@ -193,7 +203,7 @@ class Proposing:
             proposal = self.settled(self.plans.get(asked.task))
             left = until - time.monotonic()
             if proposal.state not in _OPEN or left <= 0:
-                return _decided(proposal)
+                return _decided(proposal, has_moved=self.has_moved(proposal))
             sleep(min(_PAUSE, left))
 
     def expired(self) -> None:
@@ -217,6 +227,35 @@ class Proposing:
             self._maker.note(f"code_modification_{step}", {**facts_of(proposal), **facts})
 
         return enter
+
+    def has_moved(self, proposal: Proposal) -> bool:
+        """Say whether what a proposal was planned on has changed since."""
+        if proposal.state is not State.AWAITING:
+            return False
+        with called_by(proposal.who):
+            workspace = self._maker.workspace(None)
+            try:
+                return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
+            except ResourceError:
+                return True
+
+    def withdraw(self, asked: Withdraw, context: Context) -> Outcome:
+        """End a proposal that its proposer does not want any more.
+
+        Raises:
+            HistoryError: `proposal_closed`.
+            Refused: `forbidden` for another caller's.
+        """
+        proposal, who = self.plans.get(asked.task), self._maker.who(context)
+        if proposal.who != who:
+            raise Refused(
+                "forbidden",
+                f"{proposal.id} is not {who}'s, but was proposed by {proposal.who}",
+                unchanged=True,
+                hints=["Its proposer withdraws it; a person rejects it."],
+            )
+        moved = self.close(proposal.id, State.EXPIRED, by=who, reason="withdrawn")
+        return Outcome(status="applied", text=f"Withdrew {moved.id}: {moved.summary}", task_id=moved.id)
 
     def settled(self, proposal: Proposal) -> Proposal:
         """Return a proposal as it really stands: what was made by a process that died then is applied."""
@@ -347,6 +386,31 @@ def _data(proposal: Any) -> dict[str, Any]:
     }
 
 
+def _whole(proposal: Proposal, *, has_moved: bool) -> dict[str, Any]:
+    """Return a proposal as data, but for its diff."""
+    return {
+        **_data(proposal),
+        "risk": {
+            "level": proposal.risk.level,
+            "reasons": list(proposal.risk.reasons),
+            "counts": dict(proposal.risk.counts),
+        },
+        "symbols": list(proposal.symbols),
+        "waits_for": list(proposal.waits_for),
+        "refused": [{"symbol": each.symbol, "reason": each.reason, "by": each.by} for each in proposal.refused],
+        "stale": has_moved or proposal.state in (State.STALE, State.FAILED),
+        "decided_by": proposal.decided_by,
+        "decided_at": proposal.decided_at,
+        "decision": proposal.decision,
+        "operation_id": proposal.operation_id if proposal.state is State.APPLIED else "",
+        "note": proposal.note,
+    }
+
+
+def _digest(content: bytes | None) -> str | None:
+    return None if content is None else digest(content)
+
+
 def drawn(proposal: Proposal) -> str:
     """Return a proposal as text: the verdict, who wants it and why, its risk first, then what it is."""
     counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
@@ -357,7 +421,7 @@ def drawn(proposal: Proposal) -> str:
         f"by {proposal.who}, {proposal.at}: {proposal.reason or '(no reason given)'}",
     ]
     lines += [f"goal: {proposal.goal}"] if proposal.goal else []
-    lines += [f"waits because of {each}" for each in proposal.waits_for]
+    lines += [f"waits because of {each}" for each in proposal.waits_for] if proposal.state in _WAITING else []
     lines += [f"changes {listed(proposal.symbols, _MOST_NAMED)}"] if proposal.symbols else []
     lines += [verdict(proposal.checks)] if proposal.checks else []
     lines += [f"note: {each}" for each in proposal.warnings]
@@ -372,24 +436,28 @@ def drawn(proposal: Proposal) -> str:
     return "\n".join("\n    | ".join(each.splitlines()) for each in lines)  # no caller's text begins a line of ours
 
 
+_MOVED = "What it was planned on has changed since; it is planned anew when a person decides about it."
 _SAYS = {
     State.AWAITING: "waits for approval",
     State.APPROVED: "is approved and not made yet",
     State.APPLIED: "was applied",
     State.REJECTED: "was rejected",
-    State.STALE: "is stale: what it was planned on has changed",
+    State.STALE: "is stale: it cannot be made as it is",
     State.FAILED: "was approved and failed",
     State.EXPIRED: "has expired",
 }
 
 
-def _decided(proposal: Proposal) -> Outcome:
+def _decided(proposal: Proposal, *, has_moved: bool) -> Outcome:
     """Return what became of a proposal, for the caller that waits for it."""
     is_open = proposal.state in _OPEN
+    ends = f"\n{_MOVED}" if has_moved else ""
     return Outcome(
         status="pending" if is_open else "answer",
-        text=drawn(proposal),
+        text=f"{drawn(proposal)}{ends}",
         task_id=proposal.id,
+        found=(_whole(proposal, has_moved=has_moved),),
+        counts={"proposals": 1},
         operation_id=proposal.operation_id or None if proposal.state is State.APPLIED else None,
         exit_code=WAITS if is_open else 0 if proposal.state is State.APPLIED else FOUND,
         next_actions=(Call("wait", task=proposal.id),) if is_open else (),

@@ -75,7 +75,6 @@ class Recording:
             "kind": entry.kind,
             "of": entry.of,
             "symbols": entry.changed,
-            "task_id": entry.request.get("task_id"),
             "approved_by": entry.request.get("approved_by"),
             "digest": changes.digest,
         }
@@ -171,7 +170,8 @@ def shown(folders: StateFolders, asked: Asked) -> Outcome:
 def _facts(entry: Entry) -> dict[str, Any]:
     """Return the facts that each entry about an operation has."""
     verb = entry.request.get("do", entry.kind)
-    return {"operation_id": entry.id, "who": entry.who, "verb": verb, "project": entry.project}
+    task = entry.request.get("task_id")
+    return {"operation_id": entry.id, "who": entry.who, "verb": verb, "project": entry.project, "task_id": task}
 
 
 def _given(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
     high      a public name goes, or is no longer in `__all__`; a public function takes other arguments; a class has
               other bases; a dependency changes; other programs run a file or go by a setting (CI, hooks, conftest, …);
-              a test is taken out, skipped, or asserts less; a module no longer parses; what goes is still used; 200
-              files or more
-    medium    a public function does something else, or takes further arguments; other statements of a module, which run
-              whenever it is imported; a private name goes; a setting; a data file that is no text, or goes; places that
+              a test is taken out, skipped, or asserts less; a module no longer parses; what goes is still used; code
+              runs programs or other code, or opens connections, and did not; 200 files or more
+    medium    a public function does something else, takes further arguments, or has other defaults or annotations;
+              other statements of a module, which run whenever it is imported, and whatever else calls something then; a
+              private name goes; a setting; a data file that is no text, goes, or loses most of its lines; places that
               are not sure; what could not be looked into; 20 files or more; 500 lines or more that go
-    low       comments, docstrings and blank lines; the body of a private function; imports; what is new; tests that
-              assert as much as before; texts
+    low       comments, docstrings and white space; the body of a private function; imports; what is new, data files
+              among tests and docs as well; tests that assert as much as before; texts
 
 Invariant: nothing here forbids or lets through; a policy does, and may ask for the level (`approve-risk`).
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -26,12 +27,19 @@ from bae_source.approval.policy import Subject
 from bae_source.approval.proposals import Risk
 from bae_source.engine.approving.changed_settings import PYPROJECT
 from bae_source.engine.approving.effects import Effect, bare, code_of, effects_of
-from bae_source.engine.approving.paths import is_called
+from bae_source.engine.approving.paths import is_called, is_of_tests_or_docs
+from bae_source.engine.approving.pieces import Difference
 from bae_source.engine.approving.touched import PYTHONS, Module, Touched, exchanges, touched_by
+from bae_source.errors import SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.plan import Plan
 from bae_source.model.text import counted, listed
 from bae_source.project.workspace import Workspace
+from bae_source.syntax.names.reading import uses_of
+from bae_source.syntax.names.running import called_by_import, may_reach, reaching
+from bae_source.syntax.names.uses import Uses
+from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.altered import by_path
 
 _LEVELS = ("low", "medium", "high")
@@ -48,10 +56,11 @@ _TEXTS = (".md", ".rst", ".txt", ".adoc")
 _ASSERTIONS = re.compile(r"\bassert\b|\bassert[A-Z_]\w*|\b(?:raises|warns|deprecated_call)\b")
 _SKIPS = re.compile(r"\b(?:skip\w*|xfail|expectedFailure)\b")
 _TEST = re.compile("[tT]est")
-_OF_DEFINITIONS = frozenset({"gone", "unexported", "signature", "wider", "inside"})
+_OF_DEFINITIONS = frozenset({"gone", "unexported", "signature", "wider", "defaults", "annotations", "inside"})
 """Effects that matter by whether the name is public."""
-_INSIDE = frozenset({"inside", "statements", "imports"})
+_INSIDE = frozenset({"inside", "statements", "imports", "layout"})
 """Effects that an exchange of names in a file may have."""
+_REACHING = frozenset({"runs", "connects"})
 _STILL_USED = frozenset({"still_used", "still_imported", "perhaps_used", "name_undefined"})
 """Warnings of a plan by which something else breaks."""
 
@@ -91,6 +100,8 @@ _CLAUSES = {
     "broken": _clause(_HIGH, "{} does not parse", "{} do not parse"),
     "still used": _clause(_HIGH, "{}"),
     "dependency": _clause(_HIGH, "the dependency {} changes", "the dependencies {} change"),
+    "runs": _clause(_HIGH, "runs programs or code: {}"),
+    "connects": _clause(_HIGH, "opens connections: {}"),
     "test gone": _clause(_HIGH, "{}, a test, is taken out", "{}, tests, are taken out"),
     "test weaker": _clause(_HIGH, "{}, a test, asserts less", "{}, tests, assert less"),
     "test skipped": _clause(
@@ -100,6 +111,12 @@ _CLAUSES = {
     "public wider": _clause(
         _MEDIUM, "{}, which is public, takes further arguments", "{}, which are public, take further arguments"
     ),
+    "public defaults": _clause(
+        _MEDIUM, "{}, which is public, has other defaults", "{}, which are public, have other defaults"
+    ),
+    "public annotations": _clause(
+        _MEDIUM, "{}, which is public, has other annotations", "{}, which are public, have other annotations"
+    ),
     "public inside": _clause(
         _MEDIUM, "{}, which is public, does something else", "{}, which are public, do something else"
     ),
@@ -107,6 +124,11 @@ _CLAUSES = {
         _MEDIUM,
         "statements of {} change, which run whenever it is imported",
         "statements of {} change, which run whenever they are imported",
+    ),
+    "called by import": _clause(
+        _MEDIUM,
+        "{} calls something whenever its module is imported",
+        "{} call something whenever their modules are imported",
     ),
     "gone": _clause(_MEDIUM, "{}, which is private, goes", "{}, which are private, go"),
     "unsure": _clause(
@@ -116,17 +138,23 @@ _CLAUSES = {
     "unread": _clause(_MEDIUM, "not all of the project could be looked into"),
     "setting": _clause(_MEDIUM, "the setting {} changes", "the settings {} change"),
     "data gone": _clause(_MEDIUM, "the file {} goes", "the files {} go"),
+    "data emptied": _clause(
+        _MEDIUM, "the file {} loses most of what it has", "the files {} lose most of what they have"
+    ),
     "data": _clause(_MEDIUM, "the data file {} changes", "the data files {} change"),
+    "data comes": _clause(_MEDIUM, "the data file {} is new", "the data files {} are new"),
     "many": _clause(_MEDIUM, "{} change"),
     "many lines": _clause(_MEDIUM, "{} go"),
     "inside": _clause(_LOW, "{}, which is private, changes", "{}, which are private, change"),
     "imports": _clause(_LOW, "imports of {} change"),
     "new": _clause(_LOW, "{} is new", "{} are new"),
     "text": _clause(_LOW, "comments or docstrings of {} change"),
+    "layout": _clause(_LOW, "white space alone changes in {}"),
     "test": _clause(_LOW, "{}, a test, changes", "{}, tests, change"),
     "test new": _clause(_LOW, "{}, a test, is new", "{}, tests, are new"),
     "exchanged": _clause(_LOW, "names are exchanged in {}"),
     "prose": _clause(_LOW, "the text {} changes", "the texts {} change"),
+    "data new": _clause(_LOW, "the data file {} of tests or docs is new", "the data files {} of tests or docs are new"),
 }
 """Clauses by what they are about, the gravest first."""
 _KINDS = {_CLAUSES["text"]: "comments", _CLAUSES["prose"]: "texts", _CLAUSES["test new"]: "tests"}
@@ -156,6 +184,7 @@ class _Assessment:
         self._plan = touched.plan
         self._found: dict[_Clause, list[str]] = defaultdict(list)
         self._counts: Counter[str] = Counter()
+        self._running = _Running()
 
     def risk(self, subjects: Sequence[Subject]) -> Risk:
         """Return all that was found."""
@@ -209,9 +238,13 @@ class _Assessment:
                 self._of_test(effect, address, module)
             else:
                 self._of_code(effect, address)
+        if not is_exchanged:
+            self._running.of_module(module, name, is_test=kind == "tests")
 
     def of_plan(self) -> None:
         """Take what the plan itself says: places that are not sure, warnings, and how much it is."""
+        for what, name in self._running.found():
+            self._note(what, name)
         report = self._plan.report
         if report is not None:
             self._counts["unsure"] += len(report.unsure) + len(report.probable)
@@ -235,10 +268,17 @@ class _Assessment:
     def _of_data(self, file: FileChange, name: str) -> None:
         if is_called(file.path, PYPROJECT):
             return  # whose settings are told one by one
+        before, after = self._touched.contents(file)
+        is_prose = file.path.lower().endswith(_TEXTS)
         if file.after is None and not any(each.origin == file.path for each in self._plan.changes.files):
             self._note("data gone", name)
+        elif file.after is not None and _is_emptied(before, after):
+            self._note("data emptied", name)
+        elif file.before is None and file.after is not None and not is_prose:
+            is_plain = not file.executable and is_of_tests_or_docs(file.path)
+            self._note("data new" if is_plain else "data comes", name)
         else:
-            self._note("prose" if file.path.lower().endswith(_TEXTS) else "data", name)
+            self._note("prose" if is_prose else "data", name)
 
     def _of_code(self, effect: Effect, address: str) -> None:
         what, public = effect.what, effect.is_public
@@ -284,6 +324,68 @@ class _Assessment:
         return frozenset(found)
 
 
+class _Running:
+    """Finds what runs programs or other code, or calls something on an import, and did not before the change.
+
+    A definition that goes to another place with what it calls calls nothing new there.
+    """
+
+    def __init__(self) -> None:
+        self._calls: Counter[tuple[str, str, str]] = Counter()
+        self._places: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
+
+    def of_module(self, module: Module, name: str, *, is_test: bool) -> None:
+        """Take what a module calls after the change, and before it.
+
+        Parameters:
+            name: the module's.
+            is_test: whether it is run by tests alone, so that its own calls need no mention.
+        """
+        acts = not is_test and any(map(_may_call, module.differences))
+        for tree, sign in ((module.before, -1), (module.after, 1)):
+            uses = _uses(tree) if tree is not None and (acts or may_reach(tree.text)) else None
+            if tree is None or uses is None:
+                continue
+            if not uses.whole:
+                self._add("unread", "", "", sign)
+            for (owner, what, dotted), count in reaching(tree.source, uses).items():
+                self._add(what, f"{name}.{owner}".rstrip("."), dotted, sign * count)
+            for owner, count in called_by_import(uses).items() if acts else ():
+                place = f"{name}.{owner}" if owner else name
+                self._add("called by import", place, "" if owner else name, sign * count)
+
+    def found(self) -> Iterator[tuple[str, str]]:
+        """Yield the clauses that there are, each with a name that it is about."""
+        for (what, last, dotted), count in self._calls.items():
+            for place in self._places[what, last, dotted] if count > 0 else ():
+                yield what, f"{dotted}, in {place}" if what in _REACHING else place
+
+    def _add(self, what: str, place: str, dotted: str, count: int) -> None:
+        key = what, _last(place), dotted
+        self._calls[key] += count
+        if count > 0:
+            self._places[key][place] = None
+
+
+def _may_call(each: Difference) -> bool:
+    """Say whether an import of the module may run what differs in a definition: it is no function."""
+    pieces = [piece for piece in (each.before, each.after) if piece is not None]
+    return any(piece.definition is None or piece.definition.kind is not Kind.FUNCTION for piece in pieces)
+
+
+def _uses(tree: Tree) -> Uses | None:
+    try:
+        return uses_of(tree.source)
+    except SourceError:
+        return None  # which is told as what does not parse
+
+
+def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
+    """Say whether less than half of a file's lines are left, blank ones aside."""
+    old, new = (sum(1 for line in (content or b"").splitlines() if line.strip()) for content in (before, after))
+    return 2 * new < old
+
+
 def _last(name: str) -> str:
     return bare(name).rpartition(".")[2]
 
@@ -295,8 +397,8 @@ def _is_test(name: str) -> bool:
 
 def _weakened(effect: Effect) -> str:
     """Return which clause is about a test that is another one."""
-    if effect.what == "text" or effect.difference is None:
-        return "text" if effect.what == "text" else "test"
+    if effect.what in ("text", "layout") or effect.difference is None:
+        return effect.what if effect.what in ("text", "layout") else "test"
     codes = [code_of(piece) for piece in (effect.difference.before, effect.difference.after) if piece is not None]
     asserted, skipped = ([len(each.findall(code)) for code in codes] for each in (_ASSERTIONS, _SKIPS))
     if skipped[0] < skipped[-1]:
