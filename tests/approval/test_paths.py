@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bae_source.engine.approving.paths import is_called, is_requirements, why_never, why_waits
+from bae_source.engine.approving.touching.paths import is_called, is_requirements, why_never, why_waits
 
 NEVER = [
     ".git", ".git/config", "a/b/.git/hooks/x", ".GIT/x", ".giT", ".git./x", ".git. . /x", ".git ",

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from bae_source.approval.proposals import Risk
-from bae_source.engine.approving.risk import risk_of
-from bae_source.engine.approving.subjects import subjects_of
+from bae_source.engine.approving.touching.risk import risk_of
+from bae_source.engine.approving.touching.subjects import subjects_of
 from bae_source.model.plan import Plan, Release
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.still_used import with_users
@@ -199,14 +199,16 @@ CASES: list[tuple[str, tuple[str, dict[str, Any]], str, str]] = [
     ("white space in a test", edit("tests.test_core.test_send", "send(1) == 1", "send(1)==1"), "low",
      "white space alone changes in tests.test_core.test_send"),
     ("a program that an import runs",
-     edit("app.core", "LIMIT = 1", 'import subprocess\n\nX_RUN = subprocess.run(["id"])\nLIMIT = 1'), "high", "runs programs or code: subprocess.run, in app.core.X_RUN"),
+     edit("app.core", "LIMIT = 1", 'import subprocess\n\nX_RUN = subprocess.run(["id"])\nLIMIT = 1'), "high",
+     "runs programs or code: subprocess.run, in app.core.X_RUN"),
     ("a private body that runs code", edit("app.core._low", "return x", "return eval(x)"), "high",
      "runs programs or code: eval, in app.core._low"),
     ("a module by a name that is worked out",
      edit("app.core._low", "return x", "import importlib as i\n    return i.import_module(x)"), "high",
      "runs programs or code: importlib.import_module, in app.core._low"),
     ("a module by a literal",
-     edit("app.core._low", "return x", "import importlib\n    return importlib.import_module('os')"), "low", "app.core._low, which is private, changes"),
+     edit("app.core._low", "return x", "import importlib\n    return importlib.import_module('os')"), "low",
+     "app.core._low, which is private, changes"),
     ("a connection", edit("app.core._low", "return x", "from socket import socket as s\n    return s()"), "high",
      "opens connections: socket.socket, in app.core._low"),
     ("a new test that runs a program",

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from bae_source.approval.policy import Policy, Subject, Table
-from bae_source.engine.approving import touched
-from bae_source.engine.approving.subjects import forbidden_in, subjects_of
+from bae_source.engine.approving.touching import touched
+from bae_source.engine.approving.touching.subjects import forbidden_in, subjects_of
 from bae_source.engine.registry import request
 from bae_source.engine.service import Service
 from bae_source.model.changeset import between

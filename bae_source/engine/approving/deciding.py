@@ -23,12 +23,12 @@ from msgspec.structs import replace
 
 from bae_source.approval.proposals import MOVES, Part, Proposal, State, check_move
 from bae_source.engine.applying import Apply, operation
-from bae_source.engine.approving.effects import is_public_at
 from bae_source.engine.approving.parting import covers, rest_of
-from bae_source.engine.approving.paths import folded
 from bae_source.engine.approving.proposing import past
 from bae_source.engine.approving.sections import File, files_of
 from bae_source.engine.approving.seeing import called_by
+from bae_source.engine.approving.touching.effects import is_public_at
+from bae_source.engine.approving.touching.paths import folded
 from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
 from bae_source.errors import Refused, RequestError, ResourceError

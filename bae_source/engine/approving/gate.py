@@ -22,12 +22,12 @@ from msgspec.structs import replace
 
 from bae_source.approval.policy import Answer, Ruling, Subject
 from bae_source.approval.proposals import Proposal, Risk, digest_of
-from bae_source.engine.approving.changed_settings import touches_ours
 from bae_source.engine.approving.names import Names
-from bae_source.engine.approving.paths import out_of_reach
 from bae_source.engine.approving.recording import POLICY
-from bae_source.engine.approving.risk import risk_of
-from bae_source.engine.approving.subjects import forbidden_in, subjects_of
+from bae_source.engine.approving.touching.changed_settings import touches_ours
+from bae_source.engine.approving.touching.paths import out_of_reach
+from bae_source.engine.approving.touching.risk import risk_of
+from bae_source.engine.approving.touching.subjects import forbidden_in, subjects_of
 from bae_source.errors import Refused
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from bae_source.approval.policy import Kind, Subject
-from bae_source.engine.approving.changed_settings import PYPROJECT, of_pyproject, of_requirements
-from bae_source.engine.approving.paths import is_called, is_requirements, why_never, why_waits
-from bae_source.engine.approving.touched import PYTHONS, Touched, touched_by
+from bae_source.engine.approving.touching.changed_settings import PYPROJECT, of_pyproject, of_requirements
+from bae_source.engine.approving.touching.paths import is_called, is_requirements, why_never, why_waits
+from bae_source.engine.approving.touching.touched import PYTHONS, Touched, touched_by
 from bae_source.errors import ResourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.plan import Plan, distribution_of

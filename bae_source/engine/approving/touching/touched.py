@@ -19,8 +19,8 @@ from keyword import iskeyword
 from msgspec import Struct
 
 from bae_source.approval.policy import Kind
-from bae_source.engine.approving.paths import is_called
-from bae_source.engine.approving.pieces import Difference, differences, rebound, whole
+from bae_source.engine.approving.touching.paths import is_called
+from bae_source.engine.approving.touching.pieces import Difference, differences, rebound, whole
 from bae_source.errors import ResourceError
 from bae_source.model.changeset import Edit, FileChange
 from bae_source.model.plan import ModuleFile, Plan

@@ -25,11 +25,11 @@ from msgspec import Struct
 
 from bae_source.approval.policy import Subject
 from bae_source.approval.proposals import Risk
-from bae_source.engine.approving.changed_settings import PYPROJECT
-from bae_source.engine.approving.effects import Effect, bare, code_of, effects_of
-from bae_source.engine.approving.paths import is_called, is_of_tests_or_docs
-from bae_source.engine.approving.pieces import Difference
-from bae_source.engine.approving.touched import PYTHONS, Module, Touched, exchanges, touched_by
+from bae_source.engine.approving.touching.changed_settings import PYPROJECT
+from bae_source.engine.approving.touching.effects import Effect, bare, code_of, effects_of
+from bae_source.engine.approving.touching.paths import is_called, is_of_tests_or_docs
+from bae_source.engine.approving.touching.pieces import Difference
+from bae_source.engine.approving.touching.touched import PYTHONS, Module, Touched, exchanges, touched_by
 from bae_source.errors import SourceError
 from bae_source.model.changeset import FileChange
 from bae_source.model.plan import Plan

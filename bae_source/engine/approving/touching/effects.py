@@ -24,8 +24,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from bae_source.engine.approving.pieces import Difference, Piece, are_alike
-from bae_source.engine.approving.touched import Module
+from bae_source.engine.approving.touching.pieces import Difference, Piece, are_alike
+from bae_source.engine.approving.touching.touched import Module
 from bae_source.errors import ResourceError
 from bae_source.model.span import Span
 from bae_source.project.interfaces.listing import is_private
