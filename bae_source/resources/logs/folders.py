@@ -20,14 +20,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import TABLE, problems
 from bae_source.model.text import counted, is_text, listed
 from bae_source.project.files.ignored import never_entered
 from bae_source.project.files.port import Disk
-from bae_source.project.files.settings import content_of, own_settings, parsed_toml, table
+from bae_source.project.files.settings import own_settings
 from bae_source.project.files.user_settings import UserFile, user_file
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, WITHOUT_WAITING
 
@@ -125,7 +125,7 @@ class Logs:
                 "symbol_not_found",
                 "No folder of logs is set.",
                 hints=[
-                    _setting(self._files),
+                    f"Set the project's own in {_SETTINGS}, by hand, below {TABLE}: {_EXAMPLE}",
                     f'Set any other in {self._users.name}: logs = ["/var/log/app"]',
                 ],
             )
@@ -236,24 +236,6 @@ class Found(Struct, frozen=True, kw_only=True):
     logs: tuple[Log, ...]
     notices: tuple[Notice, ...]
     complete: bool
-
-
-def _setting(files: Disk) -> str:
-    """Return how the project's own folder is set: config set leaves our own settings alone, edit does not."""
-    text = (content_of(files, _SETTINGS) or b"").decode("utf-8", "replace")
-    heads = re.findall(r"^\[[A-Za-z][\w.-]*\]$", text, re.MULTILINE)
-    where = TABLE if TABLE in heads else next(iter(heads), "")
-    new = f"{TABLE}\n{_EXAMPLE}" if where == TABLE else f"{TABLE}\n{_EXAMPLE}\n\n{where}"
-    if where and text.count(where) == 1 and _is_set(text.replace(where, new)):
-        return Call("edit", target=f":{_SETTINGS}", old=where, new=new, then="sets the project's own.")
-    return f"Set the project's own in {_SETTINGS}, by hand, below {TABLE}: {_EXAMPLE}"
-
-
-def _is_set(text: str) -> bool:
-    try:
-        return table(table(parsed_toml(text.encode(), _SETTINGS), "tool"), "bae-source").get("logs") is not None
-    except SourceError:
-        return False
 
 
 def outside(name: str) -> Refused:
