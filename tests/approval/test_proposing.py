@@ -419,6 +419,13 @@ def test_pending_lists_what_waits_the_riskiest_first(root: Path) -> None:
         "goal": "",
         "summary": model.summary,
         "risk": "high",
+        "kind": "",
+        "symbols": 1,
+        "names": ["app.core.LIMIT"],
+        "files": 0,
+        "added": 0,
+        "removed": 0,
+        "checks": {"import": "passed"},
         "digest": "1",
         "expires": model.expires,
     }
