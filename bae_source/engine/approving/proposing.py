@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
-from bae_source.approval.plans import Plans
+from bae_source.approval.plans import Plans, Summary
 from bae_source.approval.proposals import Proposal, Risk, State
 from bae_source.approval.requests import Pending, Show, Wait, Withdraw
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
@@ -254,6 +254,9 @@ class Proposing:
                 unchanged=True,
                 hints=["Its proposer withdraws it; a person rejects it."],
             )
+        if context.dry_run:
+            text = f"Dry run, nothing was changed: withdrew {proposal.id}: {proposal.summary}"
+            return Outcome(status="planned", text=text, task_id=proposal.id)
         moved = self.close(proposal.id, State.EXPIRED, by=who, reason="withdrawn")
         return Outcome(status="applied", text=f"Withdrew {moved.id}: {moved.summary}", task_id=moved.id)
 
@@ -364,38 +367,28 @@ def _line(proposal: Any) -> str:
     return " | ".join(line.splitlines())
 
 
-def _data(proposal: Any) -> dict[str, Any]:
+def _data(found: Summary) -> dict[str, Any]:
+    """Return what a list has of a proposal, as data."""
     return {
-        "task_id": proposal.id,
-        "state": str(proposal.state),
-        "who": proposal.who,
-        "at": proposal.at,
-        "reason": proposal.reason,
-        "goal": proposal.goal,
-        "summary": proposal.summary,
-        "risk": proposal.risk.level,
-        "kind": proposal.risk.kind,
-        "symbols": proposal.symbols,
-        "names": proposal.names,
-        "files": proposal.risk.counts.get("files", 0),
-        "added": proposal.risk.counts.get("lines_added", 0),
-        "removed": proposal.risk.counts.get("lines_removed", 0),
-        "checks": dict(proposal.results),
-        "digest": proposal.digest,
-        "expires": proposal.expires,
+        **_facts(found),
+        "risk": found.risk.level,
+        "symbols": found.symbols,
+        "names": found.names,
+        "checks": dict(found.results),
     }
 
 
 def _whole(proposal: Proposal, *, has_moved: bool) -> dict[str, Any]:
     """Return a proposal as data, but for its diff."""
     return {
-        **_data(proposal),
+        **_facts(proposal),
         "risk": {
             "level": proposal.risk.level,
             "reasons": list(proposal.risk.reasons),
             "counts": dict(proposal.risk.counts),
         },
         "symbols": list(proposal.symbols),
+        "checks": {each.name: each.result for each in proposal.checks},
         "waits_for": list(proposal.waits_for),
         "refused": [{"symbol": each.symbol, "reason": each.reason, "by": each.by} for each in proposal.refused],
         "stale": has_moved or proposal.state in (State.STALE, State.FAILED),
@@ -404,6 +397,24 @@ def _whole(proposal: Proposal, *, has_moved: bool) -> dict[str, Any]:
         "decision": proposal.decision,
         "operation_id": proposal.operation_id if proposal.state is State.APPLIED else "",
         "note": proposal.note,
+    }
+
+
+def _facts(found: Summary | Proposal) -> dict[str, Any]:
+    return {
+        "task_id": found.id,
+        "state": str(found.state),
+        "who": found.who,
+        "at": found.at,
+        "reason": found.reason,
+        "goal": found.goal,
+        "summary": found.summary,
+        "kind": found.risk.kind,
+        "files": found.risk.counts.get("files", 0),
+        "added": found.risk.counts.get("lines_added", 0),
+        "removed": found.risk.counts.get("lines_removed", 0),
+        "digest": found.digest,
+        "expires": found.expires,
     }
 
 
