@@ -110,7 +110,7 @@ class LedgerShow(Request, frozen=True, kw_only=True):
     ] = None
     limit: Annotated[int, described("At most that many entries, the newest.", ge=1, le=100_000)] = 20
     task: Annotated[
-        str | None, described("Only entries about this proposal or operation, by its id.", metavar="ID")
+        str | None, described("Only entries about this proposal or operation, by its id.", placed=True, metavar="ID")
     ] = None
 
 

@@ -394,14 +394,14 @@ def test_what_is_shown_can_be_chosen(root: Path) -> None:
     assert shown("--event", "change_applied") == [1, 3]
     assert shown("--limit", "2") == [3, 4]
     assert shown("--limit", "1", "--event", "change_begun") == [2]
-    assert shown("--task", operation) == [2, 3]
+    assert shown(operation) == [2, 3]
     assert shown("--since", "1h") == [0, 1, 2, 3, 4]
     assert shown("--since", "2200-01-01") == []
     assert command(root, "ledger", "show", "--who", "eve").out == b"(no entries)\n"
     for words in (["--since", "soon"], ["--limit", "0"], ["--event"]):
         assert command(root, "ledger", "show", *words).status == 2
     ledger_of(state_folders(root)).append("proposal_approved", {"task_id": "code_mod_1a2b3c4d", "reason": "why"})
-    assert shown("--task", "code_mod_1a2b3c4d") == [5]
+    assert shown("code_mod_1a2b3c4d") == [5]
     assert b"code_mod_1a2b3c4d  (why)" in command(root, "ledger", "show").out
 
 

@@ -167,12 +167,12 @@ class Imports:
 class Ledger:
     def show(
         self: object,
+        task: str | None = None,
         *,
         event: str | None = None,
         who: str | None = None,
         since: str | None = None,
         limit: int = 20,
-        task: str | None = None,
     ) -> Text:
         """Show what was done to the project, and tried: one line an entry of the ledger, the newest last."""
 
