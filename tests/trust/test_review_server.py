@@ -61,7 +61,6 @@ def test_a_failure_says_nothing_of_this_machine(root: Path, monkeypatch: pytest.
     monkeypatch.setattr("bae_source.adapters.web.desk.hashlib", None)
     answer = tab.get("changes?since=x")
     assert (answer.status_code, answer.text) == (500, "Internal Server Error")
-    monkeypatch.setattr("bae_source.adapters.web.desk.operation", None)
     monkeypatch.setattr("bae_source.adapters.web.desk.places", None)
     said = refused(tab.get("ledger"), 500, "internal_error")
     assert str(root) not in said
