@@ -5,9 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from mcp import Client
@@ -15,14 +19,16 @@ from mcp import Client
 from bae_source import Session, Source
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.offer import offered
+from bae_source.approval.drafts import MOST
 from bae_source.engine.changing import Changing
-from bae_source.engine.keeping import MOST
 from bae_source.engine.registry import called
 from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.outcome import DRAFT_LIFETIME, Outcome
 from tests.adapters.mcp.test_clients import over_pipes
 from tests.adapters.support import run
+from tests.plan_files import asked, drafts_of, plan_files
+from tests.trust.support import git
 
 CORE = """\
 class A:
@@ -55,10 +61,6 @@ def refused(root: Path, **more: Any) -> str:
     assert caught.value.code == "unsafe_change"
     handle: str = caught.value.details["draft"]
     return handle
-
-
-def drafts_of(root: Path) -> list[Path]:
-    return sorted(root.glob("**/drafts/draft_*"))
 
 
 def code_of(root: Path) -> str:
@@ -131,13 +133,12 @@ def test_a_handle_that_never_was_has_expired(root: Path, handle: str) -> None:
 
 def test_a_draft_ends_so_long_after_its_last_use(root: Path) -> None:
     handle = refused(root)
-    [path] = drafts_of(root)
     used = time.time() - DRAFT_LIFETIME + 60
-    os.utime(path, (used, used))
+    asked(root, "UPDATE drafts SET used = ?", used)
     with pytest.raises(Refused):
         Source(root).commit(handle, reload="off")
-    assert path.stat().st_mtime > used + 60, "a use begins its lifetime anew"
-    os.utime(path, (used - 120, used - 120))
+    assert asked(root, "SELECT used > ? FROM drafts", used + 60) == [(1,)], "a use begins its lifetime anew"
+    asked(root, "UPDATE drafts SET used = ?", used - 120)
     with pytest.raises(HistoryError) as caught:
         Source(root).commit(handle, unsure="leave")
     assert (caught.value.code, "30 minutes" in caught.value.hints[0]) == ("handle_expired", True)
@@ -147,13 +148,11 @@ def test_a_draft_ends_so_long_after_its_last_use(root: Path) -> None:
 def test_there_are_never_too_many_and_the_oldest_goes_first(root: Path) -> None:
     first, second = refused(root), refused(root)
     for number in range(MOST - 2):
-        copy = drafts_of(root)[0].with_name(f"draft_{number:024x}")
-        copy.write_bytes(drafts_of(root)[0].read_bytes())
-    folder = drafts_of(root)[0].parent
-    old = time.time() - 600
-    os.utime(folder / first, (old, old))
+        row = "SELECT ?, project, used, content, check_sum FROM drafts WHERE handle = ?"
+        asked(root, f"INSERT INTO drafts {row}", f"draft_{number:024x}", first)
+    asked(root, "UPDATE drafts SET used = ? WHERE handle = ?", time.time() - 600, first)
     last = refused(root)
-    names = {path.name for path in drafts_of(root)}
+    names = set(drafts_of(root))
     assert (len(names), first in names, second in names, last in names) == (MOST, False, True, True)
 
 
@@ -207,7 +206,7 @@ def test_a_dry_run_keeps_no_draft_and_one_of_a_commit_keeps_its_own(root: Path) 
     handle = refused(root)
     planned = Source(root).commit(handle, unsure="leave", dry_run=True)
     assert (planned.status, code_of(root)) == ("planned", CORE)
-    assert [path.name for path in drafts_of(root)] == [handle]
+    assert drafts_of(root) == [handle]
 
 
 def test_other_refusals_keep_no_draft(root: Path) -> None:
@@ -270,19 +269,54 @@ def test_forget_takes_drafts_along(root: Path) -> None:
 
 def test_a_draft_is_for_this_user_alone(root: Path) -> None:
     refused(root)
-    [path] = drafts_of(root)
-    assert path.stat().st_mode & 0o077 == 0
+    [path] = plan_files(root)
+    assert [each.stat().st_mode & 0o077 for each in path.parent.glob(f"{path.name}*")] == [0, 0]
 
 
 def test_a_draft_that_was_tampered_with_is_none(root: Path) -> None:
-    handle = refused(root)
-    [path] = drafts_of(root)
     for content in (b"", b"{", b'{"requests": 1}', b'{"requests": [{"do": "nonsense"}], "refused": true}'):
-        path.write_bytes(content)
+        handle = refused(root)
+        asked(root, "UPDATE drafts SET content = ?, check_sum = ?", content, crc32(content))
         with pytest.raises(ResourceError) as caught:
             Source(root).commit(handle, unsure="leave")
         assert caught.value.code in ("handle_expired", "unknown_operation"), content
     assert code_of(root) == CORE
+
+
+def test_a_damaged_store_is_told_to_who_comes_with_a_handle_and_drafts_go_on(root: Path) -> None:
+    handle = refused(root)
+    [path] = plan_files(root)
+    path.write_bytes(path.read_bytes()[:5_000])
+    with pytest.raises(HistoryError) as caught:
+        Source(root).commit(handle, unsure="leave")
+    assert (caught.value.code, f"{path}.damaged-1" in caught.value.hints[-1]) == ("handle_expired", True)
+    assert code_of(root) == CORE
+    assert Source(root).commit(refused(root), unsure="leave", reload="off").status == "applied"
+
+
+def test_while_the_store_is_busy_a_refusal_says_how_to_repeat_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(root)
+    monkeypatch.setattr("bae_source.approval.plan_file._PATIENCE", 0.1)
+    with closing(sqlite3.connect(plan_files(root)[0], isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Refused) as caught:
+            Source(root).rename("core.A.send", "post")
+        assert (caught.value.code, "draft" in caught.value.details) == ("unsafe_change", False)
+        with pytest.raises(Refused, match="cannot write its own state") as caught:
+            door_of(root).service.keeping.begin("x")
+        assert caught.value.code == "forbidden"
+    assert code_of(root) == CORE
+
+
+def test_a_draft_of_another_project_of_the_repository_is_none(root: Path) -> None:
+    git(root.parent, "init", "-q")
+    other = root.parent / "other"
+    shutil.copytree(root, other)
+    handle = refused(root)
+    with pytest.raises(HistoryError) as caught:
+        Source(other).commit(handle, unsure="leave")
+    assert (caught.value.code, code_of(other), drafts_of(root.parent)) == ("handle_expired", CORE, [handle])
+    assert Source(root).commit(handle, unsure="leave", reload="off").status == "applied"
 
 
 def test_a_client_of_the_server_commits_amends_and_abandons(root: Path) -> None:

@@ -1,4 +1,4 @@
-"""Functions for a model that may look at a project and no more: definitions to hand over, and what runs when it calls.
+"""Functions for a model that may look at a project, and propose changes: definitions, and what runs when it calls.
 
     found = access(".")
     found.definitions                                       hand these to the model as they are
@@ -7,6 +7,7 @@
 Adding a function is adding its entry to `_FUNCTIONS`. A handler turns its arguments into a request of the one door.
 
 Invariants:
+- nothing is written: what the model wants changed waits until a person approves it;
 - a handler raises nothing: a wrong call, a refusal and a bug of ours are answers with `success: false`;
 - a definition says what there is when it is made;
 - the engine of a root is that of `functions.dispatch`: one thread uses it at a time, and `functions.close` ends it.
@@ -24,7 +25,8 @@ from msgspec import Struct
 
 from bae_source.adapters.functions import on_project
 from bae_source.adapters.toolbox import Toolbox
-from bae_source.model.outcome import Outcome
+from bae_source.errors import ResourceError
+from bae_source.model.outcome import NOT_SHOWN, Outcome
 
 Json = dict[str, Any]
 Handler = Callable[..., Json]
@@ -43,7 +45,7 @@ class Access(Struct, frozen=True, kw_only=True):
 
 
 def access(root: str | os.PathLike[str] | None = None, *, who: str | None = None) -> Access:
-    """Return the functions by which a model reads facts on a project.
+    """Return the functions by which a model reads a project, and proposes changes of it.
 
     Parameters:
         root: the project's folder; None for the nearest one upwards from the working directory.
@@ -82,6 +84,83 @@ def _answering(handler: Handler, run: Callable[[Callable[[Toolbox], Json]], Json
     called.__doc__ = handler.__doc__
     called.__signature__ = signature.replace(parameters=[*signature.parameters.values()][1:])  # type: ignore[attr-defined]
     return called
+
+
+def read_source_code(toolbox: Toolbox, file_path: str) -> Json:
+    """Return what a module or a text file holds.
+
+    Parameters:
+        file_path: its path from the project's folder, or the name of a module.
+    """
+    if wrong := _wrong(read_source_code, file_path=file_path):
+        return _refused(file_path, wrong)
+    outcome = toolbox.call("read", {"target": _address(toolbox, file_path), "full": True})
+    if outcome.errors:
+        return _refused(file_path, _denied(outcome, file_path))
+    if unseen := [each.message for each in outcome.warnings if each.code == NOT_SHOWN]:
+        return _refused(file_path, unseen[0])
+    text = outcome.text
+    lines = text.count("\n") + bool(text and not text.endswith("\n"))
+    return {"success": True, "file_path": file_path, "content": text, "lines": lines}
+
+
+def schedule_code_modification(
+    toolbox: Toolbox, file_path: str, new_content: str, reason: str, goal_id: str | None = None
+) -> Json:
+    """Have a change wait for a person: what a module or a text file is to hold.
+
+    Parameters:
+        file_path: as `read_source_code` takes it; one that is not there yet is made.
+        new_content: all of it.
+        reason: why, for the person.
+        goal_id: what it is a step to.
+    """
+    if wrong := _wrong(schedule_code_modification, file_path=file_path, new_content=new_content, reason=reason):
+        return _refused(file_path, wrong)
+    if goal_id is not None and (wrong := _wrong(schedule_code_modification, goal_id=goal_id)):
+        return _refused(file_path, wrong)
+    if not reason.strip():
+        return _refused(file_path, "A reason is needed: the person who decides reads it.")
+    given: Json = {"target": _address(toolbox, file_path), "source": new_content, "overwrite": True, "propose": reason}
+    outcome = toolbox.call("write", given if goal_id is None else {**given, "goal": goal_id})
+    if outcome.errors:
+        return _refused(file_path, _denied(outcome, file_path))
+    if outcome.task_id is None:
+        return _refused(file_path, outcome.text)
+    return {
+        "success": True,
+        "task_id": outcome.task_id,
+        "file_path": file_path,
+        "status": "awaiting_approval",
+        "message": outcome.text,
+    }
+
+
+def _wrong(function: Handler, **given: object) -> str:
+    """Return what is wrong with arguments that are to be texts; "" where nothing is."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            return f"{function.__name__} was called wrongly: {name}: expected `str`, got `{type(value).__name__}`."
+    return "" if given.get("file_path", "-") else f"{function.__name__} was called wrongly: file_path is empty."
+
+
+def _refused(file_path: object, why: str) -> Json:
+    return {"success": False, "error": why, "file_path": file_path if isinstance(file_path, str) else repr(file_path)}
+
+
+def _address(toolbox: Toolbox, file_path: str) -> str:
+    """Return the address of a file; a name, and what is no path, stays as it is."""
+    try:
+        return toolbox.service.address_at(file_path) or file_path
+    except ResourceError:
+        return file_path
+
+
+def _denied(outcome: Outcome, file_path: str) -> str:
+    [error] = outcome.errors
+    leads_out = file_path.startswith(("/", "~")) or ".." in file_path.replace("\\", "/").split("/")
+    denied = error.code in ("forbidden", "outside_project") or (error.code == "invalid_name" and leads_out)
+    return f"Access denied: {error.message}" if denied else error.message
 
 
 def read_logs(toolbox: Toolbox, log_file: str, lines: int = 100) -> Json:
@@ -133,19 +212,58 @@ def _of_read_logs(toolbox: Toolbox) -> Json:
         "maximum": 500,
         "default": 100,
     }
+    none = "" if names else " None is there now: a person has to name a folder of logs, or a program to write one."
+    properties = {"log_file": {**log_file, "enum": names} if names else log_file, "lines": lines}
+    return _defined(read_logs.__name__, f"Read the last lines of a log of the project.{none}", properties, ["log_file"])
+
+
+_FILE_PATH: Json = {
+    "type": "string",
+    "description": "Path of the file from the project's folder, such as src/app/core.py, or the name of a module.",
+}
+
+
+def _of_read_source_code(_: Toolbox) -> Json:
+    return _defined(
+        read_source_code.__name__,
+        "Read what a module or a text file of the project holds, as a whole.",
+        {"file_path": _FILE_PATH},
+        ["file_path"],
+    )
+
+
+def _of_schedule_code_modification(_: Toolbox) -> Json:
+    properties = {
+        "file_path": {**_FILE_PATH, "description": f"{_FILE_PATH['description']} One that is not there yet is made."},
+        "new_content": {"type": "string", "description": "All that the file is to hold."},
+        "reason": {"type": "string", "description": "Why, for the person who decides about it.", "minLength": 1},
+        "goal_id": {"type": ["string", "null"], "description": "What it is a step to.", "default": None},
+    }
+    return _defined(
+        schedule_code_modification.__name__,
+        "Propose what a file of the project is to hold. Nothing is written until a person approves it.",
+        properties,
+        ["file_path", "new_content", "reason"],
+    )
+
+
+def _defined(name: str, description: str, properties: Json, required: list[str]) -> Json:
     return {
         "type": "function",
-        "name": "read_logs",
-        "description": "Read the last lines of a log of the project."
-        + ("" if names else " None is there now: a person has to name a folder of logs, or a program to write one."),
+        "name": name,
+        "description": description,
         "parameters": {
             "type": "object",
-            "properties": {"log_file": {**log_file, "enum": names} if names else log_file, "lines": lines},
-            "required": ["log_file"],
+            "properties": properties,
+            "required": required,
             "additionalProperties": False,
         },
     }
 
 
-_FUNCTIONS: Mapping[str, tuple[Callable[[Toolbox], Json], Handler]] = {"read_logs": (_of_read_logs, read_logs)}
+_FUNCTIONS: Mapping[str, tuple[Callable[[Toolbox], Json], Handler]] = {
+    "read_source_code": (_of_read_source_code, read_source_code),
+    "schedule_code_modification": (_of_schedule_code_modification, schedule_code_modification),
+    "read_logs": (_of_read_logs, read_logs),
+}
 """The two functions that define one for a model and that run it, by its name."""

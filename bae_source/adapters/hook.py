@@ -76,6 +76,8 @@ def _mended(service: Service, outcome: Outcome, mendable: Sequence[Finding]) -> 
         done = service.run(request("apply", {"requests": todo, "message": _WHY}), Context(why=_WHY, reload="off"))
     except ResourceError as error:
         return replace(outcome, warnings=(*outcome.warnings, Notice("not_mended", f"Not mended: {error.message}")))
+    if done.status == "pending":
+        return replace(outcome, warnings=(*outcome.warnings, Notice("not_mended", done.text)), task_id=done.task_id)
     left = [each for each in outcome.found if each not in mendable]
     text = [*map(str, left), *(f"{each}  (mended)" for each in mendable), "Look at the change, and stage it."]
     return replace(

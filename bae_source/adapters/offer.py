@@ -91,8 +91,9 @@ or transaction_begin and its handle.
 Every change takes dry_run (show it, make nothing), verify (a list of import, cycles, tests, types or "command …": \
 judged in a copy, before anything is written), quiet (no diff in the answer, as where you spelled all of it), tidy \
 (take out imports that it leaves unused), format (as the project's formatter writes it), reload (auto, patch, process, \
-child or off: how it is imported), cascade (load importers again) and why (the reason, for the history). What reads \
-takes budget (bytes of the answer) and cursor ("0" for the first page; each page names the next one's)."""
+child or off: how it is imported), cascade (load importers again), why (the reason, for the history), propose (a \
+reason: it waits until a person approves it, and wait says what became of it) and goal (what that is a step to). What \
+reads takes budget (bytes of the answer) and cursor ("0" for the first page; each page names the next one's)."""
 """Facts about all tools, for a client's or a model's instructions."""
 
 _OUT_OF_REACH = "The source of these tools themselves is out of reach here; nothing was done."

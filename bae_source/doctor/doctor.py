@@ -23,8 +23,8 @@ class Doctor(Request, frozen=True, kw_only=True):
     """Tell what a project and its tools look like from here, what is wrong, and how to mend it.
 
     It looks at the root, source roots, interpreter, our own state, an unfinished transaction, history, files that do
-    not parse, settings, and what is installed. Each finding has a code and what to type. It only reads; unlike other
-    answers, this one holds paths, since a person needs them. The exit status is 1 if there are findings.
+    not parse, settings, policies, and what is installed. Each finding has a code and what to type. It only reads;
+    unlike other answers, this one holds paths, since a person needs them. The exit status is 1 if there are findings.
     """
 
     verb: ClassVar[str] = "doctor"
@@ -50,10 +50,12 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         of_state.state,
         of_state.transaction,
         of_state.history,
+        of_state.plans,
         of_state.telemetry,
         lambda scene: of_project.modules(scene, asked.limit),
         of_state.cache,  # behind the modules: looking at them fills it
         of_project.settings,
+        of_project.policy,
         of_project.packages,
         of_project.programs,
     )

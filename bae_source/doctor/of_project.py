@@ -28,6 +28,8 @@ _TESTS = "pytest"
 _NOWHERE = "(a file without a module's name)"
 _SHOWN_PROJECTS = 5
 _FEW = 3
+_RULE = "rule"
+"""The key among details of an error by which a policy forbids something."""
 _SHOWN = 100
 """Characters that are shown of a setting."""
 
@@ -73,6 +75,7 @@ def modules(scene: Scene, limit: int) -> Part:
     except ResourceError as error:
         return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
     line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
+    line += f", {found.hidden} kept back by the policy" if found.hidden else ""
     line += f"; nobody looks into {counted(found.windowed, '.pyw file')}" if found.windowed else ""
     return Part(name="modules", lines=(line,), troubles=tuple(_unreadable(scene, found, limit)))
 
@@ -105,6 +108,17 @@ def _of_the_user(scene: Scene) -> tuple[Sequence[str], Iterable[Trouble]]:
 def _wrong_settings(found: Iterable[Problem], where: str) -> Iterator[Trouble]:
     for each in found:
         yield Trouble(code="setting_wrong", message=each.message, mend=each.line or f"Remove {each.name} from {where}.")
+
+
+def policy(scene: Scene) -> Part:
+    """Look at the policies that govern the project, and at what is wrong with them."""
+    try:
+        folders = scene.readable.census.settings
+    except ResourceError:
+        folders = ()
+    lines, wrong = scene.policies(folders)
+    troubles = [Trouble(code="policy_wrong", message=each.message, mend=each.hints[0]) for each in wrong]
+    return Part(name="policy", lines=tuple(lines) or ("unknown" if wrong else "none",), troubles=tuple(troubles))
 
 
 def packages(scene: Scene) -> Part:  # noqa: ARG001  # one of several looks
@@ -201,6 +215,7 @@ class _Unparsed(Struct, frozen=True, kw_only=True):
         closed: folders that may not be listed; nobody knows what is in them.
         outside: names of the modules that are there by links out of the project.
         windowed: how many `.pyw` files there are, into which nobody looks.
+        hidden: how many files a policy forbids to read.
     """
 
     looked_at: int
@@ -208,6 +223,7 @@ class _Unparsed(Struct, frozen=True, kw_only=True):
     closed: tuple[str, ...]
     outside: tuple[str, ...]
     windowed: int
+    hidden: int
 
 
 def _unparsed(workspace: Workspace) -> _Unparsed:
@@ -218,11 +234,12 @@ def _unparsed(workspace: Workspace) -> _Unparsed:
     """
     census = workspace.census
     paths = [*census.paths, *census.stubs]
-    failed = [
+    unread = [
         (module.name if (module := census.module(path)) else _NOWHERE, found)
         for path, found in workspace.index.summaries(paths)
         if isinstance(found, ResourceError)
     ]
+    failed = [each for each in unread if _RULE not in each[1].details]
     beyond = [path for path in census.outside if not path.endswith(WINDOWED)]
     return _Unparsed(
         looked_at=len(paths),
@@ -230,6 +247,7 @@ def _unparsed(workspace: Workspace) -> _Unparsed:
         closed=census.closed,
         outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),
         windowed=len(census.outside) - len(beyond),
+        hidden=len(unread) - len(failed),
     )
 
 

@@ -14,8 +14,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from bae_source.approval.plan_file import Damaged, PlanFile, set_aside
 from bae_source.doctor.health import Part, Trouble
 from bae_source.doctor.scene import Scene, megabytes, quoted
+from bae_source.errors import Refused
 from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import HistoryUnavailable, Repository
 from bae_source.history.record.history import HISTORY_LOCK
@@ -24,6 +26,9 @@ from bae_source.model.text import counted
 from bae_source.state.binding import Standing
 from bae_source.state.folders import LOCAL, OURS, StateFolders
 from bae_source.state.journal_head import NAME
+from bae_source.state.ledger_files import FOLDER as LEDGER
+from bae_source.state.ledger_files import LOCK as LEDGER_LOCK
+from bae_source.state.ledger_files import files_of
 from bae_source.state.lock import busy, is_held_now
 from bae_source.system.descriptors import SAFELY
 from bae_source.transaction.commit.journal import Foreign, Journal, State, Unreadable
@@ -116,6 +121,31 @@ def history(scene: Scene) -> Part:
     return Part(name="history", lines=tuple(lines), troubles=tuple(troubles))
 
 
+def plans(scene: Scene) -> Part:
+    """Look at the drafts and proposals that are kept; of damaged ones nothing is set aside."""
+    file = PlanFile(scene.folders)
+    aside = "was set aside, and what could be read of it goes on in another; remove it when you have looked at it"
+    troubles = [_damaged(path, aside, f"rm {quoted(path)}") for path in set_aside(scene.folders)]
+    line = "unknown"
+    try:
+        counts = file.counts()
+        proposals = (f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if name != "drafts")
+        line = ", ".join((counted(counts.get("drafts", 0), "draft"), *proposals))
+    except Damaged:
+        troubles.append(_damaged(file.path, "is damaged; the next request that needs it sets it aside", "pending"))
+    except (OSError, Refused) as error:
+        message = error.message if isinstance(error, Refused) else f"{error.strerror}."
+        message = f"The drafts and proposals in {file.path} cannot be read: {message}"
+        mend = "pending" if isinstance(error, BlockingIOError) else f"ls -l {quoted(file.path)}"
+        troubles.append(Trouble(code="plans_unreadable", message=message, mend=mend))
+    return Part(name="plans", lines=(line,), troubles=tuple(troubles))
+
+
+def _damaged(path: Path, what: str, mend: str) -> Trouble:
+    message = f"The file of drafts and proposals {path} {what}."
+    return Trouble(code="plans_damaged", message=message, mend=mend)
+
+
 def cache(scene: Scene) -> Part:
     """Look at what is kept of the project's files; roughly, since it grows from one page of the answer to the next."""
     size = sum(map(_size, scene.folders.local.glob("facts-*.sqlite"))) // 1_000_000
@@ -132,7 +162,9 @@ def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
     found: dict[Path, str] = {}
     journal = folders.base / NAME
     files = dict.fromkeys((journal, folders.lock, folders.base / HISTORY_LOCK), stat.S_IFREG)
-    kinds = files | dict.fromkeys((folders.staging, folders.pending), stat.S_IFDIR)
+    ledger = folders.base / LEDGER
+    files |= dict.fromkeys(_files_of_ledger(folders, ledger), stat.S_IFREG)
+    kinds = files | dict.fromkeys((folders.staging, folders.pending, ledger), stat.S_IFDIR)
     for place, kind in kinds.items() if folders.id is not None else ():
         there = _kind(place)
         if there not in (kind, None):
@@ -142,6 +174,13 @@ def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
     if is_held_now(folders.lock) is None:
         found[folders.lock] = "cannot be locked, since this system or its file system has no locks"
     return found
+
+
+def _files_of_ledger(folders: StateFolders, ledger: Path) -> list[Path]:
+    try:
+        return [ledger / LEDGER_LOCK, *files_of(ledger, folders.id or "")]
+    except OSError:
+        return []  # its folder is an obstacle itself
 
 
 def _kind(path: Path) -> int | None:

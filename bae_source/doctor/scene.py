@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,10 @@ class Scene:
         folders: where our own state lies.
         environment: the caller's environment variables.
         noting: whether a line about each request is kept.
+
+    Attributes:
+        policies: tells of folders with settings below the root, and of what is around them, each table of a policy that
+            is in force, in a line, and why others cannot be told.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Scene:
         self.folders = folders
         self.environment = environment
         self.noting = noting
+        self.policies: Callable[[Sequence[str]], tuple[Sequence[str], Sequence[ResourceError]]] = lambda _: ((), ())
 
     @property
     def root(self) -> Path:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.engine.operations import Composed, Exporting, Operation
+from bae_source.engine.operations import Composed, Exporting, Operation, changes_of
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
@@ -73,6 +73,10 @@ class Apply(Request, frozen=True, kw_only=True):
         if not is_text(self.message):
             raise RequestError("invalid_arguments", "message cannot be encoded.", hints=["Give UTF-8 text."])
         return composed(workspace, operations(self.changes))
+
+    def parsed(self) -> tuple[dict[str, Any], ...]:
+        """Return the changes with every parameter, as their own verbs would have them."""
+        return tuple(change for each in operations(self.changes) for change in changes_of(each))
 
     @property
     def changes(self) -> tuple[dict[str, Any], ...]:
@@ -159,11 +163,6 @@ def is_patch(text: str) -> bool:
     from bae_source.syntax.patches.reading import is_patch as begins_so  # what requests do without
 
     return begins_so(text)
-
-
-def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
-    """Return the changes that a request consists of, as `apply` takes them."""
-    return asked.changes if isinstance(asked, Apply) else ({"do": asked.verb, **as_mapping(asked)},)
 
 
 def operation(given: Mapping[str, Any]) -> Request:

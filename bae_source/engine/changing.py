@@ -11,37 +11,38 @@ Invariants:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.gate import Gate, Verdict
+from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
-from bae_source.engine.lock_files import locked, shown
-from bae_source.engine.operations import Exporting, Operation, Untangling
+from bae_source.engine.operations import Exporting, Operation, Untangling, parsed_changes_of
+from bae_source.engine.outcomes import outcome_of
 from bae_source.errors import Refused, RequestError, ResourceError, TransactionError
 from bae_source.model.call import Call, call_of
-from bae_source.model.changeset import ChangeSet, Contents, digest
+from bae_source.model.changeset import ChangeSet, Contents
 from bae_source.model.context import Context
-from bae_source.model.outcome import FOUND, UNRECORDED, Changed, Check, Notice, Outcome, with_checks
+from bae_source.model.outcome import FOUND, UNRECORDED, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan, recorded
 from bae_source.model.request import as_mapping
-from bae_source.model.text import Progress, counted, listed
+from bae_source.model.text import Progress, listed
 from bae_source.project.files.settings import own_settings
-from bae_source.project.naming.resolve import resolve
-from bae_source.project.naming.spans import span_of
-from bae_source.project.workspace import Workspace, etag_of
+from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
-from bae_source.syntax.text.source import Source
-from bae_source.system.clock import nanoseconds
+from bae_source.system.clock import now
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.governing import Governed
+    from bae_source.engine.approving.proposing import Proposing
     from bae_source.engine.installing import InEnvironment
     from bae_source.engine.making import Making
     from bae_source.history.record.history import History as Store
@@ -82,6 +83,7 @@ class Changing:
         folders: where our own state lies.
         undo: undoes an operation, as `undo` does.
         progress: called while a change is judged.
+        policies: returns what governs some files, by their paths.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Changing:
         folders: Callable[[], StateFolders],
         undo: Callable[[Changing, str, Context], object],
         progress: Progress,
+        policies: Callable[[Iterable[str]], Sequence[Governed]],
     ) -> None:
         self.root = root
         self.environment = environment
@@ -101,6 +104,7 @@ class Changing:
         self._undo = undo
         self._progress = progress
         self._installs = False
+        self.gate = Gate(root, policies, environment)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while somebody else writes the same file, plan anew.
@@ -126,7 +130,12 @@ class Changing:
             if not plan.changes and not is_sure:
                 raise Crowded
             first = plan if is_sure else planned
-            return self._made(asked, plan, workspace, context, first, verdicts)
+            try:
+                return self._made(asked, plan, workspace, context, first, verdicts)
+            except TransactionError as error:  # of what writes nothing; half of another change may have been judged
+                if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
+                    raise
+                raise Crowded from error
 
         def locked() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
@@ -151,7 +160,8 @@ class Changing:
             if context.dry_run or not (made.changes or made.releases):
                 return self._unmade(made, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            return self.commit(made, workspace, context, given, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
+            requests = parsed_changes_of(asked)  # type: ignore[arg-type]
+            return self.commit(made, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
                 raise
@@ -180,8 +190,7 @@ class Changing:
     def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
         """Have the environment hold what a plan installs while the context lasts, and behind it unless that fails.
 
-        Yields:
-            None where the plan installs nothing, or is made while another one of this request has it installed.
+        It yields None where nothing is installed, or another plan of this request has it installed.
         """
         if not plan.releases or self._installs:
             yield None
@@ -265,6 +274,7 @@ class Changing:
         workspace: Workspace,
         context: Context,
         asked: dict[str, Any],
+        requests: tuple[dict[str, Any], ...],
         *,
         verb: str,
         kind: Literal["change", "undo", "redo"] = "change",
@@ -275,6 +285,7 @@ class Changing:
 
         Parameters:
             asked: the fields of the request, for the history.
+            requests: the change as `apply` takes it, by which it can be planned anew.
             kind, of: for undo and redo, which changes it concerns.
             verdicts: of an earlier attempt of the same request; takes those of this one.
 
@@ -282,10 +293,15 @@ class Changing:
             Refused: nothing was written.
             TransactionError: it does not hold, or could not be written.
         """
+        from bae_source.engine.approving.recording import entered_alone
         from bae_source.engine.making import Operated, checks_in, notices_in  # running code
 
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="applied", quiet=context.quiet)
+        passing = self.gate.judge(plan, workspace, self.who(context), is_proposed=context.propose is not None)
+        self.gate.check_approved(requests, plan, outcome.diff)
+        if self.gate.approved is None and (passing.waits_for or context.propose is not None):
+            return self._proposed(plan, workspace, context, requests, passing, outcome, checks)
         operated = Operated(
             who=self.who(context),
             why=context.why or asked.get("message", ""),
@@ -293,9 +309,11 @@ class Changing:
                 "do": verb,
                 **{key: value for key, value in asked.items() if value not in (None, ())},
                 **recorded(plan),
+                **self.gate.told,
             },
             kind=kind,
             of=of,
+            operation_id=self.gate.operation_id,
         )
         verdicts = {} if verdicts is None else verdicts
         with self._installed(plan, workspace, is_change=kind == "change") as environment:
@@ -306,7 +324,9 @@ class Changing:
         installed = () if environment is None else environment.found
         if made.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
-            outcome = replace(outcome, warnings=(*outcome.warnings, alone, *notices_in((*made.found, *installed))))
+            told = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
+            told = (alone, *told, *notices_in((*made.found, *installed)))
+            outcome = replace(outcome, warnings=(*outcome.warnings, *told))
             return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
         committed = made.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
@@ -324,6 +344,47 @@ class Changing:
         found = (*checks, *checks_in(installed), *checks_in(made.found))
         return with_checks(outcome, found, silent=not context.verify)
 
+    def _proposed(
+        self,
+        plan: Plan,
+        workspace: Workspace,
+        context: Context,
+        requests: tuple[dict[str, Any], ...],
+        passing: Verdict,
+        outcome: Outcome,
+        checks: tuple[Check, ...],
+    ) -> Outcome:
+        """Judge a change in a copy, and keep it for a person.
+
+        Raises:
+            TransactionError: it does not hold, so that it is not worth the person's time.
+        """
+        if plan.releases:
+            why = "what it installs is installed with the approval"
+            checks = (*checks, *(Check(name=each, result="not_run", detail=why) for each in context.verify))
+        elif plan.changes and (context.reload != "off" or context.verify):
+            from bae_source.engine.making import checks_in, notices_in  # running code
+
+            verify = context.verify if context.reload == "off" else ("import", *context.verify)
+            judging = replace(context, verify=tuple(dict.fromkeys(verify)))
+            found = self._making(plan, workspace, judging, {}).judge()
+            outcome = replace(outcome, warnings=(*outcome.warnings, *notices_in(found)))
+            checks = (*checks, *checks_in(found))
+        return self.proposing.proposed(plan, context, requests, passing, outcome, checks)
+
+    @cached_property
+    def proposing(self) -> Proposing:
+        """The changes that wait for a person."""
+        from bae_source.engine.approving.proposing import Proposing  # most changes do not wait
+
+        return Proposing(self)
+
+    def note(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Add an entry to the ledger."""
+        from bae_source.engine.approving.recording import Recording
+
+        Recording(self.folders()).enter(event, facts)
+
     def _making(
         self,
         plan: Plan,
@@ -333,7 +394,9 @@ class Changing:
         environment: InEnvironment | None = None,
     ) -> Making:
         def undo(operation_id: str) -> object:
-            return self._undo(self, operation_id, replace(context, verify=(), dry_run=False, tidy=False, format=False))
+            usual = replace(context, verify=(), dry_run=False, tidy=False, format=False, propose=None)
+            with self.gate.going_back():
+                return self._undo(self, operation_id, usual)
 
         return self._maker()(
             self.folders(),
@@ -345,7 +408,24 @@ class Changing:
             undo=undo,
             progress=self._progress,
             turn=_still if environment is None else environment.turn,
+            gate=lambda: self._pass_again(plan, workspace, context),
         )
+
+    def _pass_again(self, plan: Plan, workspace: Workspace, context: Context) -> None:
+        """See once more that a change may be made, right before it is written.
+
+        Raises:
+            Refused: `forbidden` or `stale` where the policy or the approval is another one by now.
+        """
+        passing = self.gate.judge(plan, workspace, self.who(context))
+        if self.gate.approved is not None:
+            self.proposing.check_still_approved(self.gate.approved)
+        elif passing.waits_for:
+            raise Refused(
+                "stale",
+                "The policy was changed while the change was made, and it has to wait now; nothing was written.",
+                hints=["Make the change again: it is kept for a person then."],
+            )
 
     def _maker(self) -> Callable[..., Making]:
         from bae_source.engine.making import Making  # running code, which a plain dry run needs not
@@ -387,6 +467,10 @@ class Changing:
         """Return what a dry run comes to."""
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
+        if waits_for := self.gate.judge(plan, workspace, self.who(context)).waits_for:
+            rules = listed(dict.fromkeys(each.rule for each in waits_for), 3)
+            notice = Notice("needs_approval", f"Made, it waits for a person: {rules}.")
+            outcome = replace(outcome, warnings=(*outcome.warnings, notice))
         outcome = replace(outcome, exit_code=FOUND) if plan.finds and plan.changes else outcome
         if plan.releases and set(context.verify) - {"cycles"}:
             why = "a dry run installs nothing, so nothing can be judged with it"
@@ -414,32 +498,15 @@ class Changing:
         Parameters:
             quiet: whether mentions are only counted.
         """
-        from bae_source.history.record.diff import unified_diff  # difflib, which reading needs not
-
-        before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
-        after = workspace.after(plan.changes)
-        files = _files(plan, workspace)
-        changed = tuple(Changed(address=each, etag=_etag(after, each, files.get(each))) for each in plan.changed)
-        return Outcome(
-            status=status,
-            text=_text(plan, status, quiet=quiet),
-            diff=unified_diff(shown(plan.changes), before, self._mode_of),
-            changed=changed if plan.changes else (),
-            warnings=(*plan.warnings, *_unread(plan), *_generated(plan, before), *locked(plan.changes, before)),
-            etag=changed[0].etag if changed else None,
-            address=changed[0].address if changed else None,
-            report=plan.report.as_data() if plan.report is not None else None,
-        )
+        return outcome_of(plan, workspace, status=status, quiet=quiet, mode_of=self._mode_of)
 
     def _mode_of(self, path: str) -> int | None:
         """Return the permission bits of a file; None where nobody can tell."""
         return self.transactions.bits(path)[0]
 
     def who(self, context: Context) -> str:
-        """Return the caller's name; bytes of the environment that are no UTF-8 stand as escapes in it."""
-        given = (self.environment.get(name) for name in ("BAE_SOURCE_WHO", "USER", "USERNAME"))
-        found = context.who or next(filter(None, given), "anonymous")
-        return found.encode("utf-8", "backslashreplace").decode()
+        """Return the caller's name; what the environment has is cut, with escapes for what is not seen."""
+        return caller(context.who, self.environment)
 
     @cached_property
     def history(self) -> Store:
@@ -468,9 +535,13 @@ class Changing:
             operations=_number(own, "history-operations", usual.operations),
         )
 
+    def is_named(self, context: Context) -> bool:
+        """Say whether the caller gave a name, and is not only known by the account."""
+        return bool(context.who or self.environment.get("BAE_SOURCE_WHO"))
+
     def now(self) -> datetime:
         """Return the time now."""
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds() // 1_000)
+        return now()
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what transactions had to recover since somebody was told of it."""
@@ -484,6 +555,7 @@ class Changing:
     @cached_property
     def transactions(self) -> Transactions:
         """What writes the project."""
+        from bae_source.engine.approving.recording import Recording
         from bae_source.transaction.commit.transaction import Transactions
 
         return Transactions(
@@ -492,44 +564,8 @@ class Changing:
             history=self.history,
             clock=self.now,
             new_id=lambda: f"op_{os.urandom(6).hex()}",
+            witness=Recording(self.folders(), is_required=lambda: self.gate.is_in_force),
         )
-
-
-def _unread(plan: Plan) -> list[Notice]:
-    """Return what to say of files that a refactoring could not look into."""
-    unparsed = plan.report.unparsed if plan.report is not None else ()
-    if len(unparsed) > _MOST_NAMED:
-        named = listed([name for name, _ in unparsed], _MOST_NAMED)
-        message = f"{len(unparsed)} files could not be looked into, so there may be more places in them: {named}."
-        return [Notice("not_searched", message)]
-    reasons = (error.clause_about(name) for name, error in unparsed)
-    return [Notice("not_searched", f"{reason}, so there may be more places in it.") for reason in reasons]
-
-
-def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
-    """Return what to say of files that a refactoring changes, and a program writes."""
-    if plan.report is None:
-        return []
-    from bae_source.project.files.generated import is_generated  # which other changes do without
-
-    names = {each.path: each.name for each in plan.modules}
-    found = [names[path] for path, content in before.items() if path in names and is_generated(path, content)]
-    what = "is generated: what writes it" if len(found) == 1 else "are generated: what writes them"
-    message = f"{listed(found, _MOST_NAMED)} {what} has to change as well."
-    return [Notice("generated", message)] if found else []
-
-
-def _text(plan: Plan, status: str, *, quiet: bool) -> str:
-    verdict = plan.summary if status != "planned" else f"Dry run, nothing was changed: {plan.summary}"
-    if plan.report is None:
-        return verdict
-    from bae_source.project.references.search.answering import listed_places  # for refactorings alone
-
-    if not quiet or not plan.report.mentions:
-        return "\n\n".join([verdict, *listed_places(plan.report.left)])
-    left = (*plan.report.probable, *plan.report.unsure)
-    mentions = f"{counted(len(plan.report.mentions), 'mention')} left as they are."
-    return "\n\n".join([verdict, *(listed_places(left) if left else ()), mentions])
 
 
 def _written(value: Any) -> Any:
@@ -552,35 +588,6 @@ def _number(settings: object, name: str, usual: Any) -> Any:
     if isinstance(found, (int, float)) and not isinstance(found, bool) and found > 0:
         return found
     return usual
-
-
-def _files(plan: Plan, workspace: Workspace) -> dict[str, str]:
-    """Return the paths of the files that a refactoring changes, by their names; there may be hundreds to look up."""
-    if plan.report is None:
-        return {}
-    from bae_source.project.files.unseen import name_at  # for refactorings alone
-
-    return {name_at(workspace.census, file.path): file.path for file in plan.changes.files if file.after is not None}
-
-
-def _etag(workspace: Workspace, address: str, path: str | None) -> str | None:
-    """Return the etag that a symbol or a file will have; None once it is gone.
-
-    Parameters:
-        path: of the file, where it is known.
-    """
-    try:
-        content = workspace.content(path) if path is not None else None
-        if content is not None:
-            return digest(content)[:16] if ":" in address else etag_of(Source(content).text)
-        if ":" in address:
-            from bae_source.refactoring.planning.data_changes import etag_of_data  # which code has nothing to do with
-
-            return etag_of_data(workspace, address)
-        resolved = resolve(workspace, address)
-        return etag_of(span_of(resolved).cut(resolved.tree.text))
-    except ResourceError:
-        return None
 
 
 def _changed_meanwhile(planned: Plan) -> Refused:

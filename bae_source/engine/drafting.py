@@ -17,9 +17,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bae_source.engine.applying import Apply, as_steps, changes_of, check_unused, operation
+from bae_source.engine.applying import Apply, as_steps, check_unused, operation
+from bae_source.engine.approving.seeing import called_by
 from bae_source.engine.changing import Changing, users_told, with_unread
-from bae_source.engine.operations import Operation
+from bae_source.engine.operations import Operation, changes_of
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -33,7 +34,7 @@ from bae_source.refactoring.planning.joining import joined
 from bae_source.system.hashing import sha256
 
 _NOTHING = "There is nothing to change."
-_OF_THE_WHOLE = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why")
+_OF_THE_WHOLE = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "propose", "goal")
 """Parameters of the context that are for the commit."""
 Read = Callable[[Workspace, Request, Context], Outcome]
 Commit = Callable[[Apply, Context, Plan], Outcome]
@@ -82,7 +83,8 @@ class Draft:
         asked, context = parse(type(asked), as_mapping(asked)), checked(context)
         if asked.effect is not Effect.READS:
             _check_same_for_all(context)
-        return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
+        with called_by(context.who):
+            return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
 
     def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
         """Do what is asked on a project that is in order, and tell what that took."""
@@ -172,7 +174,8 @@ class Draft:
         context = checked(context)
         check_unused(self._first, self._now, self._plans)
         if self._plans:
-            outcome = self._commit(self._asked(), context, self._plan())
+            with called_by(context.who):
+                outcome = self._commit(self._asked(), context, self._plan())
         else:
             outcome = Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
         self._closed = not context.dry_run

@@ -309,7 +309,7 @@ class Installing:
 
     def _note(self) -> dict[str, str | None]:
         """Return facts by which another process sees that these files are of this project, and not changed since."""
-        return {"id": self._folders.id, **{path: _digest(self._workspace.content(path)) for path in ABOUT}}
+        return {"id": self._folders.id, **{path: _digest(self._workspace.own_content(path)) for path in ABOUT}}
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""

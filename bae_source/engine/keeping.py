@@ -12,155 +12,26 @@ Invariants:
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
+from bae_source.approval.drafts import MOST, Drafts, Kept
 from bae_source.engine.amending import amended, is_worth_keeping
-from bae_source.engine.applying import Apply, changes_of, operation
+from bae_source.engine.applying import Apply, operation
 from bae_source.engine.changing import Changing
 from bae_source.engine.drafting import Draft
-from bae_source.engine.operations import Operation
-from bae_source.errors import HistoryError, Refused, RequestError, ResourceError
+from bae_source.engine.operations import Operation, changes_of
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Amend
 from bae_source.model.call import Call
 from bae_source.model.context import Context, checked
-from bae_source.model.outcome import DRAFT, DRAFT_HANDLE, DRAFT_LIFETIME, REPORT, Check, Outcome, with_checks
+from bae_source.model.outcome import DRAFT, REPORT, Check, Outcome, with_checks
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.request import Effect, Request
-from bae_source.state.folders import StateFolders
-from bae_source.system.descriptors import SAFELY
 from bae_source.system.hashing import sha256
-from bae_source.system.own_files import content_of
-
-MOST = 64
-"""Largest number of drafts that are kept for one project."""
-_FOLDER = "drafts"
-_HANDLE = re.compile(rf"{DRAFT_HANDLE}[0-9a-f]{{24}}")
-
-
-class Kept(Struct, frozen=True, kw_only=True):
-    """One draft.
-
-    Parameters:
-        requests: the changes, as `apply` takes them.
-        message: the reason, for the history.
-        digest: of what they came to, as the caller was shown it.
-        refused: whether they were refused because of unsure places; else it is an open transaction.
-        ended: how it ended; "" while it can be used.
-        checks: what a dry run of its commit verified.
-        how: by name, how the caller wanted it judged and made; what makes it goes by that where it says nothing else.
-    """
-
-    requests: tuple[dict[str, Any], ...] = ()
-    message: str = ""
-    digest: str = ""
-    refused: bool = False
-    ended: str = ""
-    checks: tuple[Check, ...] = ()
-    how: dict[str, Any] = {}
-
-
-class Drafts:
-    """The files of drafts, so that any process of this user can go on with them.
-
-        <our folder>/drafts/draft_9f2c…      the requests, and a digest of what they came to
-
-    A draft holds requests and no plan, so nothing in it can be out of date. It lies in the folder of state that is this
-    user's, and its handle cannot be guessed. One that is not used ends by itself, and there are never more than the
-    limit: the oldest goes first. The way in which a draft ended is known for as long as it would have lived.
-
-    Parameters:
-        folders: where our state lies.
-        seconds: tells the time, in seconds since the epoch.
-    """
-
-    def __init__(self, folders: StateFolders, *, seconds: Callable[[], float]) -> None:
-        self._folders = folders
-        self._seconds = seconds
-
-    def keep(self, draft: Kept, handle: str | None = None) -> str:
-        """Keep a draft and return its handle.
-
-        Parameters:
-            handle: of the draft that it takes the place of.
-
-        Raises:
-            OSError: nothing can be written.
-        """
-        name = handle or f"{DRAFT_HANDLE}{os.urandom(12).hex()}"
-        folder = self._folders.make(self._place)
-        self._let_go()
-        unfinished = folder / f".{name}"
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | SAFELY, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(draft))
-        unfinished.replace(folder / name)
-        return name
-
-    def get(self, handle: str) -> Kept:
-        """Return a draft, whose lifetime begins anew.
-
-        Raises:
-            HistoryError: `handle_expired`.
-        """
-        self._let_go()
-        path = self._place / handle
-        try:
-            if self._folders.id is None or not _HANDLE.fullmatch(handle):
-                raise FileNotFoundError(handle)
-            found = msgspec.json.decode(content_of(path), type=Kept)
-            if not found.ended:
-                now = self._seconds()
-                os.utime(path, (now, now))
-        except (OSError, msgspec.DecodeError):
-            raise _expired("There is no such draft, or it has ended; nothing of it was written.") from None
-        if found.ended:
-            raise _expired(f"The draft has ended: {found.ended}.")
-        return found
-
-    def end(self, handle: str, how: str) -> None:
-        """End a draft, and keep in mind how it ended."""
-        with suppress(OSError):
-            self.keep(Kept(ended=how), handle)
-
-    def drop(self, handle: str) -> None:
-        """End a draft of which no caller knows."""
-        if _HANDLE.fullmatch(handle):
-            (self._place / handle).unlink(missing_ok=True)
-
-    @property
-    def _place(self) -> Path:
-        return self._folders.base / _FOLDER
-
-    def _let_go(self) -> None:
-        """End drafts that were not used for long, and the oldest of too many."""
-        if self._folders.id is None:
-            return
-        now, ages = self._seconds(), dict[Path, float]()
-        try:
-            for path in self._place.iterdir():
-                ages[path] = now - path.lstat().st_mtime
-        except OSError:
-            return
-        newest = sorted(ages, key=ages.__getitem__)
-        for path in newest:
-            if ages[path] > DRAFT_LIFETIME or path in newest[MOST - 1 :]:
-                path.unlink(missing_ok=True)
-
-
-def _expired(message: str) -> HistoryError:
-    lifetime = f"A draft ends {DRAFT_LIFETIME // 60} minutes after its last use."
-    return HistoryError(
-        "handle_expired", message, hints=[f"Ask for the change, or begin a transaction, anew. {lifetime}"]
-    )
 
 
 class Keeping:
@@ -254,7 +125,7 @@ class Keeping:
             if is_worth_keeping(requests):
                 draft = Kept(requests=requests, message=message, refused=True, how=_how(context))
                 return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
-        except OSError:
+        except (OSError, Refused):  # it cannot be kept
             return error
         return error
 
@@ -283,9 +154,15 @@ class Keeping:
         finally:
             if (now := self._changing.made) != made:
                 self._end(handle, f"it was amended and committed as {now}")
+        self._end_unwritten(handle, outcome)
+        return outcome
+
+    def _end_unwritten(self, handle: str, outcome: Outcome) -> None:
+        """End a draft of which nothing is to be written any more, or not by its caller."""
         if outcome.status == "unchanged":
             self._end(handle, "it came to nothing, so nothing was written")
-        return outcome
+        if outcome.status == "pending":
+            self._end(handle, f"it waits for approval as {outcome.task_id}")
 
     def _refused_again(
         self, handle: str, kept: Kept, requests: tuple[dict[str, Any], ...], error: ResourceError
@@ -322,8 +199,7 @@ class Keeping:
         finally:
             if (now := self._changing.made) != made:  # also where Ctrl-C came behind its commit point
                 self._end(handle, f"it was committed as {now}")
-        if outcome.status == "unchanged":
-            self._end(handle, "it came to nothing, so nothing was written")
+        self._end_unwritten(handle, outcome)
         if not context.dry_run:
             return with_checks(outcome, _still_true(kept.checks, outcome))
         if outcome.checks:
@@ -447,7 +323,7 @@ class Keeping:
         return Refused("unsafe_change", f"{plan.summary} Now nothing is unsure.", details={REPORT: report})
 
 
-_HOW = ("verify", "tidy", "format", "cascade")
+_HOW = ("verify", "tidy", "format", "cascade", "propose", "goal")
 """Parameters of the context that are kept; not `reload`, by which less would be checked than the call says."""
 
 

@@ -61,6 +61,7 @@ class Operated(Struct, frozen=True, kw_only=True):
         why: the caller's reason, or "".
         request: the request as a mapping.
         kind, of: for undo and redo, which changes it concerns.
+        operation_id: the id that the operation gets; "" for any.
     """
 
     who: str
@@ -68,6 +69,7 @@ class Operated(Struct, frozen=True, kw_only=True):
     request: dict[str, Any]
     kind: Literal["change", "undo", "redo"] = "change"
     of: tuple[str, ...] = ()
+    operation_id: str = ""
 
 
 class Making:
@@ -81,6 +83,7 @@ class Making:
         undo: undoes an operation.
         progress: called for each file that is copied, and each test that ends.
         turn: has the environment be as it is with the change, or without it.
+        gate: sees once more, under the lock, that the change may be written.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Making:
         undo: Callable[[str], object],
         progress: Progress,
         turn: Callable[[bool], None],
+        gate: Callable[[], None],
     ) -> None:
         self._folders = folders
         self._workspace = workspace
@@ -103,6 +107,7 @@ class Making:
         self._verdicts = verdicts
         self._undo = undo
         self._progress = progress
+        self._gate = gate
         self._setting = replace(self._set_up(environment), turn=turn)
 
     def judge(self) -> Found:
@@ -168,15 +173,18 @@ class Making:
         return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted, always=always)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
-        return transactions.commit(
-            self._plan,
-            loader=reload,
-            who=operated.who,
-            why=operated.why,
-            request=operated.request,
-            kind=operated.kind,
-            of=operated.of,
-        )
+        with transactions.held():
+            self._gate()
+            return transactions.commit(
+                self._plan,
+                loader=reload,
+                who=operated.who,
+                why=operated.why,
+                request=operated.request,
+                kind=operated.kind,
+                of=operated.of,
+                operation_id=operated.operation_id,
+            )
 
     def _written_as_judged(
         self,

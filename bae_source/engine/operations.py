@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from bae_source.model.plan import Plan
+from bae_source.model.request import Request, as_mapping
 from bae_source.project.workspace import Workspace
 
 
@@ -25,6 +26,18 @@ class Composed(Protocol):
 
 
 @runtime_checkable
+class Gathering(Protocol):
+    """A request that is several changes, made together."""
+
+    @property
+    def changes(self) -> tuple[dict[str, Any], ...]:
+        """The changes as `apply` takes them."""
+
+    def parsed(self) -> tuple[dict[str, Any], ...]:
+        """Return the same with every parameter, alike for requests alike, whichever words they were given in."""
+
+
+@runtime_checkable
 class Exporting(Protocol):
     """A request that can do without what it exports, where that is what fails."""
 
@@ -41,3 +54,13 @@ class Untangling(Protocol):
 
     def untangled(self) -> Operation | None:
         """Return the same in that way; None if it is made so, or cannot be."""
+
+
+def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+    """Return the changes that a request consists of, as `apply` takes them."""
+    return asked.changes if isinstance(asked, Gathering) else ({"do": asked.verb, **as_mapping(asked)},)
+
+
+def parsed_changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+    """Return the same, each with all of its parameters."""
+    return asked.parsed() if isinstance(asked, Gathering) else changes_of(asked)

@@ -76,7 +76,14 @@ _DECLARED: Mapping[str, str] = {
     "history": "history.travel.commands.History",
     "prune": "history.travel.upkeep.Prune",
     "forget": "history.travel.upkeep.Forget",
-    "telemetry": "engine.usage.Telemetry",
+    "pending": "approval.requests.Pending",
+    "show": "approval.requests.Show",
+    "wait": "approval.requests.Wait",
+    "withdraw": "approval.requests.Withdraw",
+    "ledger show": "approval.requests.LedgerShow",
+    "ledger head": "approval.requests.LedgerHead",
+    "ledger verify": "approval.requests.LedgerVerify",
+    "telemetry": "engine.measuring.usage.Telemetry",
     "doctor": "doctor.doctor.Doctor",
 }
 

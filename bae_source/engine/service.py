@@ -18,20 +18,23 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.seeing import Seeing, called_by
+from bae_source.engine.commands import COMMANDS, undone
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import LookupFailed, RequestError, ResourceError
-from bae_source.model.address import is_selector
+from bae_source.model.address import is_plainly_no_python, is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
 from bae_source.model.request import Effect, Request, as_mapping, parse
 from bae_source.model.text import Progress
 from bae_source.project.facts.kept import Kept
-from bae_source.project.files.port import Disk
+from bae_source.project.files.data_listing import address_of
+from bae_source.project.files.port import Disk, FileKind
 from bae_source.project.files.settings import own_settings
 from bae_source.project.search.short_names import in_full, with_namesakes
 from bae_source.project.workspace import Workspace
@@ -41,12 +44,13 @@ from bae_source.state.journal_head import head_of
 from bae_source.system.clock import nanoseconds, ticks
 
 if TYPE_CHECKING:
+    from bae_source.engine.approving.deciding import Deciding
     from bae_source.engine.changing import Changing
     from bae_source.engine.drafting import Commit as Committing
     from bae_source.engine.drafting import Draft
     from bae_source.engine.keeping import Keeping
+    from bae_source.engine.measuring.telemetry import Log
     from bae_source.engine.search_path import SearchPath
-    from bae_source.engine.telemetry import Log
     from bae_source.language_server.language_server import LanguageServers
     from bae_source.model.changeset import Contents
     from bae_source.model.plan import Plan
@@ -57,7 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = ("REQUESTS", "Context", "Query", "Service", "find_root")
 
-_ROOT = "BAE_SOURCE_ROOT"
+ROOT_VARIABLE = "BAE_SOURCE_ROOT"
 _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 """Names of files and folders that mark the folder of a project."""
 _SWITCH = "BAE_SOURCE_TELEMETRY"
@@ -129,6 +133,7 @@ class Service:
             raise RequestError("invalid_arguments", f"The root {str(root)!r} is no folder.", hints=["Check --root."])
         self.root = Path(os.path.realpath(root))
         self.environment = dict(environment or {})
+        self.seeing = Seeing(self.root, self.environment)
         self.clock = clock
         self.timer = timer
         self.progress: Progress | None = None
@@ -162,6 +167,13 @@ class Service:
         self.close()
         return adopted(self.changing, agrees)
 
+    @property
+    def deciding(self) -> Deciding:
+        """What a person's decisions about proposals go through; no request leads there."""
+        from bae_source.engine.approving.deciding import Deciding  # for terminals and the review page
+
+        return Deciding(self.changing)
+
     def close(self) -> None:
         """Let go of what is open between requests; it is opened again when something is asked."""
         self._kept.close()
@@ -172,6 +184,7 @@ class Service:
         """Be as in a process that begins now, with this environment, but for what is known of files by their stamps."""
         self.close()
         self.environment = dict(environment)
+        self.seeing = type(self.seeing)(self.root, self.environment)
         for name in ("folders", "log", "changing", "keeping", "_language_servers"):
             self.__dict__.pop(name, None)
         self._kept.begin_anew()
@@ -213,7 +226,8 @@ class Service:
         def bounded() -> Outcome:
             return within_budget(asked, context, lambda: self._recovered(*self._checked(asked, context), planned))
 
-        return self._measured(asked, bounded)
+        with called_by(context.who):
+            return self._measured(asked, bounded)
 
     def _measured(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
         """The layer of telemetry: note how a request went."""
@@ -260,7 +274,7 @@ class Service:
         Parameters:
             notices: takes what is said of that change.
         """
-        if asked.effect is not Effect.READS or asked.staged or not asked.recovers:
+        if asked.effect is not Effect.READS or asked.staged or asked.waits or not asked.recovers:
             return self._carried_out(asked, context, planned)
         for attempt in range(_READINGS):
             head = head_of(self.folders.base)
@@ -279,8 +293,14 @@ class Service:
         """Hand a request to what carries it out; a name that was not found is an error with the symbols that end so."""
         try:
             return self._handed(asked, context, planned)
-        except LookupFailed as error:
-            raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+        except ResourceError as error:
+            if asked.effect is not Effect.READS:
+                from bae_source.engine.approving.recording import enter_refusal  # of changes alone
+
+                enter_refusal(self.folders, self.changing.who(context), asked, context, error)
+            if isinstance(error, LookupFailed):
+                raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+            raise
 
     def _handed(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
         if asked.staged:
@@ -307,12 +327,11 @@ class Service:
     def _judged(self, asked: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
         from bae_source.project.git.index import GitIndex  # for the hook alone
-        from bae_source.project.git.staged import Staged, StagedWorkspace
+        from bae_source.project.git.staged import StagedWorkspace
 
         unfinished = not self.folders.is_idle()
-        kept = self._kept.beside()
         with GitIndex(self.root, self.environment) as index:
-            workspace = StagedWorkspace(Staged(index), kept=kept, unfinished=unfinished)
+            workspace = StagedWorkspace(self.seeing.staged(index), kept=self._kept.beside(), unfinished=unfinished)
             return self._paged(asked, context, workspace)
 
     def _paged(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
@@ -351,7 +370,8 @@ class Service:
 
         answered = asked.answer(workspace)
         assert isinstance(answered, Selected), "only what selects can be navigated"
-        wanted, named = self._language_servers.choice(context.language_server, by_model=context.by_model)
+        chosen = "off" if workspace.hides else context.language_server  # it would read everything
+        wanted, named = self._language_servers.choice(chosen, by_model=context.by_model)
         return navigated(workspace, answered, named, wanted=wanted, seconds=context.language_server_seconds)
 
     def _packages(self) -> tuple[str, ...]:
@@ -366,8 +386,8 @@ class Service:
         from bae_source.system.programs import Surroundings
 
         found = self._interpreter()
-        is_named = found.origin != OURS
-        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=is_named)
+        named = found.origin != OURS
+        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=named)
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""
@@ -389,14 +409,34 @@ class Service:
 
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the project, with planned content by path."""
-        return Workspace(Disk(self.root), kept=self._kept, overlay=overlay)
+        files = self.seeing.files()
+        return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
+
+    def address_at(self, path: str) -> str | None:
+        """Return the address of the file at a path from the root, be it there or not; None for what is no path.
+
+        src/app/core.py     app.core
+        docs/guide.md       :docs/guide.md
+        app, app.core       None, as they are names; and of folders
+        """
+        parts = path.removeprefix("./").split("/")
+        if {"", ".", ".."} & set(parts) or "\\" in path or "\0" in path:
+            return None
+        workspace, place = self.workspace(), "/".join(parts)
+        is_python = place.endswith((".py", ".pyi"))
+        kind = workspace.files.kind(place)
+        may_be_new = "/" in path or is_python or is_plainly_no_python(place)
+        if kind is FileKind.FOLDER or (kind is None and not may_be_new):
+            return None
+        module = workspace.layout.module_at(place) if is_python else None
+        return address_of(workspace.census, place) if module is None else module.name
 
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
         """Note how a request went, unless that is switched off."""
         parsed = self._kept.timings.taken()
         if asked.verb == "forget" or not self.is_measuring():
             return  # what was asked to go must not come back with the note of it
-        from bae_source.engine.telemetry import Line, buckets, tokens
+        from bae_source.engine.measuring.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
         line = Line(
@@ -427,7 +467,7 @@ class Service:
     @cached_property
     def log(self) -> Log:
         """The lines of telemetry."""
-        from bae_source.engine.telemetry import Log
+        from bae_source.engine.measuring.telemetry import Log
 
         return Log(self.folders)
 
@@ -443,6 +483,7 @@ class Service:
             folders=lambda: self.folders,
             undo=undone,
             progress=self._progressed,
+            policies=lambda paths: self.seeing.policies(paths),
         )
 
     def _progressed(self, done: int, of: int, last: str) -> None:
@@ -483,111 +524,8 @@ def find_root(start: Path, environment: Mapping[str, str]) -> Path:
     Parameters:
         start: where to begin, which is returned where nothing looks like one.
     """
-    if named := environment.get(_ROOT):
+    if named := environment.get(ROOT_VARIABLE):
         return start / named
     start = Path(os.path.realpath(start))
     found = (folder for folder in folders_upwards(start) if any(owned(folder / sign) for sign in _SIGNS))
     return next(found, start)
-
-
-def _travel(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import travel  # the history, as below, which no other command needs
-
-    return travel(door.changing, asked, context)
-
-
-def undone(changing: Changing, operation_id: str, context: Context) -> Outcome:
-    """Undo an operation that does not hold."""
-    from bae_source.engine.travelling import travel
-    from bae_source.history.travel.commands import Undo
-
-    return travel(changing, parse(Undo, {"operation_id": operation_id}), context)
-
-
-def _history(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import listed_operations
-
-    return listed_operations(door.changing, asked, context)
-
-
-def _prune(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import pruned
-
-    return pruned(door.changing, asked, context)
-
-
-def _forget(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.travelling import forgotten
-
-    door.close()
-    return forgotten(door.changing, asked, context)
-
-
-def _commit(door: Service, asked: Any, context: Context) -> Outcome:
-    return door.keeping.commit(asked.draft, asked.unsure, asked.include, context)
-
-
-def _amend(door: Service, asked: Any, context: Context) -> Outcome:
-    return door.keeping.amend(asked, context)
-
-
-def _abandon(door: Service, asked: Any, _: Context) -> Outcome:
-    return door.keeping.abandon(asked.draft)
-
-
-def _telemetry(door: Service, _: Any, __: Context) -> Outcome:
-    from bae_source.engine.usage import usage
-
-    return usage(door.log.lines())
-
-
-def _doctor(door: Service, asked: Any, _: Context) -> Outcome:
-    from bae_source.doctor.doctor import examined
-    from bae_source.doctor.scene import Scene
-
-    scene = Scene(door.workspace(), folders=door.folders, environment=door.environment, noting=door.is_measuring())
-    return examined(asked, scene)
-
-
-def _tests_run(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import run_tests  # what runs code, as below
-
-    return run_tests(door, asked, context)
-
-
-def _tests_results(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.engine.testing import tests_results
-
-    return tests_results(door, asked, context)
-
-
-def _logs_list(door: Service, _: Any, __: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
-    from bae_source.resources.logs.listing import listed_logs
-
-    return listed_logs(Logs(door.root, door.environment))
-
-
-def _logs_read(door: Service, asked: Any, context: Context) -> Outcome:
-    from bae_source.resources.logs.folders import Logs
-    from bae_source.resources.logs.reading import read_log
-
-    return read_log(asked, Logs(door.root, door.environment), room=context.budget, arriving=door.arriving)
-
-
-COMMANDS: Mapping[str, Callable[[Service, Any, Context], Outcome]] = {
-    "travel": _travel,
-    "history": _history,
-    "prune": _prune,
-    "forget": _forget,
-    "commit": _commit,
-    "amend": _amend,
-    "abandon": _abandon,
-    "telemetry": _telemetry,
-    "doctor": _doctor,
-    "tests_run": _tests_run,
-    "tests_results": _tests_results,
-    "logs_list": _logs_list,
-    "logs_read": _logs_read,
-}
-"""Every command, by the name that requests give as their `runner`."""

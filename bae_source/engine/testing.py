@@ -24,7 +24,7 @@ from bae_source.resources.tests.collected import are_of_unittest, files_of_tests
 from bae_source.resources.tests.kept import Runs, red_of
 from bae_source.resources.tests.named import address_of, named_tests
 from bae_source.resources.tests.results import TestsResults, after_failures, shown_results
-from bae_source.resources.tests.run import Run, WantedTest
+from bae_source.resources.tests.run import Run, WantedTest, readable
 from bae_source.resources.tests.running import TestsRun
 from bae_source.resources.tests.settings import pytest_settings
 from bae_source.resources.tests.verdict import verdict_of
@@ -90,6 +90,7 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
     )
     ran = runner.run(wanted, seconds=seconds, keep_going=wanted is not None)
     kept = runs.add(ran, at=bench.clock(), is_whole=wanted is None)
+    ran = readable(ran, workspace.keeps_back) if workspace.hides else ran
     return _outcome(ran, kept, notices)
 
 
@@ -199,4 +200,7 @@ def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
 
 def tests_results(bench: Bench, asked: TestsResults, _: Context) -> Outcome:
     """Answer about kept runs."""
-    return shown_results(asked, Runs(bench.folders))
+    kept, workspace = Runs(bench.folders).kept(), bench.workspace()
+    if workspace.hides:
+        kept = tuple(replace(each, run=readable(each.run, workspace.keeps_back)) for each in kept)
+    return shown_results(asked, kept)

@@ -12,11 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
+from bae_source.engine.approving.looking import NAME as SETTINGS
+from bae_source.engine.approving.recording import Recording
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.changing import Changing
 from bae_source.engine.lock_files import ABOUT
@@ -50,6 +53,7 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile, Plan, Requirements, in_words, releases_in
 from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
+from bae_source.project.files.data_listing import data_names
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
@@ -106,14 +110,20 @@ def listed_operations(changing: Changing, asked: History, context: Context) -> O
         target=_canonical(changing, asked.target),
         touches=lambda entry, name: _touches(changing, entry, name),
     )
+    closed = []
     if asked.diff:
-        found = tuple(replace(each, diff=_diff(changing, each.entry)) for each in found)
+        workspace = changing.workspace(None)
+        closed = [each.entry.id for each in found if _closed(workspace, each.entry) is not None]
+        found = tuple(
+            each if each.entry.id in closed else replace(each, diff=_diff(changing, each.entry)) for each in found
+        )
     return Outcome(
         status="answer",
         text=draw(found) if found else "(no operations)",
         diff="".join(each.diff for each in found),
         found=found,
-        warnings=changing.folders().limits(),
+        warnings=(*changing.folders().limits(), *_without_diff(closed)),
+        complete=not closed,
     )
 
 
@@ -123,6 +133,7 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
     Raises:
         RequestError: `invalid_arguments`.
         HistoryError: `nothing_to_undo`, if the history cannot be read or written.
+        Refused: `forbidden` where a policy is in force.
     """
     if asked.keep is None and asked.older_than is None:
         raise RequestError(
@@ -130,6 +141,7 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
             "prune needs to know what to keep.",
             hints=["prune(keep=1000), or prune(older_than='30d')."],
         )
+    _check_records(changing)
     limit = None if asked.older_than is None else moment(asked.older_than, changing.now(), parameter="older_than")
     oldest = None if limit is None else limit.isoformat(timespec="seconds")
     newest = [entry.id for entry in changing.history.entries(asked.keep or 0)]
@@ -143,7 +155,11 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
         count = sum(not keep(entry) for entry in changing.history.walk())
         return Outcome(status="planned", text=f"Dry run, nothing was deleted: {_operations(count)} would be.")
     deleted = changing.history.prune(keep)
-    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted))
+    told: tuple[Notice, ...] = ()
+    if deleted.operations:
+        about = {"who": changing.who(context), "verb": asked.verb, "operations": deleted.operations}
+        told = Recording(changing.folders()).enter("history_pruned", about)
+    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted), warnings=told)
 
 
 def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
@@ -151,16 +167,19 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
 
     Raises:
         Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
-            it, `forbidden` if it cannot be removed.
+            it, `forbidden` if it cannot be removed, or where a policy is in force.
     """
+    from bae_source.approval.plan_file import PlanFile  # for this alone
+
+    _check_records(changing)
     folders = changing.folders()
     try:
         if asked.foreign:
             found = forget_foreign(folders, dry_run=context.dry_run)
         elif context.dry_run:
-            found = traces(folders, changing.history)
+            found = traces(folders, changing.history, PlanFile(folders))
         else:
-            found = forget(folders, changing.history, changing.transactions.held())
+            found = forget(folders, changing.history, PlanFile(folders), changing.transactions.held())
     except OSError as error:
         raise Refused(
             "forbidden",
@@ -174,6 +193,12 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
     )
     text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
     return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
+
+
+def _check_records(changing: Changing) -> None:
+    """See that no policy, of the project or of a folder in it, keeps its records."""
+    paths = data_names(changing.workspace(None)).paths
+    changing.gate.check_records([path for path in paths if path.endswith(f"/{SETTINGS}")])
 
 
 def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
@@ -199,7 +224,9 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
             f"It could not be adopted: {error.strerror}; the project's own files are as they were.",
             hints=["Mend that, and adopt again."],
         ) from error
-    return Outcome(status="applied", text=f"Adopted {listed(place.name for place in places)}: it counts as yours now.")
+    told = Recording(folders).enter("state_adopted", {"who": changing.who(Context()), "verb": "adopt"})
+    text = f"Adopted {listed(place.name for place in places)}: it counts as yours now."
+    return Outcome(status="applied", text=text, warnings=told)
 
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
@@ -214,6 +241,9 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
 
     who = changing.who(context)
     found = plan_travel(asked, changing.history, who, store.read, store.bits, merge, changing.now(), users)
+    for entry in found.entries:
+        if (refusal := _closed(workspace, entry)) is not None:
+            raise refusal.altered(reason=refusal.reason.removesuffix("."), unchanged=True)
     plan = _with_environment(changing, asked, found, _plan(asked, found, workspace))
     _check_same(plan, workspace)
     for later, used in users(found):
@@ -244,8 +274,10 @@ def _commit(
 ) -> Outcome:
     kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
     given = as_mapping(asked)
+    requests = ({"do": asked.verb, "operation_id": list(of)},)
+    commit = partial(changing.commit, verb=asked.verb, kind=kind, of=of)
     try:
-        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
+        return commit(plan, workspace, context, given, requests)
     except (TransactionError, Refused) as error:
         if plan.releases and error.code in ("resolution_failed", "forbidden"):
             names = listed(each.name for each in plan.releases)
@@ -257,7 +289,7 @@ def _commit(
             raise
         notice = Notice("import_failed", f"{error.clause}; it stands all the same.")
         plan, context = replace(plan, warnings=(*plan.warnings, notice)), replace(context, reload="off")
-        return changing.commit(plan, workspace, context, given, verb=asked.verb, kind=kind, of=of)
+        return commit(plan, workspace, context, given, requests)
 
 
 def _merge(workspace: Workspace, path: str, left: bytes, now: bytes, aim: bytes) -> bytes | Obstacle:
@@ -348,8 +380,28 @@ def _summary(asked: Undo | Redo, entries: Sequence[Entry]) -> str:
     return f"{did} {len(entries)} changes: {', '.join(entry.id for entry in entries)}."
 
 
+def _closed(workspace: Workspace, entry: Entry) -> Refused | None:
+    """Return why the caller may not read what an operation changed; None where he may."""
+    for file in entry.files:
+        for path in filter(None, (file.path, file.origin)):
+            try:
+                workspace.check_readable(path)
+            except Refused as error:
+                return error.altered(subject=file.name) if error.subject else error
+            except FileNotFoundError:
+                continue  # there is none that is spelt so now
+    return None
+
+
+def _without_diff(closed: Sequence[str]) -> Iterator[Notice]:
+    if closed:
+        yield Notice("forbidden", f"Files in it may not be read, so it has no diff: {listed(closed)}.")
+
+
 def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
     history = changing.history
+    if (refusal := _closed(changing.workspace(None), entry)) is not None:
+        raise refusal
     diff = _diff(changing, entry)
     word = Timeline(history, changing.who(context)).last(entry)
     undone_by = word.id if entry.kind == "change" and word.kind == "undo" else None

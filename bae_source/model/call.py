@@ -20,13 +20,13 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
+    "operation_id", "task", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
 _STARRED = ("uris", "words", "tests", "requirements", "dependencies")
 """Parameters that the methods in Python take one by one."""
-WITH_PLACE = ("config", "deps", "logs", "tests")
+WITH_PLACE = ("config", "deps", "ledger", "logs", "tests")
 """Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
 _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""

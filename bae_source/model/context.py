@@ -19,11 +19,13 @@ from bae_source.model.request import SMALLEST_BUDGET, Effect, Parameter, Request
 VERIFY = ("import", "cycles", "tests", "types")
 """The checks that a change can be verified by, by name; `command …` stands for one of the caller's."""
 COMMAND = "command "
+LONGEST_NAME = 200
+"""Characters of a caller's name."""
 
 _CONTEXT = (
     "dry_run, tidy, format, cascade and quiet are bools; verify is a list of names; "
     "reload is auto, patch, process, child or off; who, why and cursor are text; "
-    "language_server is ty, basedpyright, pyrefly or off; "
+    "propose and goal are text; language_server is ty, basedpyright, pyrefly or off; "
     f"budget is a number from {SMALLEST_BUDGET}."
 )
 
@@ -42,6 +44,9 @@ class Context(Struct, frozen=True, kw_only=True):
         cascade: whether loaded modules that import the changed ones are loaded again as well.
         who: the caller, for the history and for `undo`; None for the user's name.
         why: the caller's reason, for the history.
+        propose: the reason why a person should approve a change, which waits for that; None for one that is made at
+            once, as far as the policy lets it.
+        goal: what the change is a step to, for the person.
         quiet: whether the outcome of a change has no diff, and only the number of mentions that it leaves.
         by_model: whether a model made the call, which chooses no language server that starts programs itself.
         calls: how the calls in hints and next actions are written: as words of the command line, in Python, in a
@@ -78,6 +83,14 @@ class Context(Struct, frozen=True, kw_only=True):
     cascade: Annotated[bool, described("Load again what is loaded and imports the changed modules, too.")] = False
     who: str | None = None
     why: Annotated[str | None, described("The reason, for the history.")] = None
+    propose: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=10_000)] | None,
+        described("Make nothing: have the change wait until a person approves it, who is given this reason."),
+    ] = None
+    goal: Annotated[
+        Annotated[str, Meta(max_length=1_000)] | None,
+        described("What the change is a step to, for the person who decides about it."),
+    ] = None
     quiet: Annotated[
         bool, described("Leave the diff out of the answer, and of mentions all but their number.", short="q")
     ] = False
@@ -107,17 +120,21 @@ class Context(Struct, frozen=True, kw_only=True):
 
 _READING = ("budget", "cursor")
 _NAVIGATING = ("language_server", "language_server_seconds")
-_CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "quiet", "budget")
+_CHANGING = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "propose", "goal", "quiet", "budget")
 _PLANNED = ("change", "commit", "amend")
 """Runners of requests that plan a change, which others only take back or make again."""
 _FINISHING = frozenset({"tidy", "format"})
 """Parameters that such a request alone takes."""
+_PROPOSING = frozenset({"propose", "goal"})
+"""Parameters that such a request takes, and one that takes changes back or makes them again."""
 
 
 @cache
 def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     """Return what a caller may say, beside a request's own parameters, about how it is run."""
-    changing = [name for name in _CHANGING if kind.runner in _PLANNED or name not in _FINISHING]
+    changes = kind.runner in _PLANNED
+    without = () if changes else _FINISHING if kind.runner == "travel" else _FINISHING | _PROPOSING
+    changing = [name for name in _CHANGING if name not in without]
     names = changing if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
     declared = {parameter.name: parameter for parameter in parameters(Context)}
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
@@ -128,21 +145,23 @@ def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -
 
     Calls in it are written as the context says.
     """
-    return _in_form(context, lambda: _within_budget(asked, context.budget, do))
+    return in_form(context, lambda: _within_budget(asked, context.budget, do))
 
 
-def _in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
-    def in_form(hints: tuple[str, ...]) -> tuple[str, ...]:
+def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
+    """Do something, and write the calls in what it comes to, errors included, as the context says."""
+
+    def hinted(hints: tuple[str, ...]) -> tuple[str, ...]:
         return written(hints, context.calls, context.through, of_engine=context.of_engine)
 
     try:
         outcome = do()
     except ResourceError as error:
-        raise error.altered(hints=in_form(error.hints)) from error.__cause__
+        raise error.altered(hints=hinted(error.hints)) from error.__cause__
     outcome = replace(outcome, diff="") if context.quiet and not outcome.errors else outcome
     if not outcome.next_actions:
         return outcome
-    return replace(outcome, next_actions=in_form(outcome.next_actions))
+    return replace(outcome, next_actions=hinted(outcome.next_actions))
 
 
 def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
@@ -169,13 +188,37 @@ def checked(context: Context) -> Context:
     """
     try:
         found = msgspec.convert({name: getattr(context, name) for name in context.__struct_fields__}, Context)
-        "".join(text for text in (found.who, found.why) if text).encode("utf-8")
+        "".join(text for text in (found.who, found.why, found.propose, found.goal) if text).encode("utf-8")
     except msgspec.ValidationError as error:
         raise RequestError("invalid_arguments", f"The context is wrong: {error}.", hints=[_CONTEXT]) from None
     except UnicodeEncodeError:
-        raise RequestError("invalid_arguments", "who or why cannot be encoded.", hints=["Give UTF-8 text."]) from None
+        raise RequestError(
+            "invalid_arguments", "who, why, propose or goal cannot be encoded.", hints=["Give UTF-8 text."]
+        ) from None
+    if found.who:
+        check_name(found.who)
     _check_verify(found)
     return found
+
+
+def check_name(who: str) -> None:
+    """See that a name is one that a person can read in a line of a list.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    if not who.strip() or not who.isprintable() or len(who) > LONGEST_NAME:
+        raise RequestError(
+            "invalid_arguments",
+            "who is no name.",
+            hints=[f"Give at most {LONGEST_NAME} characters in one line, all of which can be seen."],
+        )
+
+
+def as_name(text: str) -> str:
+    """Return a text that the caller did not give as a name, as one: cut, and with escapes for what is not seen."""
+    seen = (each if each.isprintable() else ascii(each)[1:-1] for each in text[:LONGEST_NAME])
+    return "".join(seen)[:LONGEST_NAME]
 
 
 def _check_verify(context: Context) -> None:

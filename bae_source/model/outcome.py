@@ -87,6 +87,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
             `found`.
         report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
         draft: the handle of the plan that a refusal or a dry run keeps, for `commit` and `amend`; None where none is.
+        task_id: the proposal that a change waits as, or that was asked about.
     """
 
     status: Status
@@ -106,12 +107,17 @@ class Outcome(Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int] = {}
     report: Mapping[str, Any] | None = None
     draft: str | None = None
+    task_id: str | None = None
 
 
 UNRECORDED = "history_unavailable"
 """Code of the notice on a change that cannot be taken back, since nothing recorded it."""
+NOT_SHOWN = "not_shown"
+"""Code of the notice that a file is described, since it is no text or too large."""
 FOUND = 1
 """The exit status of a command that found something wrong."""
+WAITS = 10
+"""The exit status of a change that waits for a person."""
 SHORT_NAME = "short_name"
 """Code of the notice that a name is short for another; key of the short name in the details of an error."""
 TOLD = "warnings"
@@ -134,7 +140,7 @@ DRAFT_LIFETIME = 30 * 60
 
 _JSON_KEYS = (
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
-    "next_actions", "found", "counts", "report", "draft",
+    "next_actions", "found", "counts", "report", "draft", "task_id",
 )  # fmt: skip
 
 

@@ -56,6 +56,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
+        waits: whether it takes the time that it is given, so that it is answered once, whatever is written meanwhile.
         staged: whether it is answered from what git has staged instead of the files.
         lists_places: whether what it finds are places, which the JSON of its outcome has as data.
         lists_addresses: whether each value that it finds has an `address`, so that its answer can be one name a line.
@@ -72,6 +73,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     family: ClassVar[str] = ""
     navigates: ClassVar[bool] = False
     recovers: ClassVar[bool] = True
+    waits: ClassVar[bool] = False
     staged: ClassVar[bool] = False
     lists_places: ClassVar[bool] = False
     lists_addresses: ClassVar[bool] = False

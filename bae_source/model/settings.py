@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -22,6 +23,40 @@ USERS = "your settings.toml"
 
 def _told(text: str, example: object, **constraints: Any) -> Meta:
     return Meta(description=text, examples=[example], **constraints)
+
+
+Preset = Literal["open", "review", "read-only"]
+Level = Literal["low", "medium", "high"]
+
+
+class ChangeRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of names, by what becomes of a change of them; where several fit, the strictest counts."""
+
+    allow: tuple[str, ...] = ()
+    approve: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class ReadRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Patterns of names that may be read, and that may not, which counts for more."""
+
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+class CallerPolicy(Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
+    """A policy for some callers, beside that for all of them."""
+
+    preset: Preset = "open"
+    change: ChangeRules = ChangeRules()
+    read: ReadRules = ReadRules()
+    approve_risk: Level | None = None
+
+
+class PolicyTable(CallerPolicy, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A policy: what may be read and changed at once, what waits for a person, and what is refused."""
+
+    callers: dict[str, CallerPolicy] = {}
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -71,6 +106,17 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
         str | None,
         _told("The folder in the project whose files are its logs, for `logs list` and `logs read`.", "var/log"),
     ] = None
+    policy: Annotated[
+        PolicyTable,
+        _told(
+            "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
+            "No request changes it.",
+            {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
+        ),
+    ] = PolicyTable()
+    proposal_days: Annotated[
+        float, _told("After how many days a change that waits for a person expires.", 14, gt=0, le=3650)
+    ] = 14
 
 
 class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -80,6 +126,30 @@ class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
         tuple[str, ...],
         _told("Folders anywhere whose files are logs, too, in every project; each an absolute path.", ["/var/log/app"]),
     ] = ()
+    policy: Annotated[
+        PolicyTable,
+        _told(
+            "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
+            "Of this one and a project's, the stricter counts.",
+            {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
+        ),
+    ] = PolicyTable()
+    notify: Annotated[
+        tuple[str, ...],
+        _told(
+            "A program with its arguments that is run when a change begins to wait for a person, with facts on it as "
+            "JSON on its standard input.",
+            ["notify-send", "A change waits for you"],
+        ),
+    ] = ()
+
+
+_KEYS = {
+    "change": ChangeRules.__struct_fields__,
+    "read": ReadRules.__struct_fields__,
+    "policy": PolicyTable.__struct_encode_fields__,
+}
+_OF_POLICY = CallerPolicy.__struct_encode_fields__
 
 
 class Setting(Struct, frozen=True, kw_only=True):
@@ -162,8 +232,23 @@ def _wrong(title: str, name: str, value: object, known: Mapping[str, Setting]) -
     try:
         msgspec.convert(value, setting.annotation, strict=True)
     except msgspec.ValidationError as error:
-        reason = f"{str(error)[:1].lower()}{str(error)[1:]}"
-        yield Problem(name=name, message=f"{title} {name} is wrong: {reason}.", line=setting.line)
+        yield _ill_formed(title, name, str(error), setting)
+
+
+def _ill_formed(title: str, name: str, reason: str, setting: Setting) -> Problem:
+    """Return the problem with a value, named by where it stands.
+
+    Object contains unknown field `alow` - at `$.change`       there is no policy.change.alow
+    Expected `array`, got `str` - at `$.read.deny`             policy.read.deny is wrong: expected `array`, got `str`
+    """
+    reason, _, place = reason.partition(" - at `$")
+    where = f"{name}{place.removesuffix('`').replace('[...]', '.*')}"
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", reason, re.DOTALL):
+        known = _KEYS.get(where.rpartition(".")[2], _OF_POLICY)
+        message = f"{title} has no {where}.{unknown[1]}; there are {', '.join(known)} in {where}."
+        return Problem(name=f"{where}.{unknown[1]}", message=message, line=setting.line)
+    reason = f"{reason[:1].lower()}{reason[1:]}"
+    return Problem(name=where, message=f"{title} {where} is wrong: {reason}.", line=setting.line)
 
 
 def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:

@@ -217,6 +217,7 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
 
     head, kept, size, digest = b"", [], 0, sha256()
     try:
+        workspace.check_readable(data.path)
         for piece in workspace.files.pieces(data.path):
             head = head or piece[:16]
             digest.update(piece)

@@ -6,9 +6,9 @@ the transaction compares that state with the disk before it writes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from bae_source.errors import Refused, ResourceError, SourceError
 from bae_source.model.plan import ModuleFile
@@ -32,6 +32,26 @@ _LARGEST = 80_000_000
 """Bytes; a file of more cannot be parsed, whatever its encoding is."""
 
 
+class Guard(Protocol):
+    """Tells what a caller may not read."""
+
+    @property
+    def hides(self) -> bool:
+        """Whether there may be such a file."""
+
+    def met(self, folders: Sequence[str]) -> bool:
+        """Look at folders that have settings; say whether more is kept from the caller than before."""
+
+    def check(self, path: str) -> None:
+        """See that a file may be read; raise Refused if not."""
+
+    def refusal_of(self, kind: Literal["config", "deps", "logs"], name: str) -> Refused | None:
+        """Return why a setting, a distribution or a log may not be read; None where it may."""
+
+    def keeps_back(self, text: str) -> bool:
+        """Say whether what ran speaks of a place in a file that may not be read."""
+
+
 class Workspace:
     """One snapshot of a project.
 
@@ -41,6 +61,7 @@ class Workspace:
         kept: what to share between workspaces of the same project.
         trees: parsed files to share with workspaces of other projects.
         layout: the source roots, if they are known.
+        guard: tells what the caller may not read, where `files` keeps something from him.
     """
 
     def __init__(
@@ -51,10 +72,12 @@ class Workspace:
         kept: Kept | None = None,
         trees: Trees | None = None,
         layout: Layout | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self.files: Files = _planned(files, overlay) if overlay else files
         self.overlay: Contents = dict(overlay or {})
         self._disk = files
+        self.guard = guard
         self.kept = kept or Kept(trees=trees)
         self._begun = self.clock()
         self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
@@ -83,6 +106,12 @@ class Workspace:
     @cached_property
     def census(self) -> Census:
         """Every Python file of the project."""
+        census = self._census()
+        if census.settings and self.guard is not None and self.guard.met(census.settings):
+            return self._census()  # settings in its folders keep something from the caller
+        return census
+
+    def _census(self) -> Census:
         from bae_source.project.files.walk import census_after, census_of  # which reading one symbol does without
 
         if self.overlay:
@@ -134,13 +163,22 @@ class Workspace:
             self._contents[path] = content
         return self._contents[path]
 
+    def own_content(self, path: str) -> bytes | None:
+        """Return what `content` does, also of a file that the caller may not read: for what no answer shows."""
+        if self.guard is None or path in self.overlay:
+            return self.content(path)
+        try:
+            return b"".join(self.files.pieces(path))
+        except FileNotFoundError:
+            return None
+
     def after(self, changes: ChangeSet) -> Workspace:
         """Return the snapshot as it will be after some changes, which were planned on this one."""
         made = {
             file.path: None if file.after is None else file.apply(self.content(file.path) or b"")
             for file in changes.files
         }
-        later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept)
+        later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept, guard=self.guard)
         later._before = self._before or self
         later._contents = self._contents  # one snapshot, and what is planned on top of it
         return later
@@ -163,6 +201,28 @@ class Workspace:
         if path in self.overlay or path in self._contents:
             return self.content(path)
         return self._stamped(path)[0]
+
+    @property
+    def hides(self) -> bool:
+        """Whether there may be files that the caller may not read; settings in folders count once there is a census."""
+        return self.guard is not None and bool(self.census) and self.guard.hides
+
+    def check_readable(self, path: str) -> None:
+        """See that the caller may read a file.
+
+        Raises:
+            Refused: `forbidden` if not.
+        """
+        if self.guard is not None and path not in self.overlay:
+            self.guard.check(path)
+
+    def refusal_of(self, kind: Literal["config", "deps", "logs"], name: str) -> Refused | None:
+        """Return why the caller may not read a setting, a distribution or a log; None where he may."""
+        return None if self.guard is None else self.guard.refusal_of(kind, name)
+
+    def keeps_back(self, text: str) -> bool:
+        """Say whether what ran speaks of a place in a file that the caller may not read."""
+        return self.guard is not None and self.guard.keeps_back(text)
 
     def check_size(self, path: str) -> None:
         """See that a file is not too large to be read whole.

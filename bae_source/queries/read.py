@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, SourceError
 from bae_source.model.address import is_pattern, is_selector, parse_name
 from bae_source.model.call import Call
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import NOT_SHOWN, Notice, Outcome
 from bae_source.model.reference import Shown
 from bae_source.model.request import Effect, Request, described
 from bae_source.project.naming.finding import find_code, module_named
@@ -192,7 +192,7 @@ class Read(Request, frozen=True, kw_only=True):
             text, etag = self._numbered(content.text, 1), content.digest[:16]
             shown = Shown(module=address, address=address, line=1, kind="data file", etag=etag)
             return Outcome(status="answer", text=text, etag=etag, address=address, found=(shown,))
-        notice = Notice("not_shown", f"{address} is described, and not shown: {content.reason}.")
+        notice = Notice(NOT_SHOWN, f"{address} is described, and not shown: {content.reason}.")
         return Outcome(
             status="answer",
             text=f"{address} — {content.described}\n",

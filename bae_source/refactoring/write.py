@@ -5,6 +5,9 @@ write("app.retry", "def again(): ...", export=True)     app/retry.py, and `from 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from msgspec.structs import replace
@@ -285,10 +288,18 @@ def _newline_near(workspace: Workspace, path: str) -> str:
         folder = folder.rpartition("/")[0]
         lead = f"{folder}/" if folder else ""
         beside = [each for each in workspace.census.paths if each.startswith(lead) and each != path]
-        contents = [content for each in beside[:_SIBLINGS] if (content := workspace.glance(each))]
+        contents = [*islice(_contents(workspace, beside), _SIBLINGS)]
         if any(b"\n" in content or b"\r" in content for content in contents):
             return usual_newline(contents)
     return "\n"
+
+
+def _contents(workspace: Workspace, paths: Iterable[str]) -> Iterator[bytes]:
+    """Yield what files hold, but for those that cannot be read, or that the caller may not read."""
+    for path in paths:
+        with suppress(ResourceError):
+            if content := workspace.glance(path):
+                yield content
 
 
 def _altered(workspace: Workspace, module: ModuleFile, content: bytes, given: str) -> tuple[Notice, ...]:

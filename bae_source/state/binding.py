@@ -86,14 +86,12 @@ class UserState:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        home, given = environment.get("HOME", ""), environment.get("XDG_STATE_HOME", "")
-        has_home = os.path.isabs(home) and os.path.isdir(home)
-        usual = given if os.path.isabs(given) else f"{home}/.local/state" if has_home else ""
+        usual = place_of_user(environment)
         temporary = environment.get("TMPDIR", "")
         temporary = temporary if os.path.isabs(temporary) else "/tmp"
-        self.problem = _trouble(f"{usual}/bae-source") if usual else "neither XDG_STATE_HOME nor HOME names a folder"
+        self.problem = _trouble(usual) if usual else "neither XDG_STATE_HOME nor HOME names a folder"
         self.folder: Path | None = None
-        for place in (f"{usual}/bae-source",) if not self.problem else (f"{temporary}/bae-source-{user()}",):
+        for place in (usual,) if not self.problem else (f"{temporary}/bae-source-{user()}",):
             if not self.problem or not _trouble(place, is_shared=True):
                 self.folder = Path(place)
 
@@ -308,6 +306,14 @@ class Place:
             if _is_empty(self.folder):
                 return None
         raise FileNotFoundError(errno.ENOENT, "it has no id", str(self.folder))
+
+
+def place_of_user(environment: Mapping[str, str]) -> str:
+    """Return where the user's own state folder is to be, be it there or not; "" where no folder is named for it."""
+    home, given = environment.get("HOME", ""), environment.get("XDG_STATE_HOME", "")
+    has_home = os.path.isabs(home) and os.path.isdir(home)
+    base = given if os.path.isabs(given) else f"{home}/.local/state" if has_home else ""
+    return f"{base}/bae-source" if base else ""
 
 
 def user() -> int:

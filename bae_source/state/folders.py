@@ -26,6 +26,7 @@ from bae_source.model.text import listed
 from bae_source.state import journal_head
 from bae_source.state.binding import IGNORE, IGNORES_ITSELF, Place, Standing, UserState, owned
 from bae_source.state.journal_head import STAGING
+from bae_source.system.hashing import sha256
 from bae_source.system.own_files import beginning_of
 
 OURS = "bae-source"
@@ -174,6 +175,11 @@ class StateFolders:
         if place.id is None:
             return False
         return journal_head.is_of(place.folder, place.id) or os.path.isdir(place.folder / HISTORY)
+
+
+def plans_name(state_id: str) -> str:
+    """Return the name of the file of kept plans in a folder of state with this id."""
+    return f"plans-{sha256(f'plans {state_id}'.encode())[:24]}.sqlite"
 
 
 def whose_state(*places: Path) -> str:

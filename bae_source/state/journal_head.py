@@ -36,7 +36,12 @@ def is_open(folder: Path, state_id: str | None) -> bool:
 
 def is_of(folder: Path, state_id: str) -> bool:
     """Say whether a folder has a journal with its id."""
-    return _id(head_of(folder)) == state_id.encode()
+    return id_in(folder) == state_id
+
+
+def id_in(folder: Path) -> str:
+    """Return the id that the journal of a folder bears; "" where it bears none."""
+    return _id(head_of(folder)).decode("ascii", "replace")
 
 
 def head_of(folder: Path) -> bytes:

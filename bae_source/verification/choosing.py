@@ -9,7 +9,7 @@ paths and names only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,7 +122,7 @@ def judging_of(
         imports="import" if loads else "",
         judges=[*always, *_judges(folders, workspace, setting, plan, context, progress)],
         verdicts=verdicts,
-        remembered=Remembered(folders, sha256(b"\0".join(workspace.content(path) or b"" for path in _SETTINGS))),
+        remembered=Remembered(folders, sha256(b"\0".join(workspace.own_content(path) or b"" for path in _SETTINGS))),
     )
     copied = Copied(folders, setting, contents_of(workspace, plan)[1], lambda n, of: progress(n, of, "files copied"))
     return Judging(reload, wanted, copied, digest=plan.changes.digest), copied
@@ -167,6 +167,7 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
         by_unittest=are_of_unittest(after),
         last=None if kept is None else kept.run,
         progress=progress,
+        keeps_back=before.keeps_back,
     )
 
 
@@ -210,11 +211,11 @@ class _Places:
 
     def before(self, path: str, line: int) -> str:
         """Return the address of the innermost definition around a line, as it was."""
-        return _symbol_at(self._before, path, line)
+        return symbol_at(self._before, path, line)
 
     def after(self, path: str, line: int) -> str:
         """Likewise, as it will be."""
-        return _symbol_at(self._after, path, line)
+        return symbol_at(self._after, path, line)
 
     def was(self, address: str) -> bool:
         """Say whether there was such a symbol."""
@@ -225,21 +226,31 @@ class _Places:
         return _is_there(self._after, address)
 
 
-def _symbol_at(workspace: Workspace, path: str, line: int) -> str:
+def symbol_at(workspace: Workspace, path: str, line: int) -> str:
+    """Return the address of the innermost definition around a line; of the module where none is."""
+    return symbols_in(workspace, path)(line)
+
+
+def symbols_in(workspace: Workspace, path: str) -> Callable[[int], str]:
+    """Return what tells the symbol at each line of a file, as `symbol_at` does, reading the file once."""
     module = workspace.census.module(path)
     name = module.name if module else path.rpartition(".")[0].replace("/", ".")
     try:
         entries = workspace.index.summary(path).entries
     except ResourceError:
-        return name
-    names: list[str] = []
-    inside: dict[int, int] = {}
-    for number, entry in enumerate(entries):
-        around = entry.parent in inside or entry.parent < 0
-        if around and entry.first <= line <= entry.last:
-            inside = {number: entry.parent}
-            names = [*(names if entry.parent >= 0 else ()), entry.component or entry.names[0]]
-    return ".".join((name, *names))
+        return lambda _: name
+
+    def at(line: int) -> str:
+        names: list[str] = []
+        inside: dict[int, int] = {}
+        for number, entry in enumerate(entries):
+            around = entry.parent in inside or entry.parent < 0
+            if around and entry.first <= line <= entry.last:
+                inside = {number: entry.parent}
+                names = [*(names if entry.parent >= 0 else ()), entry.component or entry.names[0]]
+        return ".".join((name, *names))
+
+    return at
 
 
 def _is_there(workspace: Workspace, address: str) -> bool:

@@ -26,7 +26,7 @@ from bae_source.model.outcome import Check, Notice, Result
 from bae_source.model.plan import ModuleFile
 from bae_source.model.text import Progress, counted, listed
 from bae_source.reloading.child.import_check import Setting
-from bae_source.resources.tests.run import Run, TestResult, WantedTest
+from bae_source.resources.tests.run import Run, TestResult, WantedTest, readable
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.runner import Runner
 
@@ -70,6 +70,7 @@ class TestsJudge:
         last: the last run of all tests, where one is kept.
         by_unittest: whether unittest runs the tests where there is no pytest.
         progress: called for each test that ends.
+        keeps_back: tells of a text whether it speaks of a place in a file that the caller may not read.
 
     Attributes:
         name: what it verifies.
@@ -87,7 +88,9 @@ class TestsJudge:
         last: Run | None = None,
         by_unittest: bool = False,
         progress: Progress | None = None,
+        keeps_back: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        self._keeps_back = keeps_back
         self._choose = choose
         self._modules = tuple(modules)
         self._meanwhile = meanwhile
@@ -244,7 +247,7 @@ class TestsJudge:
             raise KeyboardInterrupt
         if ran.escaped:
             raise NotInCopy(f"its tests load {listed(ran.escaped, 3)} of the project itself")
-        return ran
+        return readable(ran, self._keeps_back)
 
     def _failing_in(self, setting: Setting) -> set[str]:
         return {each.id for each in self._run(setting).red}

@@ -24,6 +24,8 @@ _OPERATION = re.compile(r"op_[0-9a-f]+")
 _DIFFERING = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:Z|\+00:00| UTC)?|[\d.]+ (?:ms|seconds?|s)\b"), "TIME"),
     (re.compile(r"\b([Pp]rocess) \d+\b"), r"\1 ID"),
+    (re.compile(r"\b[0-9a-f]{64}\b"), "HASH"),  # of an entry of the ledger, which has ids and times
+    (re.compile(r"\b[0-9a-f]{32}\b"), "STATE"),  # in the name of a file of it
     (re.compile(r"(?<=-)[0-9a-f]{12}\b"), "DIGEST"),  # of a page of text that has ids and times
     (re.compile(r"[\d,.]+ (?:bytes|MB)(?=\.|\))"), "SIZE"),  # of what was packed with ids and times
 )

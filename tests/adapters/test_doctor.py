@@ -34,8 +34,8 @@ from tests.another_user import AnotherUser
 from tests.state_folders import state_folders
 
 PARTS = (
-    "root", "source roots", "interpreter", "state", "transaction", "history", "telemetry", "modules", "cache",
-    "settings", "packages", "programs",
+    "root", "source roots", "interpreter", "state", "transaction", "history", "plans", "telemetry", "modules", "cache",
+    "settings", "policy", "packages", "programs",
 )  # fmt: skip
 SWITCHED_OFF = {
     "PATH": os.environ["PATH"],

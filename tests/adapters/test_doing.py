@@ -12,6 +12,7 @@ from bae_source import Source
 from bae_source.adapters.cli.doing import commands
 from bae_source.errors import RequestError
 from tests.adapters.support import Called, run
+from tests.plan_files import plan_files
 
 MODULE = "LIMIT = 3\n\n\ndef f(x):\n    return x + LIMIT\n"
 
@@ -111,7 +112,7 @@ def test_what_is_planned_says_nothing_where_it_is_to_be_quiet(root: Path) -> Non
 def test_reads_alone_begin_no_transaction(root: Path) -> None:
     done = do(root, "read m.f\ngrep LIMIT\n")
     assert done.out.decode().startswith("$ read m.f\ndef f(x):\n")
-    assert not list(root.rglob("drafts"))
+    assert plan_files(root) == []
 
 
 def test_a_commit_that_does_not_hold_keeps_the_draft(root: Path) -> None:
@@ -148,6 +149,12 @@ def test_what_is_no_list_of_commands_is_refused_before_anything_is_done(root: Pa
     assert problem in done.said
     assert done.out == b""
     assert (root / "m.py").read_text() == MODULE
+
+
+def test_the_project_may_lie_elsewhere(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    script = b"edit m.f --old LIMIT --new 2\nread m.f\n"
+    done = run("do", "--root", str(root), folder=tmp_path_factory.mktemp("elsewhere"), stdin=script)
+    assert (done.status, "return x + 2" in (root / "m.py").read_text()) == (0, True), done.said
 
 
 @pytest.mark.parametrize(

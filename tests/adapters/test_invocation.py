@@ -25,6 +25,7 @@ NEEDED |= {
     "imports organise": ("a",),
     "move": ("a", "b"),
     "rename": ("a.f", "g"),
+    "withdraw": ("code_mod_1a2b3c4d",),
     "change_signature": ("a.f", "(x)"),
     "replace": ("old", "new"),
     "rewrite": ("f($X)", "g($X)"),

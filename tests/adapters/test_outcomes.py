@@ -33,6 +33,7 @@ KEYS = [
     "counts",
     "report",
     "draft",
+    "task_id",
 ]  # fmt: skip
 APPLIED = Outcome(
     status="applied",
@@ -165,6 +166,7 @@ def test_json_holds_the_whole_outcome() -> None:
         "counts": {},
         "report": None,
         "draft": None,
+        "task_id": None,
     }
 
 

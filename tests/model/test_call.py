@@ -20,7 +20,7 @@ from tests.adapters.support import Recorder, call
 
 VALUES = {
     "target": "a.b", "place": "a.py:1", "pattern": "-x 'y' $z", "scope": "a.b", "words": ["one", "two three"],
-    "log": "app.log", "dependency": "httpx", "uris": ["sym://python/mod/a", "sym://python/mod/b"],
+    "log": "app.log", "dependency": "httpx", "task": "code_mod_1a2b3c4d", "uris": ["sym://python/mod/a", "sym://python/mod/b"],
 }  # fmt: skip
 READING = [kind for kind in REQUESTS if kind.effect is Effect.READS]
 

@@ -16,7 +16,7 @@ from bae_source.model.outcome import Changed, Failure, Notice, Outcome, Text, fa
 #: Contract, section 1: the keys, in the order in which they are shown there.
 KEYS = [
     "status", "operation_id", "text", "diff", "changed", "checks", "warnings", "etag", "complete", "errors",
-    "next_actions", "found", "counts", "report", "draft",
+    "next_actions", "found", "counts", "report", "draft", "task_id",
 ]  # fmt: skip
 CLASSES = [
     kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ResourceError) and kind.codes

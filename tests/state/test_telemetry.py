@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.engine.telemetry import Line, Log, buckets, tokens
-from bae_source.engine.usage import percentile, usage
+from bae_source.engine.measuring.telemetry import Line, Log, buckets, tokens
+from bae_source.engine.measuring.usage import percentile, usage
 from bae_source.errors import LookupFailed, RequestError
 from tests.adapters.support import run
 from tests.state_folders import state_folders
@@ -130,7 +130,7 @@ def test_several_processes_append_whole_lines(project: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from tests.state_folders import state_folders\n"
-        "from bae_source.engine.telemetry import Line, Log\n"
+        "from bae_source.engine.measuring.telemetry import Line, Log\n"
         "log = Log(state_folders(Path(sys.argv[1])))\n"
         "for n in range(300):\n"
         "    log.note(Line(request=sys.argv[2] * 50, code='answer', ms=n, bytes=0, ast_tokens=0))\n"

@@ -13,8 +13,11 @@ from pathlib import Path
 import pytest
 
 from bae_source import functions
+from bae_source.approval.plans import Plans
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.context import Context
+from tests.approval.support import died_writing, proposal
+from tests.plan_files import plan_files
 from tests.trust.support import Machine, changed, crashed, picture, project
 
 OFF = Context(reload="off")
@@ -64,6 +67,34 @@ def test_a_person_adopts_a_copy_with_its_history_what_waits_and_its_crash(victim
     assert (copy / "app.py").read_text() == "def send():\n    return 1\n"
     assert [notice.code for notice in victim.run(root, "read", target="app.send").warnings] == ["recovered"]
     assert len(victim.run(root, "history").found) == 3
+
+
+def test_a_person_adopts_a_copy_with_what_waits_for_approval_in_the_middle_of_a_write(victim: Machine) -> None:
+    root = project(victim.folder / "p")
+    kept = [proposal(number, diff="+x\n" * 20_000) for number in range(5)]
+    for each in kept:
+        Plans(victim.folders(root)).add(each)
+    died_writing(plan_files(root)[0])
+    copy = victim.folder / "copy"
+    shutil.copytree(root, copy, symlinks=True)
+    assert Plans(victim.folders(copy)).listed() == []
+    assert typed(victim, copy, "adopt")[0] == 0
+    for folder in (copy, root):
+        plans = Plans(victim.folders(folder))
+        assert [plans.get(each.id) for each in plans.listed()] == kept
+        assert plans.notices() == ()
+
+
+def test_of_several_files_of_plans_none_is_adopted(victim: Machine) -> None:
+    root = project(victim.folder / "p")
+    Plans(victim.folders(root)).add(proposal())
+    [path] = plan_files(root)
+    shutil.copy(path, path.with_name("plans-0.sqlite"))
+    copy = victim.folder / "copy"
+    shutil.copytree(root, copy, symlinks=True)
+    assert typed(victim, copy, "adopt")[0] == 0
+    assert Plans(victim.folders(copy)).listed() == []
+    assert [each.id for each in Plans(victim.folders(root)).listed()] == [proposal().id]
 
 
 @pytest.mark.parametrize("answer", ["", "yes", "adopt it", "ADOPT"])

@@ -26,6 +26,7 @@ from bae_source.adapters.cli.streams import Streams, abandon, standard
 from bae_source.engine.registry import REQUESTS, called
 from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError, ResourceError, TransactionError
+from bae_source.model.context import in_form
 from bae_source.model.outcome import Failure, Notice, Outcome, failed
 from bae_source.model.request import Effect, Request, command_of
 
@@ -262,7 +263,8 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
             parser.error(f"{argument.parameter} is missing: {argument.value}")
     if "json" in values and not command.several:  # standard output is for the outcome alone
         streams = structs.replace(streams, stdout=streams.stderr)
-    return Answer(outcome=command.run(values, streams), root=values.get("root"))
+    outcome = in_form(Context(of_engine="meta" in values), lambda: command.run(values, streams))
+    return Answer(outcome=outcome, root=values.get("root"))
 
 
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:

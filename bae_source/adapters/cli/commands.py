@@ -43,6 +43,21 @@ class Command(Struct, frozen=True, kw_only=True):
         return do(given, streams)
 
 
+_TASK = Argument(parameter="task", metavar="NAME", required=True, help="Which one: its name, or the beginning of that.")
+_DECIDES = Argument(
+    parameter="who",
+    flags=("--who",),
+    metavar="NAME",
+    help="Who decides, for the record; BAE_SOURCE_WHO or the account's name if left out.",
+)
+_OF_ENGINE = Argument(
+    parameter="meta",
+    flags=("--meta",),
+    shape=Shape.FLAG,
+    help="Of the changes of bae_source itself, not of the project.",
+)
+_REASON = Argument(parameter="reason", flags=("--reason",), metavar="TEXT", help="Why; the proposer is given it.")
+
 _COMMIT = REQUESTS.called("commit")
 SHELLS = ("bash", "zsh", "fish")
 STYLES = ("openai", "anthropic", "mcp")
@@ -209,13 +224,110 @@ COMMANDS: Mapping[str, Command] = {
             carried_out_by="cli.adopting.adopt",
         ),
         Command(
+            verb="approve",
+            about="""Approve one change that waits, and make it: you are shown all of it, and type a code.
+
+            The approval is of exactly what is shown, and is used once. If what it was planned on has changed, it is
+            planned anew, and shown as it is now. It asks at a terminal, and nothing else can approve.""",
+            arguments=(
+                _TASK,
+                Argument(
+                    parameter="only",
+                    flags=("--only",),
+                    shape=Shape.LIST,
+                    metavar="SYMBOL",
+                    help="Take only these parts of it; the others are refused. May be given several times.",
+                ),
+                Argument(
+                    parameter="digest",
+                    flags=("--digest",),
+                    metavar="DIGEST",
+                    help="What you approve, or its beginning: refused if it comes to something else by now.",
+                ),
+                _REASON,
+                _DECIDES,
+                _OF_ENGINE,
+                ROOT,
+            ),
+            carried_out_by="deciding.terminal.approve",
+            examples=("approve code_mod_1a2b3c4d", "approve code_mod_1a2b3c4d --only app.core.send"),
+        ),
+        Command(
+            verb="reject",
+            about="""Reject one change that waits, or take parts out of it, with a reason that its proposer is given.
+
+            Without its parts, the rest is planned and verified anew, and waits under a new digest. It asks for a
+            terminal, as approve does.""",
+            arguments=(
+                _TASK,
+                Argument(
+                    parameter="part",
+                    flags=("--part",),
+                    shape=Shape.LIST,
+                    metavar="SYMBOL",
+                    help="Refuse only this part of it. May be given several times.",
+                ),
+                _REASON,
+                _DECIDES,
+                _OF_ENGINE,
+                ROOT,
+            ),
+            carried_out_by="deciding.terminal.reject",
+            examples=(
+                'reject code_mod_1a2b3c4d --reason "It is used."',
+                'reject code_mod_1a2b3c4d --part app.N --reason "No."',
+            ),
+        ),
+        Command(
+            verb="expire",
+            about="""End one change that waits, as if its time were over; nothing of it is made.""",
+            arguments=(_TASK, _DECIDES, _OF_ENGINE, ROOT),
+            carried_out_by="deciding.terminal.expire",
+            examples=("expire code_mod_1a2b3c4d",),
+        ),
+        Command(
+            verb="review",
+            about="""Open a page with the changes that wait, where you approve, reject and take apart.
+
+            The page is on this machine's loopback address, for who has the address that is printed: it has a token.
+            With --terminal the changes are gone through here, the riskiest first. The page needs the extra: pip install
+            "bae-source[web]".""",
+            arguments=(
+                Argument(
+                    parameter="terminal",
+                    flags=("--terminal",),
+                    shape=Shape.FLAG,
+                    help="Go through them at the terminal, and open no page.",
+                ),
+                Argument(
+                    parameter="port",
+                    flags=("--port",),
+                    shape=Shape.INTEGER,
+                    metavar="PORT",
+                    help="Of 127.0.0.1; any that is free if left out.",
+                ),
+                Argument(
+                    parameter="no_browser",
+                    flags=("--no-browser",),
+                    shape=Shape.FLAG,
+                    help="Print the address, and start no browser.",
+                ),
+                _DECIDES,
+                _OF_ENGINE,
+                ROOT,
+            ),
+            carried_out_by="web.command.review",
+            examples=("review", "review --terminal"),
+        ),
+        Command(
             verb="meta",
             about="""Read and change the installed bae_source itself: requests about code, with `meta` before the verb.
 
             Names begin with bae_source. What is planned is imported, and then has to do its main work in a child (the
             smoke check), before anything is written; history, drafts and the lock lie in your own state folder. `meta
             undo` takes a change back, from a fresh process too; where the engine does not start any more, the command
-            does that the outcome of the change names. approval, engine.meta, state and transaction stay as they are.
+            does that the outcome of the change names. What judges and writes changes, whom it asks, and whose state is
+            believed, stays as it is.
             It goes without --root.""",
             arguments=(
                 Argument(parameter="verb", metavar="VERB", required=True, help="A request, with what it takes."),

@@ -36,7 +36,7 @@ from bae_source.adapters.cli.incoming import read_text
 from bae_source.adapters.cli.invocation import command_line
 from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
 from bae_source.engine.registry import REQUESTS, called
-from bae_source.engine.service import Service
+from bae_source.engine.service import ROOT_VARIABLE, Service
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.context import Context, steering
@@ -167,7 +167,10 @@ class _Doing:
         is_silent = self._quiet and kind.effect is not Effect.READS
         if not (is_alone or self._json or is_silent):
             self._streams.stdout.write(f"$ {line.shown}\n")
-        streams = structs.replace(self._streams, stdin=BytesIO(line.text.encode()), stdin_terminal=False)
+        here = {**self._streams.environment, ROOT_VARIABLE: str(self._service.root)}
+        streams = structs.replace(
+            self._streams, stdin=BytesIO(line.text.encode()), stdin_terminal=False, environment=here
+        )
         answer = answered(line.words, streams, self._through_draft)
         if answer.outcome.exit_code == INTERRUPTED:
             raise KeyboardInterrupt

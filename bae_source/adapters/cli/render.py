@@ -60,6 +60,11 @@ def render_lines(text: str, streams: Streams) -> None:
     _line(streams.stdout, text)
 
 
+def render_text(text: str, streams: Streams, *, style: str) -> None:
+    """Write a text as it is, in the colours of a `diff` or of `source`."""
+    _write(streams.stdout, text, style)
+
+
 def _answer(outcome: Outcome, streams: Streams) -> None:
     is_source = outcome.address is not None
     if is_source:

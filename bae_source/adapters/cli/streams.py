@@ -19,8 +19,12 @@ from msgspec import Struct
 STANDARD_INPUT = "-"
 """What stands for it where a file is named."""
 
-# C0 without tab and newline, DEL, C1, bidirectional overrides, and surrogates
-_DRIVING = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+# C0 without tab and newline, DEL, C1, marks and overrides of direction, other ends of lines, what has no width, and
+# surrogates
+_DRIVING = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 class Sink(Struct, frozen=True, kw_only=True):
@@ -90,7 +94,7 @@ def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
 
 
 def visible(text: str) -> str:
-    """Return `text` with every character that could drive a terminal, or reorder a line, written as an escape."""
+    """Return `text` with every character that drives a terminal, reorders a line, or hides in it, as an escape."""
     return re.sub(_DRIVING, lambda match: ascii(match[0])[1:-1], text)
 
 

@@ -12,8 +12,10 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
+import uvicorn
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
@@ -28,6 +30,8 @@ STRANGER_SECONDS = 10.0
 SILENT_SECONDS = 30.0
 """For which a client may be silent in the middle of a request."""
 _NAME = "connection"
+_WAITING = 128
+"""Connections that wait with the system until they are taken."""
 
 
 class Connection(H11Protocol):
@@ -108,3 +112,37 @@ def admit(state: dict[str, Any]) -> None:
     connection = state[_NAME]
     assert isinstance(connection, Connection)
     connection.admit()
+
+
+def server(application: Any, **settings: Any) -> uvicorn.Server:
+    """Return what serves an application on such connections, quietly: nothing of a request is logged.
+
+    Parameters:
+        application: calls `admit` once a request has shown the secret.
+        settings: more of uvicorn's.
+    """
+    return _Server(
+        uvicorn.Config(
+            application,
+            http=Connection,
+            backlog=AT_ONCE,
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            timeout_graceful_shutdown=2,
+            ws="none",
+            server_header=False,
+            proxy_headers=False,
+            **settings,
+        )
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server that takes fewer connections at once than may wait for it."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_WAITING)

@@ -147,7 +147,7 @@ class Door:
         if not isinstance(handle, str):
             raise RequestError("invalid_arguments", f"{PARAMETER} is a text.", hints=["transaction_begin gives one."])
         changes = tool.kind.effect is not Effect.READS
-        whole = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why")
+        whole = ("dry_run", "reload", "verify", "tidy", "format", "cascade", "why", "propose", "goal")
         once = [each for each in whole if each in arguments]
         if changes and once:
             raise RequestError(

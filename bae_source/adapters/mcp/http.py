@@ -10,14 +10,13 @@ Invariants:
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
-from bae_source.adapters.mcp.connections import AT_ONCE, MOST_CLIENTS, Connection, admit
+from bae_source.adapters.mcp import connections
 from bae_source.adapters.mcp.gate import Gate
 from bae_source.adapters.mcp.loopback import HOST, NAMES, PATH, Listening
 from bae_source.adapters.mcp.sessions import Sessions
@@ -27,8 +26,6 @@ LARGEST = 64 * 1024 * 1024
 MOST_SESSIONS = 256
 IDLE_SECONDS = 30 * 60.0
 """After which a session ends that nothing was asked in."""
-_WAITING = 128
-"""Connections that wait with the system until they are taken."""
 
 
 def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:
@@ -37,7 +34,7 @@ def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:
     application = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=LARGEST,
-        max_sessions=MOST_SESSIONS + MOST_CLIENTS,  # those that begin at this moment are not counted yet
+        max_sessions=MOST_SESSIONS + connections.MOST_CLIENTS,  # those that begin at this moment are not counted yet
         session_idle_timeout=IDLE_SECONDS,
         host=HOST,
         transport_security=TransportSecuritySettings(
@@ -45,26 +42,4 @@ def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:
             allowed_origins=[f"http://{name}:{port}" for name in NAMES],
         ),
     )
-    return _Server(
-        uvicorn.Config(
-            Gate(Sessions(application, MOST_SESSIONS), listening.secret, admit),
-            http=Connection,
-            backlog=AT_ONCE,
-            log_config=None,
-            log_level="critical",
-            access_log=False,
-            timeout_graceful_shutdown=2,
-            ws="none",
-            server_header=False,
-        )
-    )
-
-
-class _Server(uvicorn.Server):
-    """A server that takes fewer connections at once than may wait for it."""
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve."""
-        await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(_WAITING)
+    return connections.server(Gate(Sessions(application, MOST_SESSIONS), listening.secret, connections.admit))

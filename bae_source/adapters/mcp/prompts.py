@@ -89,7 +89,7 @@ and for a class subclasses what is made of it.""",
 
 1. history() lists what was done, the newest first, with operation ids.
 2. undo(dry_run=true) shows what would be taken back; undo() does it. With operation_id it takes another one back.
-3. If it is refused because a file has changed since, nothing was touched: show the reason and ask. redo() makes it \
+3. If it is refused because a file has changed since, nothing was touched: give the reason and ask. redo() makes it \
 once more.""",
     ),
 )

@@ -62,7 +62,7 @@ class TransactionCommit(Ending, frozen=True, kw_only=True):
     effect: ClassVar[Effect] = Effect.DESTROYS
     runner: ClassVar[str] = "commit"
     when: ClassVar[str] = "Use it once all changes are planned."
-    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "tidy", "format", "cascade", "budget")
+    steered: ClassVar[tuple[str, ...]] = ("reload", "verify", "tidy", "format", "cascade", "propose", "goal", "budget")
 
     transaction: Handle
     unsure: Annotated[

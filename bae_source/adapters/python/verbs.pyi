@@ -18,6 +18,8 @@ class How(TypedDict, total=False):
     format: bool
     cascade: bool
     why: str | None
+    propose: str | None
+    goal: str | None
     quiet: bool
 
 class Config:
@@ -161,6 +163,24 @@ class Imports:
 
     def organise(self: object, scope: str | None = None, *, sort: bool = False, **how: Unpack[How]) -> Outcome:
         """Take out the imports that surely nothing needs, and sort the others on request."""
+
+class Ledger:
+    def show(
+        self: object,
+        task: str | None = None,
+        *,
+        event: str | None = None,
+        who: str | None = None,
+        since: str | None = None,
+        limit: int = 20,
+    ) -> Text:
+        """Show what was done to the project, and tried: one line an entry of the ledger, the newest last."""
+
+    def head(self: object) -> Text:
+        """Tell the hash of the ledger's last entry, and nothing else."""
+
+    def verify(self: object, *, head: str | None = None) -> Text:
+        """Check that no entry of the ledger was altered, taken out or put elsewhere; the first that was is named."""
 
 class Logs:
     def list(self: object) -> Text:
@@ -554,6 +574,10 @@ class CodeVerbs:
 
 class Verbs(CodeVerbs):
     @property
+    def ledger(self) -> Ledger:
+        """The verbs of `ledger`."""
+
+    @property
     def logs(self) -> Logs:
         """The verbs of `logs`."""
 
@@ -635,6 +659,27 @@ class Verbs(CodeVerbs):
     def forget(self, *, foreign: bool = False, **how: Unpack[How]) -> Outcome:
         """Remove every trace of bae_source from this project: history, journal, cache, telemetry and what else there is."""
 
+    def pending(
+        self,
+        *,
+        who: str | None = None,
+        state: Literal["waiting", "approved", "applied", "rejected", "stale", "failed", "expired", "all"] = "waiting",
+        limit: int = 1000,
+    ) -> Text:
+        """List the changes that wait for a person, those with the highest risk first."""
+
+    def show(self, task: str) -> Text:
+        """Show one proposed change whole: what it does, why, its risk, its checks, its digest and its diff."""
+
+    def wait(self, task: str, *, seconds: float = 60) -> Text:
+        """Wait until a person has decided about a proposed change."""
+
+    def withdraw(self, task: str, **how: Unpack[How]) -> Outcome:
+        """End one of your proposed changes that is not wanted any more; nothing of it is made."""
+
+    ledger_show = Ledger.show
+    ledger_head = Ledger.head
+    ledger_verify = Ledger.verify
     def telemetry(self) -> Text:
         """Show how many requests there were and how long they took, and parsing by file size against its targets."""
 

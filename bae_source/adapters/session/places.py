@@ -5,6 +5,7 @@
     home > source > deps            where its dependencies are listed
     home > source > logs            where the logs of what it runs are read
     home > source > config          where its settings are read and changed
+    home > source > ledger          where one sees what was done to it, and tried
     home > source > meta            the same as source, of bae_source itself
 
 Adding a place is adding its entry; its tools are the requests that are declared in its areas of the package.
@@ -35,8 +36,10 @@ TOGETHER = "Begin changes that are made together or not at all."
 
 EVERYDAY = ("read", "write", "edit", "glob", "grep")
 """The words of everyday work, which a place has or says where to go for."""
-_TRAVEL = "history.travel.commands."
-_CODE = ("queries.", "refactoring.", "engine.applying.", _TRAVEL)
+_WAIT = "approval.requests.Wait"
+_PROPOSALS = ("approval.requests.Pending", "approval.requests.Show", "approval.requests.Withdraw", _WAIT)
+_TRAVEL = ("history.travel.commands.", _WAIT)
+_CODE = ("queries.", "refactoring.", "engine.applying.", *_TRAVEL)
 _PYPROJECT = ":pyproject.toml"
 _GREP_PYPROJECT = f'{SOURCE}.grep(…, "{_PYPROJECT}")'
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
@@ -103,7 +106,7 @@ def _of_family(
         name=name,
         description=description,
         above=SOURCE,
-        areas=(f"resources.{name}.", *([_TRAVEL] if about else [])),
+        areas=(f"resources.{name}.", *(_TRAVEL if about else ())),
         state=state,
         everyday=everyday,
         with_transactions=bool(about),
@@ -118,7 +121,7 @@ PLACES: Mapping[str, Place] = {
             name=HOME,
             description="The project as a whole: what was done to it, and how to take it back.",
             above="",
-            areas=("history.", "engine.usage.", "doctor.", "verification."),
+            areas=("history.", "engine.measuring.usage.", "doctor.", "verification.", *_PROPOSALS),
         ),
         Place(
             name=SOURCE,
@@ -151,6 +154,14 @@ PLACES: Mapping[str, Place] = {
             {"write": "set", "edit": "set", "glob": "read", "grep": _GREP_PYPROJECT},
             state=("config_read", {}),
             about=_PYPROJECT,
+        ),
+        Place(
+            name="ledger",
+            description="What was done to the project, and tried: by whom, when, and whether that record holds.",
+            above=SOURCE,
+            areas=("approval.requests.Ledger",),
+            state=("ledger_show", {"limit": 1}),
+            everyday={"read": "show", "glob": "show", "grep": "show"},
         ),
         Place(
             name="meta",

@@ -20,7 +20,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
-from pygments.lexers.python import PythonLexer  # type: ignore[import-untyped]  # rich brings it
+from pygments.lexers.python import PythonLexer
 
 from bae_source.adapters.shell.blocks import ends_here
 

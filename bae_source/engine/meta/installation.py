@@ -25,11 +25,14 @@ from bae_source.state.binding import UserState, owned
 from bae_source.system.hashing import sha256
 
 NAME = "bae_source"
-PROTECTED = (f"{NAME}/approval/", f"{NAME}/engine/meta/", f"{NAME}/state/", f"{NAME}/transaction/")
+_PACKAGES = ("approval", "adapters/deciding", "adapters/web", "engine/approving", "engine/meta", "state", "transaction")
+_MODULES = ("engine/changing", "engine/making", "engine/travelling")
+PROTECTED = (*(f"{NAME}/{each}/" for each in (*_PACKAGES, *_MODULES)), *(f"{NAME}/{each}.py" for each in _MODULES))
 """Beginnings of paths that no change of the engine reaches.
 
-`engine/meta` judges a change of the engine, `approval` decides which change waits for a person, `state` tells whose
-state is believed, and by `transaction` every change is written, recovered and taken back: with these as they were
+`engine/meta` judges a change of the engine, `approval` and `engine/approving` decide which change waits for a person,
+whom `adapters/deciding` asks, and through the modules every change comes to them; `state` tells whose state is
+believed, and by `transaction` every change is written, recovered and taken back: with these as they were
 installed, `meta undo` has what it needs, and no change has taken away what it was to be judged by. The rest of the way
 back is tried by the smoke check.
 """
@@ -144,4 +147,4 @@ def _dotted(path: str) -> str:
 
 
 def _protected() -> str:
-    return listed(path.rstrip("/").replace("/", ".") for path in PROTECTED)
+    return listed(f"{NAME}.{path.replace('/', '.')}" for path in (*_PACKAGES, *_MODULES))

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from bae_source.engine.meta.installation import NAME, installed
+from bae_source.engine.meta.seeing import PartSeeing
 from bae_source.engine.service import Query, Service
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import Request, command_of
-from bae_source.project.files.part import Part
 from bae_source.project.workspace import Workspace
 from bae_source.state.binding import UserState
 
@@ -63,10 +63,12 @@ class Meta(Service):
             process_is_ours=process_is_ours,
             process_stays=stays,
         )
+        self.seeing = PartSeeing(self.root, self.environment)
 
     def workspace(self, overlay: Contents | None = None) -> Workspace:
         """Return a fresh snapshot of the package, with planned content by path."""
-        return Workspace(Part(self.root, NAME), kept=self._kept, overlay=overlay)
+        files = self.seeing.files()
+        return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
 
     def is_measuring(self) -> bool:
         """Say that nothing is noted: the lines are about work on projects."""
@@ -75,8 +77,8 @@ class Meta(Service):
     @cached_property
     def changing(self) -> Changing:
         """Planner and maker of changes."""
+        from bae_source.engine.commands import undone
         from bae_source.engine.meta.changing import EngineChanging
-        from bae_source.engine.service import undone
 
         return EngineChanging(
             self._installation,
@@ -86,6 +88,7 @@ class Meta(Service):
             folders=lambda: self.folders,
             undo=undone,
             progress=self._progressed,
+            policies=lambda paths: self.seeing.policies(paths),
         )
 
     @cached_property

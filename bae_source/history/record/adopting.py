@@ -25,8 +25,10 @@ from bae_source.errors import Refused
 from bae_source.history.record.pending import Waiting
 from bae_source.history.record.shape import configuration, strange_in
 from bae_source.state.binding import Standing, user
-from bae_source.state.folders import HISTORY, StateFolders, foreign
-from bae_source.state.journal_head import NAME, SECTOR
+from bae_source.state.folders import HISTORY, StateFolders, foreign, plans_name
+from bae_source.state.journal_head import NAME, SECTOR, id_in
+from bae_source.state.ledger_files import FOLDER as LEDGER
+from bae_source.state.ledger_files import carry_on
 from bae_source.state.lock import busy, is_held_now
 from bae_source.system.own_files import beginning_of, content_of, replace_durably
 
@@ -99,12 +101,14 @@ def _repositories(folder: Path) -> list[Path]:
 
 def _stamp(folder: Path, state_id: str) -> None:
     """Give every piece of a folder of state its new id."""
+    carry_on(folder / LEDGER, id_in(folder), state_id)  # before the journal has it, too
     for repository in _repositories(folder):
         _replace(repository / "config", configuration(state_id))
     for path in (folder / "pending").glob("[0-9]*"):
         with suppress(msgspec.DecodeError):
             waiting = msgspec.msgpack.decode(content_of(path), type=Waiting)
             _replace(path, msgspec.msgpack.encode(structs.replace(waiting, state=state_id), enc_hook=repr))
+    _rename_plans(folder, state_id)
     with suppress(FileNotFoundError):
         journal = folder / NAME
         content = content_of(journal)
@@ -112,6 +116,14 @@ def _stamp(folder: Path, state_id: str) -> None:
         if len(lines) > _LINE_OF_ID:
             lines[_LINE_OF_ID] = state_id.encode("ascii")
             _replace(journal, b"\n".join(lines).ljust(SECTOR, b"\0") + content[SECTOR:])
+
+
+def _rename_plans(folder: Path, state_id: str) -> None:
+    """Give the file of kept plans its new name, its journal first; of several files nobody can tell which counts."""
+    files, journals = (list(folder.glob(f"plans-*.sqlite{end}")) for end in ("", "-journal"))
+    if len(files) == 1 and len(journals) <= 1:
+        for path, end in (*((each, "-journal") for each in journals), (files[0], "")):
+            path.rename(folder / f"{plans_name(state_id)}{end}")
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -6,7 +6,7 @@ Invariants:
 - nothing is removed while a transaction runs, or while one that a crash left is not taken back;
 - old content of the project that recovery kept for a person is the person's: it is never removed;
 - what somebody else put into our folders stays, and so does a link in their place, and what it leads to; both are told;
-- other projects of the same repository keep their history.
+- other projects of the same repository keep their history and their plans.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 from bae_source.errors import HistoryError, Refused
 from bae_source.history.record.history import History
@@ -25,6 +26,7 @@ from bae_source.state.folders import StateFolders, foreign
 from bae_source.state.lock import busy, is_held_now
 
 _HISTORY = "the history"
+_PLANS = "the drafts and proposals"
 _KINDS = (
     ("facts-", "the cache"),
     ("telemetry.", "the telemetry"),
@@ -33,11 +35,10 @@ _KINDS = (
     ("journal", "the journal"),
     ("staging", "the journal"),
     ("lock", "the lock"),
-    ("drafts", "the drafts"),
     ("shadow", "copies of the project that changes were judged in"),
     ("before", "old text of the engine"),
     ("tests", "the runs of tests"),
-    ("proposals", "the proposals"),
+    ("plans-", _PLANS),
     ("ledger", "the ledger"),
 )
 _MARKS = "marks of its folders"
@@ -46,7 +47,20 @@ _MOST_NAMED = 10
 _ORDER = (*dict.fromkeys(told for _, told in _KINDS), _MARKS)
 
 
-def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
+class Plans(Protocol):
+    """The kept plans of the projects that share a folder of state."""
+
+    def is_shared(self) -> bool:
+        """Say whether other projects have any that has to stay."""
+
+    def is_used(self) -> bool:
+        """Say whether this project has any."""
+
+    def clear(self) -> None:
+        """Remove those of this project."""
+
+
+def traces(folders: StateFolders, history: History, plans: Plans) -> tuple[str, ...]:
     """Say what there is of us, as pieces of a sentence; nothing if there is nothing.
 
     Raises:
@@ -54,7 +68,7 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
     """
     ours = _folders(folders)
     _check_kept([folder / folders.kept.name for folder in ours])
-    is_shared = _is_shared(folders, history)
+    is_shared = _is_shared(folders, history, plans)
     entries = [each for folder in ours for each in _entries(folder)]
     going = [each for each in entries if not (is_shared and each.parent == folders.base)]
     found = {kind for each in going if (kind := _kind(each.name)) is not None}
@@ -62,7 +76,7 @@ def traces(folders: StateFolders, history: History) -> tuple[str, ...]:
         return ()  # the marks stay with what is not ours
     counted = _counted(history) if is_shared or _HISTORY in found else ""
     if is_shared:
-        found = found - {_HISTORY} | ({_HISTORY} if counted else set())
+        found = found - {_HISTORY} | ({_HISTORY} if counted else set()) | ({_PLANS} if plans.is_used() else set())
     if not found and any(not any(_entries(folder)) for folder in ours):
         return ("empty folders",)
     named = sorted(found, key=_ORDER.index)
@@ -86,7 +100,9 @@ def left(folders: StateFolders) -> tuple[Notice, ...]:
     return (Notice("left", " ".join(told)),) if told else ()
 
 
-def forget(folders: StateFolders, history: History, held: AbstractContextManager[None]) -> tuple[str, ...]:
+def forget(
+    folders: StateFolders, history: History, plans: Plans, held: AbstractContextManager[None]
+) -> tuple[str, ...]:
     """Remove them, and say what was removed.
 
     Parameters:
@@ -97,14 +113,15 @@ def forget(folders: StateFolders, history: History, held: AbstractContextManager
         HistoryError: nobody can tell whether other projects have operations in the history; nothing was removed.
         OSError: something could not be removed; the rest may be gone.
     """
-    if not traces(folders, history):
+    if not traces(folders, history, plans):
         return ()
     folders.check()
     with held:
-        found = traces(folders, history)
-        is_shared = _is_shared(folders, history)
+        found = traces(folders, history, plans)
+        is_shared = _is_shared(folders, history, plans)
         if is_shared:
             history.prune(lambda _: False)
+            plans.clear()
         for place in folders.places():
             if place.standing() is Standing.OURS and not (is_shared and place.folder == folders.base):
                 _remove(place)
@@ -163,9 +180,9 @@ def _kind(name: str) -> str | None:
     )
 
 
-def _is_shared(folders: StateFolders, history: History) -> bool:
-    """Say whether other projects of the repository have operations in the same history."""
-    return folders.base != folders.local and history.is_shared()
+def _is_shared(folders: StateFolders, history: History, plans: Plans) -> bool:
+    """Say whether other projects of the repository have operations in the same history, or plans beside it."""
+    return folders.base != folders.local and (history.is_shared() or plans.is_shared())
 
 
 def _check_kept(places: Iterable[Path]) -> None:
@@ -203,7 +220,7 @@ def _remove(place: Place) -> None:
 def _counted(history: History) -> str:
     try:
         count = sum(1 for _ in history.walk())
-        return f"{count:,} operation{'' if count == 1 else 's'}"
+        return f"{count:,} operation{'' if count == 1 else 's'}" if count else ""
     except HistoryError:
         return ""
 

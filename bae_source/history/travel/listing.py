@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +32,23 @@ class Told(Struct, frozen=True, kw_only=True):
     entry: Entry
     undone_by: str | None = None
     diff: str = ""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        entry = self.entry
+        return {
+            "id": entry.id,
+            "kind": entry.kind,
+            "of": entry.of,
+            "who": entry.who,
+            "at": entry.when,
+            "why": entry.why,
+            "summary": entry.summary,
+            "symbols": entry.changed,
+            "files": [each.name for each in entry.files],
+            "undone_by": self.undone_by or "",
+            "diff": self.diff,
+        }
 
 
 def select(

@@ -424,7 +424,7 @@ class Kept:
             with collector_off():
                 self._walk.recall(saved)
         with collector_off():
-            census = self._walk.census(layout, now, on_many)
+            census = self._walk.census(layout, now, on_many, files)
         if cache is not None and (memory := self._walk.memory()) is not None:
             self.store({_WALK: memory})
         return census
@@ -442,6 +442,9 @@ class FactSnapshot(Snapshot, Protocol):
     @property
     def programs(self) -> Programs:
         """The notebooks and scripts that are no modules."""
+
+    def check_readable(self, path: str) -> None:
+        """See that the caller may read a file; raise Refused if not."""
 
     def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
         """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change."""

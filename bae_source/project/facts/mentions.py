@@ -49,6 +49,8 @@ _OUTSIDE = Refused(
 _WINDOWED = Refused(
     "forbidden", "ends in .pyw and is a module on Windows alone.", subject="The file", hints=["Let it end in .py."]
 )
+_SETTINGS = ("pyproject.toml", "setup.cfg")
+"""Files that may name code, such as entry points."""
 _CLOSED = Refused("forbidden", "may not be listed.", subject="The folder", hints=["Check its permissions."])
 
 
@@ -122,6 +124,11 @@ def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> l
     """
     census = workspace.census
     unseen: list[tuple[str, ResourceError]] = [(folder, _CLOSED) for folder in census.closed]
+    for path in _SETTINGS:
+        try:
+            workspace.check_readable(path)
+        except Refused as error:
+            unseen.append((path, error))
     for path in census.outside:
         if not path.endswith(WINDOWED):
             unseen.append((path, _OUTSIDE))

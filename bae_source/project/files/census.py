@@ -38,6 +38,7 @@ class Census:
         folders: every folder that was visited, with the names of the files in it.
         closed: those of them that may not be listed; nobody knows what is in them.
         outside: paths of Python files into which nobody looks: by links out of the project, and `.pyw` files.
+        settings: folders below the root that hold a pyproject.toml.
 
     Attributes:
         of_names: what was worked out from the names of folders and files, the layout, and what is ignored, by what it
@@ -51,12 +52,14 @@ class Census:
         folders: Mapping[str, tuple[str, ...]],
         closed: tuple[str, ...] = (),
         outside: tuple[str, ...] = (),
+        settings: tuple[str, ...] = (),
     ) -> None:
         self.layout = layout
         self.stamps = stamps
         self.folders = folders
         self.closed = closed
         self.outside = outside
+        self.settings = settings
         self.of_names: dict[object, object] = {}
         self._modules: dict[str, ModuleFile | None] = {}
 

@@ -26,6 +26,7 @@ _NEVER = frozenset(
     {".git", ".hg", ".svn", ".bzr", "__pycache__", ".bae-source", ".tox", ".nox", ".eggs", ".venv", "node_modules",
      "site-packages", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"}
 )  # fmt: skip
+GIT_INDEX = ".git/index"
 _READABLE_INDEX = 3
 _SIGN = r"[*?\\[]|//"
 """What makes a pattern match other paths than the one that it spells."""
@@ -207,7 +208,7 @@ def _tracked(files: Files, path: str) -> bool:
     if files.kind(".git") is FileKind.FILE:
         return True
     try:
-        index = read_or_none(files, ".git/index")
+        index = read_or_none(files, GIT_INDEX)
     except ResourceError:
         return True
     if index is None:

@@ -24,6 +24,8 @@ class Part(Disk):
         name: what it is called there.
     """
 
+    _name: str
+
     def __init__(self, root: Path, name: str) -> None:
         super().__init__(root)
         self._name = name

@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import sys
@@ -31,6 +32,7 @@ _STRINGS = (
     r"|'[^'\n]*+'?"
     r"|\#[^\n]*+"
 )
+_OF_USER = "bae-source/settings.toml"
 _LARGEST_NUMBER = 2**63
 _LONGEST_REASON = 300
 
@@ -80,7 +82,7 @@ def toml_of(files: Files, path: str, *, only: Iterable[tuple[str, ...]] = (), la
         SourceError: `syntax_invalid` if it does not parse.
     """
     content = content_of(files, path, largest=largest)
-    if not content or (only and not _may_hold(content, only)):
+    if not content or (only and not may_hold(content, only)):
         return {}
     return parsed_toml(content, path, largest=largest)
 
@@ -113,6 +115,20 @@ def parsed_toml(content: bytes, path: str, *, largest: int = LARGEST) -> dict[st
     if _has_large_number(found):
         raise _unreadable(path, "a number in it is too large")
     return found
+
+
+def place_of_user_settings(environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return how the user's own file of settings is named in messages, and where it is; None for nowhere.
+
+    Parameters:
+        environment: `XDG_CONFIG_HOME` and `HOME` say where it is.
+    """
+    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
+    has_own = os.path.isabs(given)  # noqa: PTH117 - pathlib takes longer
+    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_OF_USER}"
+    if not (has_own or os.path.isabs(home)):  # noqa: PTH117 - likewise
+        return name, None
+    return name, f"{given if has_own else f'{home}/.config'}/{_OF_USER}"
 
 
 def own_settings(files: Files, *, only: str = "") -> dict[str, Any]:
@@ -190,8 +206,11 @@ def sections(files: Files, path: str) -> dict[str, dict[str, str]]:
     return {title: {name: "\n".join(value) for name, value in each.items()} for title, each in found.items()}
 
 
-def _may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
-    """Say whether one of some keys may stand in a TOML file, however it is spelt: bare, dotted, quoted or escaped."""
+def may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
+    """Say whether one of some keys, each behind those above it, may stand in a TOML file, however it is spelt.
+
+    Bare, dotted, quoted and escaped.
+    """
     if any(mark in content for mark in _ESCAPED):
         return True
     return any(all(word.encode() in content for word in key) for key in keys)

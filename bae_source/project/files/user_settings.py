@@ -21,13 +21,12 @@ from msgspec import Struct
 from bae_source.errors import RequestError
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import UserSettings, problems
-from bae_source.project.files.settings import LARGEST, parsed_toml
+from bae_source.project.files.settings import LARGEST, parsed_toml, place_of_user_settings
 from bae_source.state.binding import user
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_WAITING
 
 NOT_BELIEVED = "settings_not_believed"
 """The code of the notice on a file that may be another's."""
-_PLACE = "bae-source/settings.toml"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -66,25 +65,40 @@ def user_file(environment: Mapping[str, str]) -> UserFile:
     Raises:
         SourceError: `syntax_invalid` if it does not parse.
     """
-    given, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
-    has_own = Path(given).is_absolute()
-    name = f"{'$XDG_CONFIG_HOME' if has_own else '~/.config'}/{_PLACE}"
-    if not (has_own or Path(home).is_absolute()):
-        return UserFile(name=name, table={})
     try:
-        content, doubt = _content(Path(given if has_own else f"{home}/.config") / _PLACE)
-    except (FileNotFoundError, NotADirectoryError):
-        return UserFile(name=name, table={})
+        name, content, doubt = doubted_file(environment)
     except (OSError, ValueError) as error:
-        content, doubt = b"", f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        name, content = place_of_user_settings(environment)[0], b""
+        doubt = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+    if content is None:
+        return UserFile(name=name, table={})
     if doubt:
         notice = Notice(NOT_BELIEVED, f"{name} {doubt}, so nothing in it counts.")
         return UserFile(name=name, table={}, notices=(notice,))
     return UserFile(name=name, table=parsed_toml(content, name))
 
 
+def doubted_file(environment: Mapping[str, str]) -> tuple[str, bytes | None, str]:
+    """Return the name of the user's own file of settings, its content, and why it is not believed.
+
+    Returns:
+        No content where there is no file, and no doubt where it is believed.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: its name is none.
+    """
+    name, path = place_of_user_settings(environment)
+    if path is None:
+        return name, None, ""
+    try:
+        return name, *_content(Path(path))
+    except (FileNotFoundError, NotADirectoryError):
+        return name, None, ""
+
+
 def _content(path: Path) -> tuple[bytes, str]:
-    """Return what a file holds, or why it is not believed.
+    """Return what a file holds, and why it is not believed.
 
     Raises:
         OSError: it cannot be read.
@@ -94,12 +108,10 @@ def _content(path: Path) -> tuple[bytes, str]:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return b"", "is no regular file"
-        if doubt := _doubt(status) or _doubt(path.parent.stat(), "lies in a folder that "):
-            return b"", doubt
         pieces: list[bytes] = []
         while sum(map(len, pieces)) <= LARGEST and (piece := os.read(descriptor, LARGEST + 1)):
             pieces.append(piece)
-        return b"".join(pieces), ""
+        return b"".join(pieces), _doubt(status) or _doubt(path.parent.stat(), "lies in a folder that ")
     finally:
         os.close(descriptor)
 

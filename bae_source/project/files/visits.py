@@ -18,6 +18,7 @@ from bae_source.project.files.port import Folder
 from bae_source.project.files.stamps import TOGETHER, Stamp, Stamps, decoded, encoded, from_pieces, in_pieces, whole
 
 VENV = "pyvenv.cfg"
+SETTINGS = "pyproject.toml"
 
 Rules = dict[str, object]
 
@@ -55,6 +56,7 @@ class Shape:
         python: paths of the Python files, sorted.
         closed: folders that may not be listed.
         outside: paths of the Python files into which nobody looks, as of a census.
+        settings: folders below the root that hold a pyproject.toml.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Shape:
         python: tuple[str, ...],
         closed: tuple[str, ...] = (),
         outside: tuple[str, ...] = (),
+        settings: tuple[str, ...] = (),
     ) -> None:
         self.paths = paths
         self.pieces = pieces
@@ -74,6 +77,7 @@ class Shape:
         self.python = python
         self.closed = closed
         self.outside = outside
+        self.settings = settings
 
     @cached_property
     def stamps(self) -> dict[str, Stamp | None]:
@@ -120,6 +124,7 @@ def shape_of(visits: Mapping[str, Visit]) -> Shape:
     python: list[str] = []
     closed: list[str] = []
     outside: list[str] = []
+    settings: list[str] = []
     for path, visit in visits.items():
         stamps.append(visit.folder.stamp if visit.settled else None)
         python += visit.python
@@ -130,8 +135,10 @@ def shape_of(visits: Mapping[str, Visit]) -> Shape:
             closed.append(path)
         if not path:
             rules |= visit.rules
+        elif SETTINGS in visit.folder.files:
+            settings.append(path)
     python.sort()
-    aside = tuple(sorted(closed)), tuple(sorted(outside))
+    aside = tuple(sorted(closed)), tuple(sorted(outside)), tuple(settings)
     return Shape(list(visits), in_pieces(stamps), rules, folders_of(visits), tuple(python), *aside)
 
 
@@ -144,8 +151,8 @@ _Names = tuple[str, ...]
 _Facts = dict[str, Stamp | None]
 _Row = tuple[Stamp | None, _Names, _Names, int, _Facts, _Names, _Names]
 """Stamp, folders, files, number of the rules, watched files, names of Python files, names of entered folders."""
-_Outline = tuple[list[bytes], _Facts, str, list[str]]
-"""Of a shape: stamps of the folders, rules, Python files, virtual environments. Paths are joined by NUL."""
+_Outline = tuple[list[bytes], _Facts, str, list[str], list[str]]
+"""Of a shape: stamps of the folders, rules, Python files joined by NUL, virtual environments, folders with settings."""
 
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(tuple[list[_Facts], str, list[memoryview], _Outline | None]).decode
@@ -180,7 +187,7 @@ def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
     outline = None
     if len(rows) == len(visits) and "" in visits:
         left_out = [path for path in shape.paths if path not in shape.folders]
-        outline = shape.pieces, shape.rules, _joined(shape.python), left_out
+        outline = shape.pieces, shape.rules, _joined(shape.python), left_out, shape.settings
     try:
         return _ENCODE((rules, _joined(paths), _pieces(rows), outline))
     except UnicodeEncodeError:
@@ -291,11 +298,15 @@ def _differing(paths: Sequence[str], saved: bytes, now: bytes) -> Sequence[str]:
         return paths
 
 
-def _shape(visits: _Visits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str]) -> Shape | None:
-    if not _are_inside(python) or len(stamps) != -(-len(visits) // TOGETHER):
+def _shape(
+    visits: _Visits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str], settings: list[str]
+) -> Shape | None:
+    if not _are_inside(python) or not _are_inside(_joined(settings)) or len(stamps) != -(-len(visits) // TOGETHER):
         return None
     inner: Mapping[str, tuple[str, ...]] = _Folders(visits, left_out)
-    return Shape(visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else ())
+    return Shape(
+        visits.paths, stamps, dict(rules), inner, tuple(_split(python)) if python else (), settings=tuple(settings)
+    )
 
 
 def _pieces(values: list[Any]) -> list[bytes]:

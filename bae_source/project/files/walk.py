@@ -20,12 +20,13 @@ from bae_source.project.files.ignored import Patterns, is_ignored, never_entered
 from bae_source.project.files.layout import Layout
 from bae_source.project.files.port import FileKind, Files, Folder
 from bae_source.project.files.stamps import Stamp, is_settled
+from bae_source.project.files.visits import SETTINGS, Rules, Shape, Visit, folders_of, load, save, shape_of
 from bae_source.project.files.visits import VENV as VENV
-from bae_source.project.files.visits import Rules, Shape, Visit, folders_of, load, save, shape_of
 
 _PYTHON = (PYTHON, STUB)
 _TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
 """How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
+_DECIDING = (VENV, ".gitignore", SETTINGS)
 _INIT = "/__init__.py"
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
 """What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
@@ -57,15 +58,23 @@ class Walk:
         self._of_names: dict[object, object] = {}
         self._lock = allocate_lock()
 
-    def census(self, layout: Layout, now: int = 0, on_many: Callable[[], None] | None = None) -> Census:
+    def census(
+        self,
+        layout: Layout,
+        now: int = 0,
+        on_many: Callable[[], None] | None = None,
+        files: Files | None = None,
+    ) -> Census:
         """Walk the project.
 
         Parameters:
             layout: its source roots.
             now: nanoseconds since the epoch; nothing is taken over by the next census where it is left out.
             on_many: called when many Python files were met in folders of which nothing was known.
+            files: the same files as this caller may read them.
         """
         with self._lock:
+            self.files = files or self.files
             return self._census(layout, now, on_many)
 
     def recall(self, saved: bytes) -> None:
@@ -96,10 +105,11 @@ class Walk:
         if (
             last is None
             or (last.stamps, last.folders) != (stamps, shape.folders)
-            or (last.closed, last.outside) != (shape.closed, shape.outside)
+            or (last.closed, last.outside, last.settings) != (shape.closed, shape.outside, shape.settings)
             or (last.layout.roots, last.layout.packages) != (layout.roots, layout.packages)
         ):
-            self._last = last = Census(layout, stamps, shape.folders, shape.closed, shape.outside)
+            aside = shape.closed, shape.outside, shape.settings
+            self._last = last = Census(layout, stamps, shape.folders, *aside)
         names, rules = (shape.folders, shape.python), (shape.rules, layout.roots, layout.packages)
         is_same = all(map(is_, names, self._names)) and rules == self._names[2:]  # what is kept of folders may change
         if not is_same or len(stamps) != len(shape.python):
@@ -218,7 +228,7 @@ class Walk:
 
 def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
     """Return what of a folder a walk goes by."""
-    files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in (VENV, ".gitignore")]
+    files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in _DECIDING]
     return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
 
 
@@ -255,7 +265,8 @@ def census_after(before: Census, files: Files, layout: Layout, planned: Contents
     own = [path for path in python if path in before.stamps or _is_new(before, files, path)]
     stamps = {path: stamp for path, stamp in before.stamps.items() if path not in planned}
     outside = tuple(path for path in before.outside if path not in planned)
-    return Census(layout, {**stamps, **files.stamps(own)}, {**before.folders, **listed}, before.closed, outside)
+    aside = before.closed, outside, before.settings
+    return Census(layout, {**stamps, **files.stamps(own)}, {**before.folders, **listed}, *aside)
 
 
 def _decides(path: str) -> bool:

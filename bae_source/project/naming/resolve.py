@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bae_source.errors import LookupFailed, RequestError, ResourceError, SourceError
+from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.address import (
     Address,
     DottedName,
@@ -454,14 +454,16 @@ class _Resolver:
         name = segments[outer.length].name
         try:
             tree = self.workspace.tree(outer.file)
-        except SourceError:
-            return  # a package whose own code is at fault does not keep its modules from being reached
+        except (SourceError, Refused) as error:
+            if error.code == "stale":
+                raise
+            return  # a package that cannot be read or parsed does not keep its modules from being reached
         if not tree.outline.named(MODULE, name) and all(item.name != name for item in tree.outline.imports):
             return
         try:
             other = self._lookup(outer.file, tuple(segments[outer.length :]), follow=True)
-        except LookupFailed as error:
-            if error.code == "symbol_not_found":
+        except (LookupFailed, Refused) as error:
+            if error.code in ("symbol_not_found", "forbidden"):
                 return
             raise
         if other.module.path == inside.module.path and other.address == inside.address:

@@ -8,7 +8,7 @@ tool.mypy.overrides[1].module           ("tool", "mypy", "overrides", 1, "module
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bae_source.errors import RequestError
 from bae_source.model.text import is_text
@@ -84,6 +84,21 @@ def written_key(path: Sequence[str | int]) -> str:
     """Return a way as a caller writes it."""
     pieces = [f"[{part}]" if isinstance(part, int) else f".{written_name(part)}" for part in path]
     return "".join(pieces).removeprefix(".")
+
+
+def keys_below(value: object, path: Path = ()) -> Iterator[Path]:
+    """Yield the way to each key and item in a value.
+
+    Parameters:
+        path: the way to the value.
+    """
+    if isinstance(value, Mapping):
+        inner: Iterable[tuple[str | int, object]] = value.items()
+    else:
+        inner = enumerate(value) if isinstance(value, list) else ()
+    for name, each in inner:
+        yield (*path, name)
+        yield from keys_below(each, (*path, name))
 
 
 def header_of(path: Sequence[str | int]) -> str:

@@ -50,16 +50,20 @@ class Opened(Struct, frozen=True, kw_only=True):
         return etag_of(self.document.read(path).text) if self.document.has(path) else etag_of("")
 
 
-def opened(workspace: Workspace) -> Opened:
+def opened(workspace: Workspace, *, by_key: bool = False) -> Opened:
     """Open the project's pyproject.toml.
+
+    Parameters:
+        by_key: whether the caller looks at single keys, so that others may be in it which may not be read.
 
     Raises:
         LookupFailed: `symbol_not_found` if there is none.
-        Refused: `outside_project` for what is no file inside the project.
+        Refused: `outside_project` for what is no file inside the project; `forbidden` if it may not be read.
         SourceError: `syntax_invalid`.
     """
     content = content_of(workspace.files, NAME)  # which refuses what is too long before it is read as a whole
-    content = None if content is None else workspace.content(NAME)
+    if content is not None and not (by_key and _hides_keys(workspace)):
+        content = workspace.content(NAME)
     if content is None and NAME in workspace.files.names(""):
         raise Refused(
             "outside_project",
@@ -73,6 +77,15 @@ def opened(workspace: Workspace) -> Opened:
             hints=[f"Write {_ADDRESS} first."],
         )
     return Opened(content=content, document=Document(content.decode("utf-8", "surrogateescape")))
+
+
+def _hides_keys(workspace: Workspace) -> bool:
+    """Say whether the file may not be read as a whole, for a key in it alone."""
+    try:
+        workspace.check_readable(NAME)
+    except Refused as error:
+        return error.details.get("kind") == "config"
+    return False
 
 
 class Change(Request, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from bae_source.model.request import Request, described
 from bae_source.model.text import counted
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME
-from bae_source.resources.config.key import written_key
+from bae_source.resources.config.key import keys_below, written_key
 from bae_source.resources.config.meaning import problems
 from bae_source.resources.config.opened import Opened, clauses, opened
 
@@ -84,10 +84,14 @@ class ConfigRead(Request, frozen=True, kw_only=True):
         Raises:
             LookupFailed: `symbol_not_found` if there is no such section, or no file.
         """
-        file = opened(workspace)
+        file = opened(workspace, by_key=True)
         if not self.section:
-            return _listed(file)
+            return _listed(file, workspace)
         found = file.document.read(self.section)
+        for key in (found.path, *keys_below(found.value, found.path)):
+            refusal = workspace.refusal_of("config", written_key(key))
+            if refusal is not None:
+                raise refusal
         etag = etag_of(found.text)
         setting = Setting(key=written_key(found.path), line=found.line, etag=etag, value=_plain(found.value))
         keys = len(found.value) if isinstance(found.value, dict) else 1
@@ -101,11 +105,13 @@ class ConfigRead(Request, frozen=True, kw_only=True):
         )
 
 
-def _listed(file: Opened) -> Outcome:
+def _listed(file: Opened, workspace: Workspace) -> Outcome:
     """Answer with a line for each section."""
     found = tuple(_sections(file))
     lines = [f"{each.section or '(no section)'}: {counted(each.keys, 'key')} (line {each.line})" for each in found]
-    wrong = problems(file.document.data)
+    keys = keys_below(file.document.data)
+    is_open = all(workspace.refusal_of("config", written_key(each)) is None for each in keys)
+    wrong = problems(file.document.data) if is_open else []  # which tell of values
     notices = [Notice("settings_invalid", f"Wrong in it: {clauses(wrong)}")] if wrong else []
     return Outcome(
         status="answer",

@@ -58,6 +58,9 @@ class DepsGet(Request, frozen=True, kw_only=True):
         every = environment.distributions if environment is not None else {}
         found = every.get(normalised(self.dependency))
         found = found or next((each for each in every.values() if self.dependency in each.gives), None)
+        refusal = workspace.refusal_of("deps", normalised(self.dependency if found is None else found.name))
+        if refusal is not None:
+            raise refusal
         if found is None:
             raise LookupFailed(
                 "symbol_not_found",

@@ -79,13 +79,19 @@ class DepsList(Request, frozen=True, kw_only=True):
         if self.brief:
             return _brief(workspace)
         facts = compared(workspace)
-        wanted = _wanted(facts, self)
+        for name in self.dependencies:
+            _check_readable(workspace, name)
+        wanted = tuple(each for each in _wanted(facts, self) if _is_open(workspace, each.declared.name))
         is_narrow, is_part = bool(self.dependencies or self.group), self.unused or self.undeclared
         imports = facts.imports if not is_narrow or self.undeclared else _named(facts, self.dependencies)
         imports = imports if self.undeclared or not self.unused else ()
+        imports = tuple(
+            each for each in imports if all(_is_open(workspace, name) for name in (each.imported, *each.distributions))
+        )
+        closed = {each.declared.name for each in facts.dependencies if not _is_open(workspace, each.declared.name)}
         names = {one.declared.name for one in wanted} if self.unused or not self.undeclared else set()
         unfound = tuple(each for each in facts.unfound if each.name in names)
-        unread = () if is_narrow or is_part else facts.unread
+        unread = () if is_narrow or is_part or closed else facts.unread
         shown = () if is_part else wanted
         is_known = facts.is_environment_known
         drawn = {one.declared.name for one in shown if one.is_missing}  # as not installed, which is the whole reason
@@ -99,8 +105,15 @@ class DepsList(Request, frozen=True, kw_only=True):
         return Outcome(
             status="answer",
             text="\n".join(map(on_a_line, lines)),
-            warnings=tuple(Notice("not_known", each) for each in (*facts.notices, *_left_out(facts, unread))),
-            complete=facts.is_complete,
+            warnings=(
+                *(Notice("not_known", each) for each in (*facts.notices, *_left_out(facts, unread))),
+                *(
+                    [Notice("forbidden", f"{listed(sorted(closed))} may not be read, and was left out.")]
+                    if closed
+                    else []
+                ),
+            ),
+            complete=facts.is_complete and not closed,
             found=(*shown, *imports, *unfound, *unread),
             counts={
                 "declared": len(_others(wanted)),
@@ -109,6 +122,16 @@ class DepsList(Request, frozen=True, kw_only=True):
                 "unfound": len(unfound),
             },
         )
+
+
+def _is_open(workspace: Workspace, name: str) -> bool:
+    return workspace.refusal_of("deps", normalised(name)) is None
+
+
+def _check_readable(workspace: Workspace, name: str) -> None:
+    refusal = workspace.refusal_of("deps", normalised(name))
+    if refusal is not None:
+        raise refusal
 
 
 def _brief(workspace: Workspace) -> Outcome:

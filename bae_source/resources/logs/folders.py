@@ -14,20 +14,20 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
 
-from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import TABLE, problems
 from bae_source.model.text import counted, is_text, listed
 from bae_source.project.files.ignored import never_entered
 from bae_source.project.files.port import Disk
-from bae_source.project.files.settings import content_of, own_settings, parsed_toml, table
+from bae_source.project.files.settings import own_settings
 from bae_source.project.files.user_settings import UserFile, user_file
 from bae_source.system.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LINKS, WITHOUT_WAITING
 
@@ -81,11 +81,18 @@ class Logs:
     Parameters:
         root: the project's folder.
         environment: the caller's environment variables, which say where the user's own settings are.
+        refusal: tells why a log may not be read, by its name and its absolute path; None where it may.
     """
 
-    def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        environment: Mapping[str, str],
+        refusal: Callable[[str, str], Refused | None] = lambda _, __: None,
+    ) -> None:
         self._files = Disk(root)
         self._environment = environment
+        self._refusal = refusal
 
     @cached_property
     def _users(self) -> UserFile:
@@ -118,7 +125,7 @@ class Logs:
                 "symbol_not_found",
                 "No folder of logs is set.",
                 hints=[
-                    _setting(self._files),
+                    f"Set the project's own in {_SETTINGS}, by hand, below {TABLE}: {_EXAMPLE}",
                     f'Set any other in {self._users.name}: logs = ["/var/log/app"]',
                 ],
             )
@@ -181,6 +188,10 @@ class Logs:
         found = self._path(name)
         if found is None:
             raise self.missing(name)
+        for each in (name, found[0].lead + found[1].replace(os.sep, "/")):
+            refusal = self._refusal(each, os.path.join(found[0].path, found[1]))
+            if refusal is not None:
+                raise refusal
         try:
             descriptor = _open_below(found[0].path, found[1])
         except FileNotFoundError:
@@ -225,24 +236,6 @@ class Found(Struct, frozen=True, kw_only=True):
     logs: tuple[Log, ...]
     notices: tuple[Notice, ...]
     complete: bool
-
-
-def _setting(files: Disk) -> str:
-    """Return how the project's own folder is set: config set leaves our own settings alone, edit does not."""
-    text = (content_of(files, _SETTINGS) or b"").decode("utf-8", "replace")
-    heads = re.findall(r"^\[[A-Za-z][\w.-]*\]$", text, re.MULTILINE)
-    where = TABLE if TABLE in heads else next(iter(heads), "")
-    new = f"{TABLE}\n{_EXAMPLE}" if where == TABLE else f"{TABLE}\n{_EXAMPLE}\n\n{where}"
-    if where and text.count(where) == 1 and _is_set(text.replace(where, new)):
-        return Call("edit", target=f":{_SETTINGS}", old=where, new=new, then="sets the project's own.")
-    return f"Set the project's own in {_SETTINGS}, by hand, below {TABLE}: {_EXAMPLE}"
-
-
-def _is_set(text: str) -> bool:
-    try:
-        return table(table(parsed_toml(text.encode(), _SETTINGS), "tool"), "bae-source").get("logs") is not None
-    except SourceError:
-        return False
 
 
 def outside(name: str) -> Refused:

@@ -167,7 +167,7 @@ def are_of_unittest(workspace: Workspace) -> bool:
     """Say whether all tests are methods of unittest's cases, and no file of tests names pytest."""
     settings = pytest_settings(workspace.files)
     files = files_of_tests(workspace, settings)
-    if any(b"pytest" in (workspace.content(path) or b"") for path in files):
+    if any(b"pytest" in (workspace.own_content(path) or b"") for path in files):
         return False
     found, _ = broken_and_tests(workspace, files, settings)
     return bool(found) and all(len(test.names) > 1 for test in found)

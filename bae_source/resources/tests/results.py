@@ -10,7 +10,7 @@ from bae_source.model.call import Call
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted
-from bae_source.resources.tests.kept import KeptRun, Runs, compared
+from bae_source.resources.tests.kept import KeptRun, compared
 from bae_source.resources.tests.run import Run, TestOutcome, TestResult
 from bae_source.resources.tests.verdict import verdict_of
 
@@ -53,13 +53,15 @@ class TestsResults(Request, frozen=True, kw_only=True):
     ] = False
 
 
-def shown_results(asked: TestsResults, runs: Runs) -> Outcome:
+def shown_results(asked: TestsResults, kept: Sequence[KeptRun]) -> Outcome:
     """Answer with the results of a kept run.
+
+    Parameters:
+        kept: the runs, the oldest first.
 
     Raises:
         LookupFailed: `symbol_not_found` where there is no such run, or no such test in it.
     """
-    kept = runs.kept()
     chosen = _chosen(asked, kept)
     run = chosen.run
     results = [*run.problems, *run.results]

@@ -7,16 +7,18 @@ Invariant: no path stands in what is shown; the node id, by which pytest finds a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 TestOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 Ended = Literal["complete", "stopped", "died", "interrupted", "no_pytest", "no_python", "no_tests", "unusable"]
 OUTCOMES: tuple[TestOutcome, ...] = get_args(TestOutcome)
 RED: tuple[TestOutcome, ...] = ("failed", "error")
 """Outcomes of tests that did not hold."""
+_LEFT_OUT = "left out, since it speaks of what may not be read"
 
 
 class WantedTest(Struct, frozen=True, kw_only=True):
@@ -121,6 +123,25 @@ class Run(Struct, frozen=True, kw_only=True):
     def count(self, *outcomes: TestOutcome) -> int:
         """Return how many tests had one of some outcomes, as pytest counts."""
         return sum(self.counts.get(each, 0) for each in outcomes)
+
+
+def readable(run: Run, keeps_back: Callable[[str], bool]) -> Run:
+    """Return a run without what tests say that lie in files which the caller may not read, or failed there.
+
+    Parameters:
+        keeps_back: tells of a text whether it speaks of a place in such a file.
+    """
+
+    def told(result: TestResult) -> TestResult:
+        text = "\n".join((f"{result.path}:1", result.place, result.message, result.report, result.output))
+        return replace(result, message=_LEFT_OUT, place="", report="", output="") if keeps_back(text) else result
+
+    return replace(
+        run,
+        results=tuple(map(told, run.results)),
+        problems=tuple(map(told, run.problems)),
+        detail=_LEFT_OUT if keeps_back(run.detail) else run.detail,
+    )
 
 
 def worst(outcomes: Sequence[str]) -> TestOutcome:

@@ -78,7 +78,7 @@ class Suite:
 
     def has_doctests(self, path: str) -> bool:
         """Say whether a file seems to hold examples in docstrings that pytest runs."""
-        return self._settings.doctests and _EXAMPLE.search(self.workspace.content(path) or b"") is not None
+        return self._settings.doctests and _EXAMPLE.search(self.workspace.own_content(path) or b"") is not None
 
     def below(self, path: str) -> list[str]:
         """Return the files of tests that a conftest serves, or any other file beside them."""
@@ -197,7 +197,7 @@ class Suite:
     def _head(self, path: str, names: tuple[str, ...]) -> str:
         """Return the decorators of a definition as they are written."""
         entry = self._entries(path).get(names)
-        lines = (self.workspace.content(path) or b"").decode("utf-8", "replace").split("\n")
+        lines = (self.workspace.own_content(path) or b"").decode("utf-8", "replace").split("\n")
         return "\n".join(lines[entry.first - 1 : entry.keyword - 1]) if entry else ""
 
     def _entries(self, path: str) -> Mapping[tuple[str, ...], Entry]:

@@ -13,6 +13,7 @@ not bring beside it, a piece of text may not either.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -28,6 +29,7 @@ from bae_source.syntax.outline.locate import Group, effective_roles, group_span
 from bae_source.syntax.outline.tree import Tree
 
 _Path = tuple[str, ...]
+_PREFIX = re.compile(r"^[rRuU](?=[\"'])")
 _SHOWN = 20
 _ROLES = ("getter", "setter", "deleter", "impl")
 
@@ -286,4 +288,4 @@ def _is_undocumented(tree: Tree, index: int) -> bool:
 
 
 def _says_nothing(tree: Tree, docstring: Span | None) -> bool:
-    return docstring is None or not docstring.cut(tree.text).strip("rRuU\"'. \t\r\n…")
+    return docstring is None or not _PREFIX.sub("", docstring.cut(tree.text)).strip("\"'. \t\r\n…")

@@ -25,6 +25,7 @@ from bae_source.transaction.commit import journal as journals
 from bae_source.transaction.commit.failures import no_recovery, no_state, stuck, told
 from bae_source.transaction.commit.journal import Foreign, InUse, Journal, State, Unreadable
 from bae_source.transaction.commit.recovery import Recovered, Recovery, sweep
+from bae_source.transaction.commit.witness import Witness
 from bae_source.transaction.disk.port import Disk
 
 _MOMENT = 0.25
@@ -77,6 +78,7 @@ class Holder:
     Parameters:
         root: the project's root.
         history: asked whether it has an operation, where nothing else tells whether that was made.
+        witness: is told what became of a change whose process died.
         wait: how many seconds to wait for the lock.
     """
 
@@ -86,6 +88,7 @@ class Holder:
         folders: StateFolders,
         disk: Disk,
         history: History,
+        witness: Witness,
         *,
         wait: float,
     ) -> None:
@@ -93,6 +96,7 @@ class Holder:
         self._folders = folders
         self._disk = disk
         self._history = history
+        self._witness = witness
         self._wait = wait
         self._swept = False
 
@@ -174,6 +178,8 @@ class Holder:
                 recovered = self._set_aside(holding)
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
+        if recovered.operation_id is not None and not recovered.failed:
+            self._witness.recovered(recovered.operation_id, made=recovered.committed)
         if not self._swept and not recovered.failed:
             try:
                 self._folders.make(self._folders.staging)

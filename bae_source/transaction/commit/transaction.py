@@ -30,6 +30,7 @@ from threading import get_ident
 from typing import Any, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import TransactionError
 from bae_source.history.record.entry import Bits, Entry, Kind
@@ -51,6 +52,7 @@ from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
+from bae_source.transaction.commit.witness import Nobody, Witness
 from bae_source.transaction.disk.folders import modes_to_give, to_make
 from bae_source.transaction.disk.names import speaker, speaker_of
 from bae_source.transaction.disk.port import Disk, RealDisk
@@ -76,12 +78,22 @@ class Run:
         left: permission bits of the folders above files that are deleted, by path; known once it was checked.
         before, after: what the files hold, by path; known once it was checked.
         is_committed: whether the change stands, whatever comes.
+        entry: what the history is to have of it; known once the witness has it.
     """
 
     def __init__(
-        self, root: Path, folders: StateFolders, disk: Disk, plan: Plan, loader: Loader, holding: Holding
+        self,
+        root: Path,
+        folders: StateFolders,
+        disk: Disk,
+        plan: Plan,
+        loader: Loader,
+        holding: Holding,
+        witness: Witness,
     ) -> None:
         self.is_committed = False
+        self.entry: Entry | None = None
+        self._witness = witness
         speak = self._speak = speaker(plan.modules)
         self.walk = Walk(root, disk, speak)
         self.left: dict[str, int] = {}
@@ -114,12 +126,13 @@ class Run:
             if not self._holding.is_ours():
                 raise RuntimeError("a process that was forked while a change is loaded has no part in it")
             self.walk.forget()  # code of the project ran, which takes a while
-            self._begin(record)
+            self.entry = self._witness.begun(record.entry, self._plan.changes)
+            self._begin(replace(record, entry=self.entry))
             self._write()
         except BaseException as error:
             if self.is_committed:
                 raise
-            raise self._put_back(error) from error.__cause__
+            raise self._failed(self._put_back(error)) from error.__cause__
         return (*found, *failures.disowned(self._writer.disowned), *self._written())
 
     def _begin(self, record: Record) -> None:
@@ -200,6 +213,13 @@ class Run:
         _unfailing(lambda: self._journal.close(durable=True))
         return failures.explained(error, restored, tuple(map(failures.saved, kept)))
 
+    def _failed(self, error: BaseException) -> BaseException:
+        """Say to the witness that a change which it knows of has failed, and return the error to raise."""
+        entry = self.entry
+        if entry is None or not self._holding.is_ours():
+            return error
+        return _undisturbed(lambda: self._witness.failed(entry, error))
+
     def _put_back(self, error: BaseException) -> BaseException:
         """Take back what was loaded, and return the error to raise, which a failure of that must not hide."""
         try:
@@ -230,6 +250,7 @@ class Transactions:
         new_id: a fresh operation id.
         disk: the port to the disk.
         wait: how many seconds to wait for the lock.
+        witness: sees each change that is written.
     """
 
     def __init__(
@@ -242,14 +263,16 @@ class Transactions:
         new_id: Callable[[], str],
         disk: Disk | None = None,
         wait: float = 10.0,
+        witness: Witness | None = None,
     ) -> None:
         self._root = root
+        self._witness = witness or Nobody()
         self._folders = folders
         self._history = history
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._holder = Holder(root, folders, self._disk, history, wait=wait)
+        self._holder = Holder(root, folders, self._disk, history, self._witness, wait=wait)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
         self._made: str | None = None
@@ -333,6 +356,7 @@ class Transactions:
         request: dict[str, Any],
         kind: Kind = "change",
         of: tuple[str, ...] = (),
+        operation_id: str = "",
     ) -> Committed:
         """Make the change of `plan`, which is not empty.
 
@@ -342,6 +366,7 @@ class Transactions:
             why: the caller's reason, or "".
             request: the request as a mapping, for the history.
             kind, of: for undo and redo, which changes it concerns.
+            operation_id: the id that it gets; "" for a fresh one.
 
         Raises:
             Refused: nothing was written: `stale`, `busy`, `forbidden`, `outside_project`, `unsafe_change`,
@@ -355,12 +380,15 @@ class Transactions:
         try:
             with self.held():
                 assert self._holding is not None
-                run = Run(self._root, self._folders, self._disk, plan, loader, self._holding)
+                run = Run(self._root, self._folders, self._disk, plan, loader, self._holding, self._witness)
                 with run.walk.keeping():
                     contents = run.check()
                     entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
+                    entry = replace(entry, id=operation_id) if operation_id else entry
                     made = entry.id
                     told += run.make(Record(entry=entry, contents=contents, made=to_make(contents)))
+                    entry = run.entry or entry
+                    told += _undisturbed(partial(self._witness.applied, entry))
                     told += self._finish(run, entry)
             return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
         except BaseException as error:

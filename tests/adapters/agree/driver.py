@@ -18,7 +18,7 @@ from bae_source import ResourceError, Session, Source
 from bae_source.adapters import functions
 from bae_source.adapters.cli.cli import through_service
 from bae_source.adapters.session.arguments import signature as typed
-from bae_source.adapters.session.places import holders
+from bae_source.adapters.session.places import PLACES, call_name, holders, short_name
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.outcome import Outcome, as_mapping, failed
 from bae_source.model.request import signature, summary
@@ -84,10 +84,12 @@ def through_session(root: str, open_until_end: ExitStack) -> Ask:
     def ask(verb: str, arguments: Json) -> Any:
         with open(place, "w") as file:  # noqa: PTH123
             json.dump(arguments, file)
-        elsewhere = "source" not in holders(verb)
+        holder = PLACES[next(iter(holders(verb)), "source")]
+        called = f"{call_name(holder)}.{short_name(holder, verb)}" if holder.family else verb
+        elsewhere = not holder.family and "source" not in holders(verb)
         if elsewhere:
             session.run("home()")
-        ran = session.run(f"import json as _json\n{verb}(**_json.load(open({place!r})))")
+        ran = session.run(f"import json as _json\n{called}(**_json.load(open({place!r})))")
         if elsewhere:
             session.run("source()")
         raised = verb in KINDS and "operation_id" in ran.answer  # as in Python, where nothing came to be selected

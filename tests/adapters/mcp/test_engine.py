@@ -24,6 +24,7 @@ from bae_source.adapters.mcp.offer import offered
 from bae_source.adapters.mcp.server import Answers
 from bae_source.engine.service import Service
 from tests.adapters.mcp.support import LEGACY, make_project, until
+from tests.plan_files import drafts_of
 
 
 def run(engine: Engine, speak: Callable[[], Awaitable[Any]]) -> Any:
@@ -267,8 +268,8 @@ def test_a_transaction_whose_begin_was_cancelled_when_it_was_done_does_not_stay_
     asked.session.client_params = None
     begin = CallToolRequestParams(name="transaction_begin", arguments={})
 
-    def open_ones() -> list[Path]:
-        return list(root.glob("**/drafts/draft_*"))
+    def open_ones() -> list[str]:
+        return drafts_of(root)
 
     async def speak() -> int:
         call = asyncio.ensure_future(answers.call_tool(asked, begin))

@@ -45,7 +45,7 @@ def test_what_can_be_part_of_a_transaction_takes_its_handle() -> None:
 def test_a_commit_takes_what_is_said_of_the_whole_transaction() -> None:
     [commit] = [tool for tool in TRANSACTIONS if tool.name == "transaction_commit"]
     schema = input_schema(ALL, commit)
-    steered = {"reload", "verify", "tidy", "format", "cascade", "budget"}
+    steered = {"reload", "verify", "tidy", "format", "cascade", "propose", "goal", "budget"}
     assert set(schema["properties"]) == {"transaction", "unsure", "include", *steered}
     assert schema["required"] == ["transaction"]
     assert commit.annotations["destructiveHint"]

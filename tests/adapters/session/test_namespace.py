@@ -252,7 +252,7 @@ def test_a_place_says_what_it_is_what_it_has_and_what_is_in_it(here: Here) -> No
     source = here.names["source"]
     assert source.name == "source"
     assert source.description == "The project's code, addressed by dotted names: read, search and change it."
-    assert source.children == ("tests", "deps", "logs", "config", "meta", "app", "limit", "read")
+    assert source.children == ("tests", "deps", "logs", "config", "ledger", "meta", "app", "limit", "read")
     assert source.app.children == ("net", "client", "other")
     assert source.app.client.description == "app.client — A client. (1 class, 0 functions)"
     assert {"read", "write", "edit", "glob", "grep", "transaction"} <= set(source.supported_tools)
@@ -267,7 +267,7 @@ def test_tests_are_listed_in_their_place_and_a_package_of_that_name_is_reached_t
     events: list[str] = []
     names = Namespace(Service(tmp_path), lambda event: events.append(event.line)).names
     source = names["source"]
-    assert source.children == ("tests", "deps", "logs", "config", "meta", "app")
+    assert source.children == ("tests", "deps", "logs", "config", "ledger", "meta", "app")
     source.tests()
     assert {"run", "results"} <= set(names)
     assert "list" not in names  # which is Python's own
@@ -296,11 +296,11 @@ def test_the_tree_shows_where_you_are_and_how_much_more_there_is(here: Here, tmp
     here.names["source"].app.net.wire()
     drawn, _, tools = here.names["nav"](1).partition("\n\n")
     lines = drawn.splitlines()
-    assert lines == ["home", "  source", "    tests", "    deps", "    logs", "    config", "    meta",
+    assert lines == ["home", "  source", "    tests", "    deps", "    logs", "    config", "    ledger", "    meta",
                      "    app", "      net", "        wire  <- you are here", "      client", "      other",
                      "    limit", "    read"]  # fmt: skip
     assert tools.startswith("Tools of source: read, outline, where, ")
-    assert tools.splitlines()[-2].endswith(" history, transaction")
+    assert tools.splitlines()[-2].endswith(" history, wait, transaction")
     assert max(map(len, tools.splitlines())) <= 100
     hint = "help(source.tests) shows how each is called; help(NAME) tells all of one."
     assert here.names["source"].tests.nav(1).splitlines()[-1] == hint

@@ -109,6 +109,9 @@ def test_what_is_declared_already_is_installed_if_it_is_missing_and_else_nothing
     outcome = src.deps.add("alpha")
     assert outcome.status == "applied"
     assert (outcome.operation_id, [each.code for each in outcome.warnings]) == (None, ["not_recorded"])
+    [entered] = src.ledger.show().outcome.found
+    assert (entered.event, entered.meta["verb"]) == ("environment_changed", "deps_add")
+    assert entered.meta["target"] == ["Installs alpha 2.0", "Installs beta 2.0"]
     assert (files_of(root), versions(root)) == (before, {"alpha": "2.0", "beta": "2.0"})
     with nothing_changed(root):
         assert src.deps.add("Alpha>=1").status == "unchanged"
@@ -232,6 +235,8 @@ def test_what_is_installed_and_not_declared_keeps_what_it_needs(root: Path) -> N
     install(root, "needy")
     error = refused(root, "upgrade", "alpha>=2")
     assert error.code == "resolution_failed"
+    entered = src.ledger.show().outcome.found[-1]
+    assert (entered.event, entered.meta["target"]) == ("change_refused", "alpha"), "no address that may stand behind it"
     assert "needy 1.0 needs alpha<2" in error.message
     src.deps.remove("alpha")
     assert versions(root) == {"alpha": "1.1", "beta": "2.0", "needy": "1.0"}, "it is undeclared, and stays for needy"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,17 +64,6 @@ def test_without_settings_it_is_said_how_to_set_a_folder(root: Path, where: str)
         "error[symbol_not_found]: No folder of logs is set.\n"
         '  -> Set the project\'s own in pyproject.toml, by hand, below [tool.bae-source]: logs = "var/log"\n' + USERS
     )
-
-
-@pytest.mark.parametrize("text", ["[tool.other]\nlogs = 'x'\n", "[a]\n\n[tool.bae-source]\ntelemetry = false\n"])
-def test_the_call_that_sets_a_folder_works_as_it_is_printed(root: Path, text: str) -> None:
-    (root / "pyproject.toml").write_text(text)
-    printed = run("logs", "list", folder=root).said
-    call, _, rest = printed.partition("  -> ")[2].partition(" sets the project's own.\n")
-    assert rest == USERS
-    assert run(*shlex.split(call), folder=root).status == 0
-    assert tomllib.loads((root / "pyproject.toml").read_text())["tool"]["bae-source"]["logs"] == "var/log"
-    assert run("logs", "list", folder=root).status == 0
 
 
 def test_a_folder_that_is_not_there_is_named(root: Path) -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.project.references.meaning.meanings import InModule, Meaning, Meanings, Symbol
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
 
 _MODELS = "models"
-_SETTINGS = ("pyproject.toml", "setup.cfg")
+SETTINGS = ("pyproject.toml", "setup.cfg")
 _DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 """Compiled where the settings hold a name that is sought; it begins once in a word, however long that is."""
 
@@ -48,6 +49,15 @@ def in_strings(
             yield Mentioned(path, mention, "mention", why)
 
 
+def _readable(workspace: Workspace, path: str) -> bytes | None:
+    """Return the content of a file of settings; None where it may not be read, which `unseen_in` tells."""
+    try:
+        workspace.check_readable(path)
+    except Refused:
+        return None
+    return workspace.content(path)
+
+
 def in_settings(
     workspace: Workspace, sought: Sought, known: Collection[str], inference: Inference
 ) -> Iterator[Reference]:
@@ -56,8 +66,8 @@ def in_settings(
     Parameters:
         known: its name, and those that imports give it.
     """
-    for place in _SETTINGS:
-        content = workspace.content(place)
+    for place in SETTINGS:
+        content = _readable(workspace, place)
         if not content or not any(name.encode("utf-8", "replace") in content for name in known):
             continue
         leads: dict[str, bool] = {}

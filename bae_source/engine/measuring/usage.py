@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from bae_source.engine.telemetry import SUCCESSES, Line
+from bae_source.engine.measuring.telemetry import SUCCESSES, Line
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect, Request
 

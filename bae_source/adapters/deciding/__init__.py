@@ -1,0 +1,1 @@
+"""Decisions about proposals by a person at a terminal."""

@@ -1,0 +1,1 @@
+"""Keep count of requests on this machine, and say what they came to."""
