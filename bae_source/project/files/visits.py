@@ -20,7 +20,7 @@ from bae_source.project.files.stamps import TOGETHER, Stamp, Stamps, decoded, en
 VENV = "pyvenv.cfg"
 SETTINGS = "pyproject.toml"
 
-Rules = dict[str, object]
+Rules = dict[str, Any]
 
 
 class Visit(msgspec.Struct, frozen=True):
