@@ -1,4 +1,4 @@
-"""What an exception that nobody meant to raise comes to: one sentence and how to report it, never a traceback."""
+"""The report of an unexpected exception: one sentence and how to report it, never a traceback."""
 
 from __future__ import annotations
 

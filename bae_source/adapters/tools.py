@@ -50,7 +50,7 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     @property
     def signature(self) -> str:
-        """How it is called: `edit(target, new_source=None, …)`."""
+        """Return the call with its parameters: `edit(target, new_source=None, …)`."""
         return signature(self.kind)
 
     @property

@@ -126,7 +126,7 @@ class Ledger:
 
     @property
     def is_there(self) -> bool:
-        """Whether there is state of ours that it can be a part of; else to append makes that."""
+        """Return whether there is state of ours that the ledger can be a part of; `append` makes it otherwise."""
         return self._folders.id is not None
 
     def head(self) -> str:

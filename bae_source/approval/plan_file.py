@@ -74,7 +74,7 @@ _DAMAGED = {11, 24, 26}
 
 
 class Damaged(Exception):
-    """What stands in the file is not what was written there."""
+    """The refusal of a file whose content differs from what was written there."""
 
 
 class PlanFile:

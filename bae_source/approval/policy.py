@@ -39,7 +39,7 @@ _LEVELS = ("low", "medium", "high")
 
 
 class Answer(IntEnum):
-    """Where a rule leads; a higher one is stricter."""
+    """The answer of a rule; a higher one is stricter."""
 
     ALLOW = 0
     APPROVE = 1
@@ -70,7 +70,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """How a policy decides.
+    """The decision of a policy.
 
     Parameters:
         answer: the strictest of all rules that fit.
@@ -107,12 +107,12 @@ class Policy:
 
     @property
     def is_open(self) -> bool:
-        """Whether no table forbids or asks for anything."""
+        """Return whether no table forbids or asks for anything."""
         return all(_is_open(each.rules) for each in self._tables)
 
     @property
     def hides(self) -> bool:
-        """Whether some table forbids to read anything."""
+        """Return whether some table forbids to read anything."""
         return any(rules.read.deny or rules.read.allow for each in self._tables for rules in _all(each.rules))
 
     def change(self, subjects: Iterable[Subject], caller: str) -> tuple[Ruling, ...]:

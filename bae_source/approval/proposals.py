@@ -25,7 +25,7 @@ PREFIX = "code_mod_"
 
 
 class State(StrEnum):
-    """Where a proposal stands."""
+    """The state of a proposal."""
 
     AWAITING = "awaiting_approval"
     APPROVED = "approved"
@@ -63,7 +63,7 @@ class Part(Struct, frozen=True, kw_only=True):
 
 
 class Risk(Struct, frozen=True, kw_only=True):
-    """How much a change may break, as the engine worked it out.
+    """The damage that a change may do, as the engine worked it out.
 
     Parameters:
         level: `low`, `medium` or `high`.

@@ -1,4 +1,4 @@
-"""What an examination of a project comes to: facts, and what is wrong with how to mend it."""
+"""The result of an examination of a project: facts, and faults with how to mend them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the doctor looks at: a project and what belongs to it, each thing looked at once.
+"""The scene that the doctor examines: a project and what belongs to it, each thing read once.
 
 Invariant: nothing here writes, recovers, or runs the project's code.
 """
@@ -58,7 +58,7 @@ class Scene:
 
     @property
     def search_path(self) -> str:
-        """Where programs are looked for."""
+        """Return the folders in which programs are looked for."""
         return self.environment.get("PATH", os.defpath)
 
     @cached_property
@@ -80,17 +80,17 @@ class Scene:
 
     @property
     def pyproject(self) -> Mapping[str, Any]:
-        """What pyproject.toml says; nothing where it cannot be read."""
+        """Return the content of pyproject.toml; empty where it cannot be read."""
         return self._pyproject[0]
 
     @property
     def obstacle(self) -> ResourceError | None:
-        """Why pyproject.toml cannot be read."""
+        """Return the error that keeps pyproject.toml from being read."""
         return self._pyproject[1]
 
     @cached_property
     def homeless(self) -> ResourceError | None:
-        """Why the source roots cannot be found out."""
+        """Return the error that keeps the source roots from being found."""
         try:
             _ = self.workspace.layout
         except ResourceError as error:
@@ -99,7 +99,7 @@ class Scene:
 
     @property
     def own_settings(self) -> object:
-        """What stands in our own table."""
+        """Return our own table."""
         tool = self.pyproject.get("tool", {})
         return tool.get("bae-source", {}) if isinstance(tool, dict) else tool
 

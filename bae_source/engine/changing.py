@@ -554,7 +554,7 @@ class Changing:
 
     @cached_property
     def transactions(self) -> Transactions:
-        """What writes the project."""
+        """Return the transactions that write the project."""
         from bae_source.engine.approving.recording import Recording
         from bae_source.transaction.commit.transaction import Transactions
 

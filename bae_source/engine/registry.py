@@ -96,7 +96,7 @@ class Registry:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """How the command line calls each of them."""
+        """Return every request as the command line spells it."""
         return tuple(_DECLARED)
 
     @property

@@ -1,4 +1,4 @@
-"""Where code that a session runs imports the project's modules from, and the packages installed for it.
+"""The search path of code that a session runs: the project's modules, and the packages installed for it.
 
 A session's worker is always our own Python: the project's may lack what we need or have it in another version, and no
 program that a project names is started only because a session is opened. So the project comes to us: its source roots,

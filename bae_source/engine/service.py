@@ -169,7 +169,7 @@ class Service:
 
     @property
     def deciding(self) -> Deciding:
-        """What a person's decisions about proposals go through; no request leads there."""
+        """Return the door for a person's decisions about proposals; no request leads there."""
         from bae_source.engine.approving.deciding import Deciding  # for terminals and the review page
 
         return Deciding(self.changing)

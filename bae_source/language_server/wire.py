@@ -21,7 +21,7 @@ Message = dict[str, Any]
 
 
 class Garbage(Exception):
-    """What came is no message of the protocol."""
+    """The error for bytes that are no message of the protocol."""
 
 
 def encode(message: Message) -> bytes:

@@ -50,7 +50,7 @@ class Part(Enum):
 
 
 class Marker(Enum):
-    """What follows the last component of the module: the stub of it, or only the statement that it ends there."""
+    """The suffix of a module's last component: for its stub, or to say that the module ends there."""
 
     STUB = "stub"
     MODULE = "module"
@@ -80,7 +80,7 @@ class Segment(Struct, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether the segment asks for a name alone."""
+        """Return whether the segment asks for a name alone."""
         return self.index is None and self.accessor is None
 
 

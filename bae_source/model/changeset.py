@@ -1,4 +1,4 @@
-"""What a plan hands to a transaction: edits by file, in bytes, disjoint and sorted.
+"""The changes that a plan hands to a transaction: edits by file, in bytes, disjoint and sorted.
 
 Invariants, checked when a value is made:
 - the edits of a file do not overlap and are sorted by their start;

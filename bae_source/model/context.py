@@ -1,4 +1,4 @@
-"""How a request is run, as far as that is no part of what is asked: the same for every request."""
+"""The circumstances of a request, the same for every request: how it is run, as opposed to what it does."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
@@ -31,7 +31,7 @@ _CONTEXT = (
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """How a request is run; what is asked stands in the request itself.
+    """The circumstances in which a request is run; what it does stands in the request itself.
 
     Parameters:
         dry_run: whether a change is only planned and shown.

@@ -1,4 +1,4 @@
-"""What is asked of a language server, and what it says: places and texts, nothing to be trusted with a change.
+"""The questions to a language server and its answers: places and texts, nothing to be trusted with a change.
 
 Invariants:
 - places in a question count characters, lines and columns from 1; places in an answer count as the protocol does,
@@ -17,7 +17,7 @@ from bae_source.model.span import Place
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What a language server can be asked about something that was found without it.
+    """A question to a language server about something that was found without it.
 
     Parameters:
         path: the module's file, project-relative.
@@ -33,7 +33,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Target(Struct, frozen=True, kw_only=True):
-    """Where a server says that something is defined.
+    """The place where, by the server, something is defined.
 
     Parameters:
         path: the file, project-relative.
@@ -61,7 +61,7 @@ class Navigated(Struct, frozen=True, kw_only=True):
 
 
 class Navigator(Protocol):
-    """Who answers questions: a language server, or what stands for one."""
+    """A source of answers: a language server, or its stand-in."""
 
     def ask(
         self, questions: Sequence[Question | None], stamps: Mapping[str, object], *, seconds: float

@@ -1,4 +1,4 @@
-"""What happened, as data: the one shape that every verb answers with and every `--json` prints."""
+"""The outcome as data: the one shape that every verb answers with and every `--json` prints."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Failure(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What a request came to.
+    """The outcome of a request.
 
     Parameters:
         status: `applied`, `unchanged` (it was so already, and there is no operation), `planned` (dry run), `pending`
@@ -254,7 +254,7 @@ def told_with(error: ResourceError) -> tuple[Notice, ...]:
 
 
 class Text(str):
-    """What a reading call returns: the text itself, and what is known about it."""
+    """The answer of a reading call: the text itself, and what is known about it."""
 
     outcome: Outcome
 
@@ -280,5 +280,5 @@ class Text(str):
 
     @property
     def complete(self) -> bool:
-        """Whether this is all there is."""
+        """Return whether this is the whole text."""
         return self.outcome.complete

@@ -1,4 +1,4 @@
-"""What an operation hands to the service: the changes, and what is known about them.
+"""The plan that an operation hands to the service: the changes, and what is known about them.
 
 A plan is data. It crosses from the half that thinks (operations, syntax, project) to the half that writes
 (transaction, runtime) once, and neither half reads the other's mind beyond it.

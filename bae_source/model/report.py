@@ -1,4 +1,4 @@
-"""What a refactoring did, and what it left: one report for all of them."""
+"""The report of a refactoring: its changes, and the places it left; one form for all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bae_source.model.reference import Reference
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What a refactoring did, and what it left.
+    """The changes of a refactoring, and the places that it left.
 
     Parameters:
         changed: by the address of each definition, and of each file that is no Python, how many places change there.
@@ -32,12 +32,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> int:
-        """How many places change."""
+        """Return the number of places that change."""
         return sum(self.changed.values())
 
     @property
     def left(self) -> tuple[Reference, ...]:
-        """What a person should look at: places that are not sure, be they changed or not, and mentions."""
+        """Return what a person should look at: places that are not sure, be they changed or not, and mentions."""
         return (*self.probable, *self.unsure, *self.mentions)
 
     def as_data(self) -> dict[str, Any]:

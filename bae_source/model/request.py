@@ -35,7 +35,7 @@ SMALLEST_BUDGET = 100
 
 
 class Effect(Enum):
-    """What a request may do to the project."""
+    """The effect that a request may have on the project."""
 
     READS = "reads"
     WRITES = "writes"

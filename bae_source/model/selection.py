@@ -1,4 +1,4 @@
-"""What a selector's look-up came to: the answer of `symbols`, `snippet` and `hover`, key by key as it is printed.
+"""The answer of `symbols`, `snippet` and `hover` to a selector, key by key as it is printed.
 
     {"status", "kind", "data": {"uri", "range", "content", "signature", "children"}, "refs", "errors", "next_actions"}
 
@@ -63,7 +63,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class Ref(Struct, frozen=True, kw_only=True):
-    """Where something that the definition mentions is defined."""
+    """The definition of a name that the selected definition mentions."""
 
     kind: Literal["definition"] = "definition"
     uri: str

@@ -33,7 +33,7 @@ SelectorKind = Literal["mod", "type"]
 
 
 class Selector(Struct, frozen=True, kw_only=True):
-    """What a `sym://` URI asks for.
+    """The parts of a `sym://` URI.
 
     Parameters:
         kind: `mod` for a module, `type` for a class or function, or a member of one.

@@ -1,4 +1,4 @@
-"""What an answer says besides its text, kept within the budget: errors, warnings, what changed, the diff.
+"""The rest of an answer besides its text, kept within the budget: errors, warnings, what changed, the diff.
 
 The text itself is kept by `model.page`: whole, refused, or in pages. All the rest together may be as long again.
 

@@ -1,4 +1,4 @@
-"""What the name of a data file means, and what is in it.
+"""The meaning of a data file's name, and the file's content.
 
     pkg/__init__.py
     pkg/templates/css/site.css     pkg:templates/css/site.css; pkg.templates:css/site.css is understood too
@@ -186,7 +186,7 @@ LARGEST_FULL = 20_000_000
 
 
 class Content(Struct, frozen=True, kw_only=True):
-    """What a data file holds.
+    """The content of a data file.
 
     Parameters:
         text: its text; None where it is no UTF-8 text, or too much of it.

@@ -37,7 +37,7 @@ class Guard(Protocol):
 
     @property
     def hides(self) -> bool:
-        """Whether there may be such a file."""
+        """Return whether there may be such a file."""
 
     def met(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
@@ -122,14 +122,14 @@ class Workspace:
 
     @cached_property
     def settled(self) -> bool:
-        """Whether the stamps of all files would tell of every change since this snapshot was begun."""
+        """Return whether the stamps of all files would show every change since this snapshot was begun."""
         census = self.census
         stamps = census.stamps.values()
         return not self.overlay and not census.closed and all(is_settled(stamp, self._begun) for stamp in stamps)
 
     @cached_property
     def derived(self) -> Derived:
-        """What was worked out from all files together, shared with later requests until a file changes."""
+        """Return the facts worked out from all files together, shared with later requests until a file changes."""
         return Derived(self.census) if self.overlay else self.kept.derived(self.census, self._begun)
 
     @cached_property
@@ -141,7 +141,7 @@ class Workspace:
 
     @cached_property
     def index(self) -> Index:
-        """What its files define and refer to."""
+        """Return the definitions and uses of its files."""
         from bae_source.project.facts.index import Index  # 1 ms, which reading one symbol need not pay
 
         return Index(self)
@@ -204,7 +204,7 @@ class Workspace:
 
     @property
     def hides(self) -> bool:
-        """Whether there may be files that the caller may not read; settings in folders count once there is a census."""
+        """Return whether there may be hidden files; settings in folders count once there is a census."""
         return self.guard is not None and bool(self.census) and self.guard.hides
 
     def check_readable(self, path: str) -> None:

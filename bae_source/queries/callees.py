@@ -1,4 +1,4 @@
-"""What a definition calls."""
+"""The calls in a definition."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

@@ -1,4 +1,4 @@
-"""Who calls a function, a method or a class."""
+"""The callers of a function, a method or a class."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

@@ -113,7 +113,7 @@ class Grep(Request, frozen=True, kw_only=True):
 
     @property
     def _around(self) -> bool:
-        """Whether lines around the matches are shown."""
+        """Return whether lines around the matches are shown."""
         whole = not (self.only_matching or self.modules or self.count)
         return whole and any((self.context, self.before, self.after))
 

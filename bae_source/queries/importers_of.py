@@ -1,4 +1,4 @@
-"""Who imports a module."""
+"""The importers of a module."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

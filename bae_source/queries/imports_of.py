@@ -1,4 +1,4 @@
-"""What a module imports."""
+"""The imports of a module."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

@@ -1,4 +1,4 @@
-"""Who refers to a symbol or a module."""
+"""The references to a symbol or a module."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

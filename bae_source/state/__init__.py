@@ -1,1 +1,1 @@
-"""Where our own files lie."""
+"""The folders and files of our own."""

@@ -43,7 +43,7 @@ _STARTED = 19  # which field behind the name is the time of its start, see proc(
 
 
 class Standing(Enum):
-    """How a folder of state stands to this user."""
+    """The relation of a folder of state to this user."""
 
     ABSENT = auto()  # there is none, or an empty one
     OURS = auto()
@@ -53,7 +53,7 @@ class Standing(Enum):
 
 
 class Binding(Struct, frozen=True, kw_only=True):
-    """What a folder of state was when it was made.
+    """The identity of a folder of state at its creation.
 
     Parameters:
         folder: its inode.
@@ -97,7 +97,7 @@ class UserState:
 
     @property
     def is_temporary(self) -> bool:
-        """Whether what it keeps may be gone after a restart."""
+        """Return whether what it keeps may be gone after a restart."""
         return bool(self.problem)
 
     def binding(self, state_id: str) -> Binding | None:

@@ -1,4 +1,4 @@
-"""What was once worked out from a file's bytes, kept in `.bae-source/` so that no process works it out twice.
+"""The results once worked out from a file's bytes, kept in `.bae-source/` so that no process works them out twice.
 
     cache = Cache(folders, key="summary 1; cpython-311")
     cache.digests(["pkg/core.py"])            what is known of a path: its stamp, and the digest of the bytes it had
@@ -55,7 +55,7 @@ _ORPHANS = 256
 
 
 class Seen(Struct, frozen=True):
-    """What a path held when it was last read.
+    """The content of a path when it was last read.
 
     Parameters:
         stamp: the file's stamp as text.
@@ -94,7 +94,7 @@ class Cache:
 
     @property
     def size(self) -> int:
-        """How many bytes the file has; none where there is no file."""
+        """Return the size of the file in bytes; 0 where there is no file."""
         try:
             return self.path.stat().st_size
         except OSError:

@@ -1,4 +1,4 @@
-"""Where our own files lie, worked out from the disk alone: git is never run.
+"""The places of our own files, worked out from the disk alone: git is never run.
 
 Invariants:
 - history, lock, journal and staging lie in `<this worktree's git dir>/bae-source`, so `git clean` does not reach them
@@ -108,7 +108,7 @@ class StateFolders:
 
     @property
     def is_in_project(self) -> bool:
-        """Whether cache and telemetry lie in the project, and not in the user's own state folder."""
+        """Return whether cache and telemetry lie in the project, and not in the user's own state folder."""
         return self.local.parent == self.root
 
     def standings(self) -> Mapping[Path, Standing]:
@@ -207,7 +207,7 @@ def _unused(places: Sequence[Path]) -> Notice:
 
 
 class ForeignState(OSError):
-    """What stands in the place of our state was not made here by this user.
+    """The refusal of state in the place of ours that was not made here by this user.
 
     Parameters:
         standing: whose it is.

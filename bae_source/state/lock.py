@@ -53,7 +53,7 @@ class Taken:
 
     @property
     def is_held(self) -> bool:
-        """Whether it is still; never in a forked child."""
+        """Return whether the lock is still held; never in a forked child."""
         return self._pid == os.getpid() and not self._file.closed
 
     def release(self) -> None:
@@ -91,7 +91,7 @@ class Lock:
 
     @property
     def is_held(self) -> bool:
-        """Whether it was not let go yet; never in a forked child."""
+        """Return whether the lock was not let go yet; never in a forked child."""
         return self._taken.is_held
 
     def is_valid(self) -> bool:

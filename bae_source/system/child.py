@@ -48,7 +48,7 @@ class CannotStart(Exception):
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """How a child ended.
+    """The end of a child.
 
     Parameters:
         status: exit status; negative for a signal.

@@ -1,4 +1,4 @@
-"""What is spared where tree after tree is made, and gone in a moment: looking for garbage, and giving memory back.
+"""The pause of the garbage collector, and of giving memory back, while tree after tree is built and dropped.
 
 Trees hold no cycles; they take a half to two thirds longer to make while the cyclic collector looks at them again and
 again.

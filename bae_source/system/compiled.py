@@ -1,4 +1,4 @@
-"""Whether Python may take a compiled file for that of a source: what it compares of the two, told from the header.
+"""The question whether Python may take a compiled file for that of a source, answered from the header.
 
 magic number, flags, the source's time of modification in whole seconds, its size       4 bytes each; PEP 552
 magic number, flags, hash of the source

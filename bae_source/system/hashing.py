@@ -16,7 +16,7 @@ _MODULES = {"sha1": "_sha1", "sha256": "_sha2" if sys.version_info >= (3, 12) el
 
 
 class _Hashed:
-    """How many bytes this process has hashed; threads that miscount lose a little time."""
+    """The number of bytes that this process has hashed; threads that miscount lose a little time."""
 
     size = 0
 

@@ -1,4 +1,4 @@
-"""What is looked at without the warnings that Python has for it: an invalid escape in somebody's file, say.
+"""The silence about code that is only read: Python's warnings of an invalid escape in a file, say.
 
 Invariants:
 - a process has one set of filters for all threads, so one thread at a time changes them, and they are then as before.

@@ -1,4 +1,4 @@
-"""Whether somebody watches this process run: a debugger, a profiler, or what measures which lines ran."""
+"""The question whether this process is watched: by a debugger, a profiler, or a tool that measures which lines ran."""
 
 import sys
 

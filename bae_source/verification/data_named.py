@@ -1,4 +1,4 @@
-"""Which code names a data file: where the last part of its path stands in a module's text.
+"""The code that names a data file: the places where the last part of its path stands in a module's text.
 
     (folder / "words.txt").read_text()        for `app:lists/words.txt`, in the function that reads it
 

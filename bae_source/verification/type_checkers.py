@@ -39,7 +39,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """What a checker is asked.
+    """The question that a checker is asked.
 
     Parameters:
         root: the project's folder, in which it runs.

@@ -1,4 +1,4 @@
-"""What a verb takes on the command line, derived from its request's declaration.
+"""The arguments of a verb on the command line, derived from its request's declaration.
 
 A parameter becomes a positional or an option by its declaration; `_SPELLINGS` holds those that can be given in more
 than one way, such as a text and the file that it stands in. The argparse parser, the help and the completion are all
@@ -19,7 +19,7 @@ from bae_source.model.request import Effect, Parameter, Request, parameters
 
 
 class Shape(Enum):
-    """How the text of an argument becomes a value."""
+    """The way in which the text of an argument becomes a value."""
 
     TEXT = "text"
     FILE = "file"
@@ -72,7 +72,7 @@ class Argument(Struct, frozen=True, kw_only=True):
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows the flag."""
+        """Return whether a value follows the flag."""
         return self.shape not in (Shape.FLAG, Shape.DENIAL, Shape.NOTHING)
 
     @property

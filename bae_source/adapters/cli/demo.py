@@ -203,7 +203,7 @@ class StepFailed(Exception):
 
 
 class _Stage(Struct, frozen=True, kw_only=True):
-    """Where the steps take place."""
+    """The project and the folder in which the steps take place."""
 
     project: Project
     service: Service

@@ -1,4 +1,4 @@
-"""What the verbs of `ast` print: one JSON object a line, or the same for people and chat models as markdown.
+"""The output of the `ast` verbs: one JSON object a line, or the same for people and chat models as markdown.
 
 Invariants:
 - standard output holds the answer and nothing else, on errors too: wrong usage, Ctrl-C and our own bugs included;
@@ -33,7 +33,7 @@ _TICKS = re.compile(r"`+")
 
 
 class Shape(Struct, frozen=True, kw_only=True):
-    """How the answer of an `ast` verb is to be printed."""
+    """The form in which the answer of an `ast` verb is printed."""
 
     kind: SelectionKind
     markdown: bool

@@ -42,7 +42,7 @@ class Sink(Struct, frozen=True, kw_only=True):
 
     @property
     def seen(self) -> bool:
-        """Whether the text goes to somebody's eyes, and not on to a program."""
+        """Return whether the text is shown on a terminal, and not read by a program."""
         return self.terminal or self.colour
 
     def write(self, text: str) -> None:
@@ -52,7 +52,7 @@ class Sink(Struct, frozen=True, kw_only=True):
 
 
 class Streams(Struct, frozen=True, kw_only=True):
-    """What a command reads from and writes to.
+    """The streams that a command reads from and writes to.
 
     Parameters:
         stdin: gives bytes.

@@ -17,7 +17,7 @@ PATH = "/mcp"
 
 
 class Listening(Struct, frozen=True, kw_only=True):
-    """Where clients come in, and what they have to show."""
+    """The address at which clients come in, and the secret that they have to show."""
 
     socket: socket.socket
     secret: Secret

@@ -67,7 +67,7 @@ _RESOURCE_NOT_FOUND = -32002
 
 
 class Answers:
-    """What the server answers.
+    """The answers of the server.
 
     Parameters:
         door: does what is asked; called in the engine's thread alone.

@@ -31,7 +31,7 @@ PATIENCE = 3.0
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """What kind of server is wanted.
+    """The kind of server that is to be started.
 
     Parameters:
         who: the name for the history; None for each client's own.

@@ -98,7 +98,7 @@ class Wire:
 
 
 class Connection:
-    """What passes over a wire, until the client goes."""
+    """The messages that pass over a wire, until the client goes."""
 
     def __init__(
         self,

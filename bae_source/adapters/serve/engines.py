@@ -37,7 +37,7 @@ class Declined(BaseException):
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """What a client's process was started with.
+    """The command line, folder and environment that a client's process was started with.
 
     Parameters:
         argv: without the program's name.

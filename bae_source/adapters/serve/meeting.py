@@ -1,4 +1,4 @@
-"""Where a client and a server meet, and what both have to have in common for one to answer in the other's place.
+"""The meeting place of a client and a server, and the conditions under which one answers in the other's place.
 
     $XDG_RUNTIME_DIR/bae-source/<installation>.sock     the server of one user for one installation, for all projects
     $XDG_RUNTIME_DIR/bae-source/<installation>.lock     locked by the server as long as it lives

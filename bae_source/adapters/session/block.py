@@ -60,7 +60,7 @@ CODE_FAILED = "code_failed"
 
 
 class Came(Struct, frozen=True, kw_only=True):
-    """What a block came to.
+    """The result of running a block.
 
     Parameters:
         outcome: of the call whose value it has, or of its own.

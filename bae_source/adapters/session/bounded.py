@@ -1,4 +1,4 @@
-"""What a block's values and its error may tell within the session's budget, whoever made them.
+"""The representations of a block's values and of its error, kept within the session's budget.
 
 Values are whole where code uses them; here they are cut for being shown. An answer that is too long is shown by its
 first page, with the call of the next one; of a change the diff goes first, and the verdict stays. What a block shows by

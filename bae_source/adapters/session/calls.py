@@ -41,7 +41,7 @@ _REQUEST = "request"
 
 
 class Desk(Struct, frozen=True, kw_only=True):
-    """What every tool of a session shares.
+    """The objects that all tools of a session share.
 
     Parameters:
         run: carries out a request through the one door.
@@ -108,7 +108,7 @@ class Tool:
 
     @property
     def __signature__(self) -> Signature:
-        """What `inspect` and completion ask for."""
+        """Return the signature for `inspect` and completion."""
         return Signature(list(taken(self.verb)))
 
     @property

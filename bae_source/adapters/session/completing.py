@@ -1,4 +1,4 @@
-"""What may stand at the end of a line that is being typed: names, attributes, arguments, and dotted names in quotes.
+"""The completions of a line that is being typed: names, attributes, arguments, and dotted names in quotes.
 
     rea|              read
     source.htt|       source.httpx

@@ -53,7 +53,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """What a place shows.
+    """An entry of a place's display.
 
     Parameters:
         name: how a caller writes the place.
@@ -88,7 +88,7 @@ class Display:
 
     @cached_property
     def entry(self) -> Entry:
-        """What the place shows."""
+        """Return the entry of this place."""
         return self._find()
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a session tells of a block of code while it runs and when it has ended: frozen values, one line each to read.
+"""The events of a block of code, while it runs and when it has ended: frozen values, one line each to read.
 
     [source] ◆ read(httpx) -> str (42 lines)        a call, and what came of it
     [source] ◆ read(nope) -> LookupFailed           a call that failed
@@ -81,7 +81,7 @@ class LeftOut(Struct, frozen=True, kw_only=True, tag="left out"):
 
     @property
     def line(self) -> str:
-        """What is left out, in one line."""
+        """Return what is left out, in one line."""
         return f"{MARK} left out, {self.size:,} bytes: {self.call} shows it"
 
 
@@ -118,7 +118,7 @@ class Answered(Struct, frozen=True, kw_only=True, tag="answered"):
 
 
 class Panel(Struct, frozen=True, kw_only=True, tag="panel"):
-    """What remains of a block besides its calls: what it printed, and a value that is not a call's.
+    """The rest of a block besides its calls: what it printed, and a value that is not a call's.
 
     Parameters:
         code: the block, shortened.
@@ -134,7 +134,7 @@ class Panel(Struct, frozen=True, kw_only=True, tag="panel"):
 
     @property
     def line(self) -> str:
-        """What remains, as text: the code, then what it printed, then the value."""
+        """Return the rest as text: the code, then what it printed, then the value."""
         first, *more = self.code.split("\n")
         lines = [f">>> {first}", *(f"... {each}" for each in more)]
         return "\n".join([*lines, *(part.rstrip("\n") for part in (self.output, self.value) if part)])

@@ -19,7 +19,7 @@ _PATTERN = frozenset("*?[]")
 
 
 class Modules:
-    """What packages and modules there are.
+    """The packages and modules of the project.
 
     Parameters:
         run: carries out a request.

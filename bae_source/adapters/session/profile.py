@@ -38,7 +38,7 @@ class NotOffered(RequestError, AttributeError):
 
 
 class Profile:
-    """What a session offers.
+    """The verbs and limits of a session.
 
     Parameters:
         name: `full`, `core` or `read`.
@@ -54,7 +54,7 @@ class Profile:
 
     @property
     def note(self) -> str:
-        """How to come to what is not offered; empty where that is nothing."""
+        """Return how to get what is not offered; empty where everything is."""
         if self.only_reads:
             return "This session only reads: there are no tools that change the project."
         return "" if self.name == FULL else f'{CALL}(verb="help") lists all other verbs.'

@@ -1,4 +1,4 @@
-"""What a block of code came to, put together from what its worker said and printed, and kept within the budget.
+"""The result of a block of code, put together from its worker's messages and output, and kept within the budget.
 
 Invariants:
 - the values of a block's calls are within the budget together, and so is all else that it tells; what is left out is
@@ -47,7 +47,7 @@ _LEAST = 200
 
 
 class Ran(Struct, frozen=True, kw_only=True):
-    """What a block of code came to.
+    """The result of a block of code.
 
     Parameters:
         events: its calls, what they showed, and transitions, in their order; then what else remains of it.
@@ -72,7 +72,7 @@ class Ran(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What a model or a person reads: a line for each call, and once what came of it all; of `ast` JSON Lines."""
+        """Return the text for a model or a person: a line for each call, then the result; of `ast` JSON Lines."""
         parts = [event.line for event in self.events]
         if self.is_shown:
             parts.append(answer_text(self.outcome, self.answer))

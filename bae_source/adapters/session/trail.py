@@ -1,4 +1,4 @@
-"""Where a session is, and how it came there: the way from home, step by step.
+"""The trail of a session: the places on the way from home to where it is now.
 
     home > source > httpx._client          source.httpx._client() entered from anywhere outside httpx
     home > source > httpx > _client        the same, entered from httpx
@@ -28,12 +28,12 @@ class Spot(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """How a caller writes it."""
+        """Return the name as a caller writes it."""
         return f"{self.place.name}.{self.module}" if self.module else self.place.name
 
     @property
     def prefix(self) -> str:
-        """What stands before a call that is made there; nothing at home."""
+        """Return the prefix of a call that is made there; empty at home."""
         return "" if self.place.name == HOME else self.name
 
 

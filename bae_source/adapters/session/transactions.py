@@ -1,4 +1,4 @@
-"""What a place offers: its tools, those that make the calls of others, and transactions.
+"""The offer of a place: its tools, those that make the calls of others, and transactions.
 
 The tools of a transaction plan, and its commit makes everything.
 

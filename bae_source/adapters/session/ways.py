@@ -61,12 +61,12 @@ class Way:
 
     @property
     def name(self) -> str:
-        """How a caller writes it."""
+        """Return the name as a caller writes it."""
         return self.__spot.name
 
     @property
     def description(self) -> str:
-        """What it is, in one line."""
+        """Return the description, in one line."""
         return self.__modules.line(self.__spot.module) if self.__spot.module else self.__spot.place.description
 
     @property

@@ -1,4 +1,4 @@
-"""What a block came to, as a person sees it: highlighted on a terminal, plain in a pipe.
+"""The display of a block's result: highlighted on a terminal, plain in a pipe.
 
 On a terminal the code stands above already, and is not shown again. In a pipe standard output has what the code printed
 and what its calls answered; lines about calls, and errors, go to standard error.

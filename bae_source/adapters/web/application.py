@@ -163,7 +163,7 @@ async def _changes(desk: Desk, request: Request) -> Response:
 
 
 class _Wrong(Exception):
-    """What was sent is not what is needed; the message says what is."""
+    """The refusal of a body that is not what is needed; the message says what is."""
 
 
 async def _answered(do: Callable[[], Json]) -> Response:

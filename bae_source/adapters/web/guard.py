@@ -1,4 +1,4 @@
-"""What stands before the page and its API: who may come in, by which name, and what may be sent.
+"""The guard of the page and its API: which clients, host names and bodies are let in.
 
 Invariants:
 - a request under another `Host` than ours gets nothing, so no name that leads here by DNS does;

@@ -41,7 +41,7 @@ _NAMED = ("code", "tests", "data")
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """How a planned change passes.
+    """The way in which a planned change passes.
 
     Parameters:
         waits_for: the rules by which it waits for a person; none where it may be made at once.
@@ -110,7 +110,7 @@ class Gate:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What the history keeps of the approval of what is being made."""
+        """Return what the history keeps of the approval of the change that is being made."""
         if self.approved is None:
             return {}
         approved = self.approved

@@ -73,7 +73,7 @@ class Hidden:
 
     @property
     def hides(self) -> bool:
-        """Whether there may be a file that may not be read, as far as folders were looked at."""
+        """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return bool(self._around) or any(self._within.values())
 
     def met(self, folders: Iterable[str]) -> bool:
@@ -248,7 +248,7 @@ class Hidden:
 
 
 class Veiled:
-    """What a caller may read of some files.
+    """The part of some files that a caller may read.
 
     Parameters:
         disk: the files.

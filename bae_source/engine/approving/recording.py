@@ -1,4 +1,4 @@
-"""What is done to a project, and tried, on its way into the ledger.
+"""The entries of the ledger for what is done to a project, and for what was tried.
 
     change_begun      right before it is written, under the project's lock: who, why, what, and the operation
     change_applied    once it is made; or change_failed, with the code of the error

@@ -47,7 +47,7 @@ class Row(Struct, frozen=True, array_like=True):
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """What a change does to one symbol, in one place.
+    """The effect of a change on one symbol, in one place.
 
     Parameters:
         symbol: its address; that of the file where no symbol can be told.
@@ -64,7 +64,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 class File(Struct, frozen=True, kw_only=True):
-    """What a change does to one file.
+    """The effect of a change on one file.
 
     Parameters:
         name: its address.

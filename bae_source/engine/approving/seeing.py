@@ -64,7 +64,7 @@ class Seeing:
 
     @property
     def may_be_around(self) -> bool:
-        """Whether there may be a policy for all below the root."""
+        """Return whether there may be a policy for all below the root."""
         return may_be_around(self.root, self._environment)
 
     @cached_property
@@ -74,7 +74,7 @@ class Seeing:
 
     @cached_property
     def governing(self) -> Governing:
-        """What finds the policies."""
+        """Return the finder of policies."""
         from bae_source.engine.approving.governing import Governing  # 5 ms, where there may be one
 
         return Governing(self.root, self._environment)
@@ -131,7 +131,7 @@ class Seen(Disk):
 
     @property
     def hides(self) -> bool:
-        """Whether there may be a file that may not be read, as far as folders were looked at."""
+        """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return self._veiled is not None and self._veiled.hidden.hides
 
     def met(self, folders: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""What git has staged, as a caller may read it."""
+"""The files that git has staged, as a caller may read them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing follows from it."""
+        """Return whether nothing follows from it."""
         return self.table is None and self.trouble is None
 
 

@@ -1,4 +1,4 @@
-"""What telemetry has noted, as a table: how often each request was made, how long it took, and what parsing takes."""
+"""The notes of telemetry as a table: how often each request was made, how long it took, and what parsing takes."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Repository:
 
     @property
     def exists(self) -> bool:
-        """Whether it is there, in a folder that is ours."""
+        """Return whether it is there, in a folder that is ours."""
         return self._state_id() is not None and (self.folder / "HEAD").is_file()
 
     @property

@@ -52,7 +52,7 @@ _FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a 
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How much history is kept; at least half of it always is.
+    """The amount of history that is kept; at least half of it always is.
 
     Parameters:
         megabytes: of disk.
@@ -64,7 +64,7 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Deleted(Struct, frozen=True, kw_only=True):
-    """What was deleted of a history.
+    """The part of a history that was deleted.
 
     Parameters:
         operations: how many.

@@ -1,4 +1,4 @@
-"""What a repository of ours holds: looked at before git starts on it, since git obeys much of what else may lie there.
+"""The shape of a repository of ours, checked before git starts on it, since git obeys much of what else may lie there.
 
     history.git/config                                        `configuration`, with the id of the folder around it
                 HEAD  packed-refs  bae-source-count           and what `git gc`, or a git that was killed, leaves

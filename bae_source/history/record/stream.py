@@ -1,4 +1,4 @@
-"""How an operation is written as a commit, and read back from one.
+"""The form in which an operation is written as a commit, and read back from one.
 
     message                       summary, why, and as its last line the entry as JSON, but for the request
     request.json                  the request

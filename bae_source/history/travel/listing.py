@@ -1,4 +1,4 @@
-"""What the history tells: which operations were meant, and each as lines for a person.
+"""The listing of the history: the operations that a call means, and each as lines for a person.
 
 Invariant: operations are read from the newest one back, and no more of them than are told.
 """

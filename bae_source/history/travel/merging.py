@@ -18,7 +18,7 @@ MOST_LINES = 5_000
 
 
 class Merged(Struct, frozen=True, kw_only=True):
-    """What three versions come to.
+    """The merge of three versions.
 
     Parameters:
         content: with conflict marks where it is not clean.

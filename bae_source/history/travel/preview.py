@@ -1,4 +1,4 @@
-"""What stands in the way of an undo, as a person has to see it: what was left, what is there, what undoing would give.
+"""The obstacle of an undo as a person has to see it: what was left, what is there, what undoing would give.
 
 Invariant: a preview is a text. It is never written to the project, whether it merges cleanly or not.
 """

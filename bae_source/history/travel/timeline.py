@@ -1,4 +1,4 @@
-"""What can be undone and redone, told from the entries alone, reading no more of them than it takes.
+"""The operations that can be undone and redone, worked out from the entries alone, reading as few as it takes.
 
 Each caller has a stack of changes in effect and a stack of changes undone. A change goes on the first and empties the
 second; an undo moves changes to the second, a redo moves them back on top of the first.
@@ -15,7 +15,7 @@ from bae_source.history.record.entry import Entry
 
 
 class Timeline:
-    """Where the operations stand, as one caller sees them.
+    """The positions of the operations, as one caller sees them.
 
     Parameters:
         entries: newest first; they are read again and again.

@@ -42,7 +42,7 @@ _MOST_TOGETHER = 12
 
 
 class Travel(Struct, frozen=True, kw_only=True):
-    """Where an undo or redo leads.
+    """The destination of an undo or redo.
 
     Parameters:
         changes: what becomes of the files.

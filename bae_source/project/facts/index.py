@@ -1,4 +1,4 @@
-"""What files define and refer to, each file read and parsed once per content, however often it is asked about.
+"""The definitions and uses of files, each file read and parsed once per content, however often it is asked for.
 
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
@@ -86,7 +86,7 @@ class Index:
 
     @property
     def expects_many(self) -> bool:
-        """Whether the uses of many files will be asked for."""
+        """Return whether the uses of many files will be asked for."""
         return self._pool is not None
 
     def make_ready(self) -> None:

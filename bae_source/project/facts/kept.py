@@ -1,4 +1,4 @@
-"""What a live engine keeps from one request to the next, so that it does not read or parse a file again.
+"""The memory of a live engine from one request to the next, so that it does not read or parse a file again.
 
 Invariants:
 - what is kept for a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
@@ -89,7 +89,7 @@ class Recent(Generic[V]):
 
 
 class Derived:
-    """What was worked out from all files of a census together; good as long as no file changed.
+    """The facts worked out from all files of a census together; good as long as no file changed.
 
     Parameters:
         census: of which it holds.
@@ -109,7 +109,7 @@ class Derived:
 
     @cached_property
     def lasts(self) -> bool:
-        """Whether the stamps of the files tell of every change since then, so that another request may have it."""
+        """Return whether the stamps show every change of the files since then, so that another request may have it."""
         census, begun = self.census, self._begun
         return bool(begun) and not census.closed and all(is_settled(each, begun) for each in census.stamps.values())
 
@@ -119,7 +119,7 @@ class Derived:
 
 
 class Timings:
-    """How long files took to parse, until somebody asks.
+    """The time that files took to parse, kept until it is asked for.
 
     Parameters:
         timer: nanoseconds from any beginning; None where nobody wants to know.
@@ -189,7 +189,7 @@ class Trees:
 
 
 class Waiting(Struct):
-    """What is to be kept between processes, until it is written: as `Cache.keep` takes it, and about how many bytes."""
+    """The entries that wait to be kept between processes, as `Cache.keep` takes them, and about how many bytes."""
 
     files: dict[str, Seen] = {}
     facts: list[tuple[str, str, bytes]] = []
@@ -254,7 +254,7 @@ class Kept:
 
     @property
     def cache(self) -> Cache | None:
-        """What is kept between processes, opened when it is asked for first."""
+        """Return the cache between processes, opened at first use."""
         with self._lock:
             if self._cache is None and self._make_cache is not None:
                 self._cache = self._make_cache()

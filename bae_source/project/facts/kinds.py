@@ -1,4 +1,4 @@
-"""What is worked out from one file's bytes and can be kept by their digest: one declaration for each kind of facts.
+"""The kinds of facts that are worked out from one file's bytes and kept by their digest: one declaration for each.
 
     SUMMARY         what it defines      (outline.summary)
     USES            what it refers to    (names.uses)

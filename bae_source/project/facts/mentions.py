@@ -1,4 +1,4 @@
-"""Which files hold one of some words in their text: the candidates that a search for references has to look into.
+"""The files whose text holds one of some words: the candidates that a search for references has to look into.
 
     found = mentioning(workspace, {"send", "Client"})
     found.paths            files that may refer to one of them, sorted

@@ -1,4 +1,4 @@
-"""Which files hold a word that was looked for before, so that not every file is read to find it again.
+"""The files that hold a word looked for before, so that not every file is read to find it again.
 
     known = Occurrences()
     known.outdated(census, {"send"})      files of which that is not known, since they changed or the word is new
@@ -32,7 +32,7 @@ _NUMBERS = msgspec.msgpack.Decoder(list[int]).decode
 
 
 class Occurrences:
-    """What is known of words in files; never changes.
+    """The known occurrences of words in files; never changes.
 
     Parameters:
         stamps: the stamp under which each file was read.

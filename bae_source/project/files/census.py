@@ -102,13 +102,13 @@ class Census:
 
     @cached_property
     def deepest(self) -> int:
-        """How many components the name of a module has at most."""
+        """Return the largest number of components in the name of a module."""
         moved = max((name.count(".") + 1 for name in self.layout.packages), default=0)
         return moved + 1 + max((path.count("/") for path in self.stamps), default=0)
 
     @cached_property
     def mark(self) -> Mark:
-        """What tells whether something that was kept is of the same `sources` with the same stamps."""
+        """Return the mark by which what was kept shows to be of the same `sources` with the same stamps."""
         return mark_of(written(self.sources, self.stamps))
 
     @cached_property

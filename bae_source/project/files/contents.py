@@ -26,7 +26,7 @@ _LARGE = 10_000_000
 
 
 class Content(Struct):
-    """What one file holds.
+    """The content of one file.
 
     Parameters:
         path: where it is.

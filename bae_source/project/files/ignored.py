@@ -1,4 +1,4 @@
-"""What is no part of a project: virtual environments, build output, VCS folders, and what git ignores.
+"""The files that are no part of a project: virtual environments, build output, VCS folders, and what git ignores.
 
 Source of the pattern rules: gitignore(5); the matching itself is pathspec's. Because that costs 45 ms to import, a
 cheap test comes first: a pattern can only match if its last component matches one of the path's, and that has to stand
@@ -163,7 +163,7 @@ def _lines(files: Files, place: str) -> tuple[str, ...]:
 
 
 class _Target(Struct, frozen=True):
-    """What an excluding pattern needs to find in a path to match.
+    """The parts that a path must have for an excluding pattern to match.
 
     Parameters:
         folder: the one in which that stands, from where the pattern's file is; None for any.

@@ -1,4 +1,4 @@
-"""Where a project's modules lie: its source roots, its packages, and which file a module's name means.
+"""The layout of a project's modules: its source roots, its packages, and which file a module's name means.
 
 Roots come from `[tool.bae-source] source-roots`, else from what the build backends are told (setuptools, hatch, poetry,
 pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Where that

@@ -45,7 +45,7 @@ _WRITTEN = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
 
 
 class FileKind(Enum):
-    """What stands at a path."""
+    """The kind of file at a path."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -74,7 +74,7 @@ class Folder(Struct, frozen=True):
 
 
 class Files(Protocol):
-    """Where files are read from."""
+    """The source from which files are read."""
 
     def folder(self, path: str) -> Folder:
         """List a folder without following links to folders; it is empty where there is none."""

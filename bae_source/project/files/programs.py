@@ -80,7 +80,7 @@ class Programs:
 
     @cached_property
     def mark(self) -> tuple[tuple[str, Stamp], ...] | None:
-        """What is equal as long as no such file changes; None where the next change might not show in it."""
+        """Return a value that is equal as long as no such file changes; None where a change might not show in it."""
         stamps = self._snapshot.files.stamps(self._snapshot.census.programs)
         if not all(is_settled(stamp, self._begun) for stamp in stamps.values()):
             return None

@@ -1,4 +1,4 @@
-"""What a project says of itself in its files of settings: pyproject.toml, and those that are written as setup.cfg is.
+"""The settings of a project: pyproject.toml, and files that are written as setup.cfg is.
 
 Invariants:
 - a file of settings is a regular file of the project, and no more of it is read than `LARGEST` bytes; of a lock it is

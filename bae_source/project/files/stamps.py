@@ -20,7 +20,7 @@ TOGETHER = 64
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What `stat` says of a file's content: while it is the same, so is the content, unless it was just written.
+    """The stamp of a file by `stat`: while it is the same, so is the content, unless it was just written.
 
     Parameters:
         size: in bytes.

@@ -1,4 +1,4 @@
-"""What a walk found out about each folder, as values that the next walk can start from, in this process or another.
+"""The facts that a walk found about each folder, as values from which the next walk starts, in any process.
 
 Invariants:
 - a visit is true as long as the stamps in it are those of the files that they belong to; what is not is met anew;
@@ -24,7 +24,7 @@ Rules = dict[str, Any]
 
 
 class Visit(msgspec.Struct, frozen=True):
-    """What a walk found out about one folder.
+    """The facts that a walk found about one folder.
 
     Parameters:
         settled: whether the folder's stamp would tell of every later change.
@@ -46,7 +46,7 @@ class Visit(msgspec.Struct, frozen=True):
 
 
 class Shape:
-    """What all visits of a walk come to, for one quick look whether anything has changed.
+    """The sum of all visits of a walk, for one quick look whether anything has changed.
 
     Parameters:
         paths: of the folders.

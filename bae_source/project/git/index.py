@@ -1,4 +1,4 @@
-"""What git's index holds, asked of git's plumbing: paths with their objects, and the bytes of those that matter.
+"""The content of git's index, read by git's plumbing: paths with their objects, and the bytes of those that matter.
 
     index = GitIndex(root, environment)
     index.entries()                    {"app/core.py": Entry(mode=0o100644, oid="8baef1…")}, below the root
@@ -56,7 +56,7 @@ class Entry(Struct, frozen=True):
 
     @property
     def regular(self) -> bool:
-        """Whether it is a file with one content: no link, no submodule, and in no conflict."""
+        """Return whether it is a file with one content: no link, no submodule, and in no conflict."""
         return self.merged and self.mode in _REGULAR
 
 

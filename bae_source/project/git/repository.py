@@ -37,7 +37,7 @@ _SAYS_WHY = "Run `git status` there; it says why."
 
 
 class GitRepository(Struct, frozen=True, kw_only=True):
-    """Where the parts of a repository lie.
+    """The folders in which the parts of a repository lie.
 
     Parameters:
         top: the folder that its paths begin in.

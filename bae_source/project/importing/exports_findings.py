@@ -1,4 +1,4 @@
-"""What is odd about the exports of modules: names in `__all__` that are not there, or twice, and names left out of it.
+"""The faults in the exports of modules: names in `__all__` that are not there, or twice, and names left out of it.
 
 Invariants:
 - what cannot be known without running the code (a star import from elsewhere, a `__getattr__`) is no finding;

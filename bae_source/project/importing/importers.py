@@ -1,4 +1,4 @@
-"""What a module imports, and who imports it.
+"""The imports of a module, and its importers.
 
 from app import client       imports app, and something in it
 from . import client         the same, in a module of app

@@ -1,4 +1,4 @@
-"""Where packages name a module in the tables by which they find names only when they are asked for.
+"""The packages that name a module in the tables by which they find names only at first use.
 
 _LAZY = {"A": ".old"}                                     pkg:1, for pkg.old
 attach(__name__, submodules=["old"], submod_attrs={…})    likewise

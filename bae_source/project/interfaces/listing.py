@@ -43,7 +43,7 @@ _NO_NUMBER = " " * 7
 
 
 class Style(Struct, frozen=True, kw_only=True):
-    """What an outline shows.
+    """The contents of an outline.
 
     Parameters:
         depth: how many levels below what is asked.
@@ -265,7 +265,7 @@ def _note(entries: Sequence[Entry]) -> str:
 
 
 class _Members(Struct, frozen=True):
-    """Which entries stand in which.
+    """The members of each entry.
 
     Parameters:
         directly_in: by the index of an entry, what stands directly in it, of each symbol the first definition.

@@ -84,7 +84,7 @@ def is_method(summary: Summary, entry: Entry) -> bool:
 
 
 class SymbolsByLine:
-    """Which symbol each line of a module lies in; made once for a file, then asked for as many lines as one likes.
+    """The symbol on each line of a module; built once for a file, then asked for as many lines as one likes.
 
     1  class C:           the last entry that begins no later than the line, by bisection; from there outwards:
     2      def f(): ...

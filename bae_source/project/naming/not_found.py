@@ -1,4 +1,4 @@
-"""What to say of a name that means nothing, or several files: what may have been meant instead.
+"""The message about a name that means nothing, or several files: what may have been meant instead.
 
 Invariants:
 - every candidate is an address that can be used as it stands, and none is ever chosen for the caller;

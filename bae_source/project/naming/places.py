@@ -65,7 +65,7 @@ class Written(Struct, frozen=True, kw_only=True):
 
 
 class Spot(Struct, frozen=True, kw_only=True):
-    """What stands at a place.
+    """The thing at a place.
 
     Parameters:
         address: the innermost symbol, or the module, or a data file; of a file that no dotted name can mean, what

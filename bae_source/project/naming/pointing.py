@@ -1,4 +1,4 @@
-"""Which definitions of the project a definition points to, as far as names and static imports tell.
+"""The definitions of the project that a definition points to, as far as names and static imports tell.
 
     def send(self, message: Message) -> net.Reply:      sym://python/type/app/models/Message, sym://python/type/net/Reply
         return self.pool.take(LIMIT)                    self.pool.take stays open; LIMIT is defined in app/limits
@@ -24,7 +24,7 @@ from bae_source.syntax.outline.outward import Outward, outward_names
 
 
 class Pointers(Struct, frozen=True, kw_only=True):
-    """What a definition points to.
+    """The definitions that a definition points to.
 
     Parameters:
         selectors: of the definitions, in the order of their first use.

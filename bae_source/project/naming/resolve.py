@@ -50,7 +50,7 @@ IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]
 
 
 class Resolved(Struct, frozen=True, kw_only=True):
-    """What a name means.
+    """The meaning of a name.
 
     Parameters:
         address: canonical.

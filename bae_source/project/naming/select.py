@@ -55,7 +55,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def ready(self) -> str:
-        """What can be asked for as it stands."""
+        """Return the call that can be made as it stands."""
         return self.name or str(self.selector)
 
     def call(self, verb: str) -> str:
@@ -64,7 +64,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def detail(self) -> dict[str, str]:
-        """What an error's details say of it."""
+        """Return the entry in an error's details."""
         return {"sym": str(self.selector), "file_rel": self.module.path, "kind": self.selector.kind}
 
 

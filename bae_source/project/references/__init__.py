@@ -1,1 +1,1 @@
-"""Who uses what: names looked up across files, receivers inferred, references found and judged."""
+"""References: names looked up across files, receivers inferred, uses found and judged."""

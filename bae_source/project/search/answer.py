@@ -1,4 +1,4 @@
-"""What the outcomes of all searches have in common."""
+"""The common part of the outcomes of all searches."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class CodeMatch(Struct, frozen=True, kw_only=True):
 
 
 class CodeFound(Struct, frozen=True, kw_only=True):
-    """What a search came to.
+    """The result of a search.
 
     Parameters:
         matches: by module, then by place.

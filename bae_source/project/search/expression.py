@@ -39,7 +39,7 @@ _REPEAT = re.compile(r"[*+?]|\{\d*,?\d*\}")
 
 
 class Expression(Struct, frozen=True, kw_only=True):
-    """What to search for.
+    """The expression to search for.
 
     Parameters:
         compiled: the expression.
@@ -66,7 +66,7 @@ class Expression(Struct, frozen=True, kw_only=True):
 
     @property
     def how(self) -> dict[str, bool]:
-        """How a text is searched, as `matching.hits_in` takes it."""
+        """Return how a text is searched, as `matching.hits_in` takes it."""
         return {
             "by_line": self.by_line,
             "spanning": self.spanning,

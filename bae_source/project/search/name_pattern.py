@@ -50,7 +50,7 @@ class NamePattern(Struct, frozen=True, kw_only=True):
 
     @property
     def start(self) -> State:
-        """Where a walk begins."""
+        """Return the state in which a walk begins."""
         return self._spread({0})
 
     def step(self, state: State, name: str) -> State:

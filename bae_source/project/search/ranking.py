@@ -1,4 +1,4 @@
-"""How well symbols fit some words.
+"""The rank of symbols by how well they fit some words.
 
 Each symbol is a document of five fields; BM25F adds up how often a word occurs in each, by the field's weight and
 against its usual length, and lets a word count the more the fewer symbols have it:

@@ -1,4 +1,4 @@
-"""Where a search looks: the whole project, or what one dotted name stands for.
+"""The scope of a search: the whole project, or what one dotted name stands for.
 
     httpx                     a package with all its modules and data files
     httpx._client             a module and its stub
@@ -45,7 +45,7 @@ class Searched(Struct, frozen=True, order=True):
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """What a search looks at.
+    """The files and lines that a search looks at.
 
     Parameters:
         files: sorted by name.
@@ -59,7 +59,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether everything that the name stands for can be looked at."""
+        """Return whether everything that the name stands for can be looked at."""
         return not self.notices
 
 

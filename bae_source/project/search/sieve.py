@@ -51,7 +51,7 @@ class Sieve:
 
     @property
     def deadline(self) -> float:
-        """When to stop, on the monotonic clock."""
+        """Return the time to stop, on the monotonic clock."""
         if self._deadline is None:
             self._deadline = time.monotonic() + self._seconds
         return self._deadline

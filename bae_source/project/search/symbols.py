@@ -31,7 +31,7 @@ _SILENT = Passage(MODULE, "", "")
 
 
 class WordsFound(Struct, frozen=True, kw_only=True):
-    """What a search came to.
+    """The result of a search.
 
     Parameters:
         symbols: the best first.

@@ -121,7 +121,7 @@ class Symbols:
 
 
 class FileHits(Struct, frozen=True, kw_only=True):
-    """What one file holds.
+    """The hits in one file.
 
     Parameters:
         file: the file.
@@ -135,7 +135,7 @@ class FileHits(Struct, frozen=True, kw_only=True):
 
 
 class TextFound(Struct, frozen=True, kw_only=True):
-    """What a search came to.
+    """The result of a search.
 
     Parameters:
         files: those that hold something and are text, in the order of their names.
@@ -273,7 +273,7 @@ class _Skipped:
 
     @property
     def serious(self) -> bool:
-        """Whether a match may have been missed."""
+        """Return whether a match may have been missed."""
         return bool(self.unread or self.gigantic)
 
     def notices(self) -> tuple[Notice, ...]:

@@ -58,7 +58,7 @@ _Splice = tuple[Span, str]
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """What the importers of moved modules come to.
+    """The changes in the importers of moved modules.
 
     Parameters:
         spliced: what changes in modules that stay where they are.

@@ -67,7 +67,7 @@ _TAKEN_AS = frozenset({u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION})
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """What a move comes to.
+    """The result of a move.
 
     Parameters:
         spliced: what changes in modules that are there.

@@ -14,7 +14,7 @@ from bae_source.project.references.search.strings import in_settings
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What changes in settings, and what stays.
+    """The changes in settings, and the places that stay.
 
     Parameters:
         contents: the text of each file that changes.

@@ -69,7 +69,7 @@ class Travelling(Struct, frozen=True, kw_only=True):
 
 
 class Needs(Struct, frozen=True, kw_only=True):
-    """What moved code takes from the module around it.
+    """The names that moved code takes from the module around it.
 
     Parameters:
         imports: the bindings of its import statements.

@@ -50,14 +50,14 @@ _ELSEWHERE = "it is reached by more than the name of its module here"
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What mentions one moved definition: by file, in the order of their places."""
+    """The mentions of one moved definition: by file, in the order of their places."""
 
     files: Mapping[str, Sequence[Mentioned]]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
 class Changed(Struct, frozen=True, kw_only=True):
-    """What changes in a file that uses moved definitions.
+    """The changes in a file that uses moved definitions.
 
     Parameters:
         splices: on its text.

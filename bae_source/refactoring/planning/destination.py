@@ -1,4 +1,4 @@
-"""Where the files of a module, a package or data go when it gets another name.
+"""The destination of the files of a module, a package or data that gets another name.
 
     pkg.core -> pkg.net.base         pkg/core.py -> pkg/net/base.py, its stub too; pkg/net/__init__.py if it is missing
     pkg.sub -> lib.part              everything in pkg/sub/ -> lib/part/
@@ -32,7 +32,7 @@ from bae_source.refactoring.planning.new_modules import is_empty, new_module
 
 
 class Destination(Struct, frozen=True, kw_only=True):
-    """What a move comes to.
+    """The destination of a move.
 
     Parameters:
         address: the new one.

@@ -1,4 +1,4 @@
-"""What packages expose of their modules: which names, in which `__init__`, and what that changes in it.
+"""The names that packages expose of their modules: which, in which `__init__`, and the changes in it.
 
 Invariants:
 - the `__init__` is changed by splices alone; what they are, `exports.expose` says;
@@ -30,7 +30,7 @@ from bae_source.syntax.text.source import newline_kinds, with_newlines
 
 
 class Exporting(Struct, frozen=True, kw_only=True):
-    """What exposing, or withdrawing, comes to.
+    """The changes that expose or withdraw names.
 
     Parameters:
         spliced: the changes, of the package's `__init__` or of its stub.

@@ -1,4 +1,4 @@
-"""What a module, a package, or a data file consists of on the disk: all that goes when it is deleted, or moves with it.
+"""The extent of a module, a package, or a data file on the disk: all that goes when it is deleted, or moves with it.
 
     pkg.core            pkg/core.py, and pkg/core.pyi where there is one
     pkg.sub             everything in pkg/sub/, data files too
@@ -48,7 +48,7 @@ Kind = Literal["module", "stub", "package", "data file", "data folder"]
 
 
 class Extent(Struct, frozen=True, kw_only=True):
-    """What a name stands for on the disk.
+    """The files and folders that a name stands for.
 
     Parameters:
         address: canonical.
@@ -302,7 +302,7 @@ def _content(workspace: Workspace, name: str, path: str) -> bytes:
 
 
 class _Held:
-    """What a package's folder holds.
+    """The contents of a package's folder.
 
     Attributes:
         files: paths of what belongs to the project.

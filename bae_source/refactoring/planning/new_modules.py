@@ -1,4 +1,4 @@
-"""Where a module that is not there yet will lie, and what has to be made on the way to it.
+"""The place of a module that is not there yet, and the packages that have to be created on the way to it.
 
     pkg.sub.mod    pkg/__init__.py            ->  pkg/sub/__init__.py, empty, and pkg/sub/mod.py
                    pkg/, a namespace package  ->  pkg/sub/mod.py alone: what is new in it is one as well

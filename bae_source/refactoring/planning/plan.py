@@ -46,7 +46,7 @@ Splices = Sequence[tuple[Span, str]]
 
 
 class Spliced(Struct, frozen=True, kw_only=True):
-    """What is changed inside one module that is there.
+    """The changes inside one existing module.
 
     Parameters:
         module: the module.

@@ -166,7 +166,7 @@ class _Attributes(_Named):
 
     @cached_property
     def has_members(self) -> bool:
-        """Whether the family belongs to enumerations, whose members are found by their names."""
+        """Return whether the family belongs to enumerations, whose members are found by their names."""
         orders = self.project.inference.orders
         return any(not ENUMERATIONS.isdisjoint(orders.of(each).outside) for each in self.family.classes)
 

@@ -189,12 +189,12 @@ class _File:
 
     @cached_property
     def is_broken(self) -> bool:
-        """Whether the file does not parse."""
+        """Return whether the file does not parse."""
         return any(each.code == "syntax_invalid" for each in self.project.unanalysed(self.path).values())
 
     @cached_property
     def own(self) -> set[tuple[int, int]]:
-        """Where the file has the name itself, and not another that an import gives it."""
+        """Return the places where the file has the name itself, and not another that an import gives it."""
         names = dict.fromkeys((self.family.sought.name, self.family.sought.word))
         return {mention[:2] for name in names for mention in self.uses.mentions.get(name, ())}
 
@@ -282,7 +282,7 @@ class _File:
 
     @cached_property
     def naming(self) -> frozenset[tuple[int, int]]:
-        """Where strings ask for a fixture, or have to be what the name is."""
+        """Return the places where strings ask for a fixture, or have to be what the name is."""
         asking = strings_asking(self.project, self.family, self.path)
         return frozenset((*asking, *named_strings(self.project, self.family, self.path)))
 

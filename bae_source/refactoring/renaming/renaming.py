@@ -53,7 +53,7 @@ _LAST: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 
 
 class Renamed(Struct, frozen=True, kw_only=True):
-    """What a rename comes to.
+    """The result of a rename.
 
     Parameters:
         spliced: what changes in each module.

@@ -1,4 +1,4 @@
-"""What a rename must not do, checked before it is planned and on the planned text.
+"""The rules that a rename must not break, checked before it is planned and on the planned text.
 
     def send(): ...                  send -> post is refused where `post` is bound in the same scope, in a function that
     def post(): ...                  uses `send`, in a class of the family, or where a file imports both

@@ -34,7 +34,7 @@ _DOCTEST = re.compile(r"\s*(?:>>>|\.\.\.)\s")
 
 
 class SpokenPlaces(Struct, frozen=True, kw_only=True):
-    """What speaks of a family.
+    """The places that speak of a family.
 
     Parameters:
         changed: places in source code that change.

@@ -71,7 +71,7 @@ class Sought(Struct, frozen=True, kw_only=True):
 
     @property
     def is_outside(self) -> bool:
-        """Whether some of it lies outside of the project."""
+        """Return whether some of it lies outside of the project."""
         return any(isinstance(each, (Outside, OutsideInstance)) for each in self.values)
 
 

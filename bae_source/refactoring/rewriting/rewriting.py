@@ -41,7 +41,7 @@ from bae_source.system.collecting import collector_off
 
 
 class Rewriting(Struct, frozen=True, kw_only=True):
-    """What is to be rewritten.
+    """The pattern, the template and the conditions of a rewrite.
 
     Parameters:
         pattern: what is looked for.
@@ -63,7 +63,7 @@ class Rewriting(Struct, frozen=True, kw_only=True):
 
 
 class Rewritten(Struct, frozen=True, kw_only=True):
-    """What a rewrite comes to.
+    """The result of a rewrite.
 
     Parameters:
         spliced: what changes in each module.

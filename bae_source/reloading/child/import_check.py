@@ -46,7 +46,7 @@ Stamp = tuple[int, int, int]
 
 
 class Setting(Struct, frozen=True, kw_only=True):
-    """Where and how the project's code is run.
+    """The setting in which the project's code is run.
 
     Parameters:
         root: the project's root.
@@ -90,7 +90,7 @@ class _Broken(Struct, frozen=True, kw_only=True):
 
 
 class _Answers(Struct, frozen=True, kw_only=True):
-    """What one child found out: by path of the module its exception, or None; and how it broke off, if it did."""
+    """The answers of one child: by path of the module its exception, or None; and how it broke off, if it did."""
 
     errors: dict[str, dict[str, Any] | None]
     broken: _Broken | None

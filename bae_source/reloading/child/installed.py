@@ -1,4 +1,4 @@
-"""What is installed, told by what lies on the disk: nothing is imported, and no interpreter is run.
+"""The installed distributions, as they lie on the disk: nothing is imported, and no interpreter is run.
 
     own_requirements()                  what we need and what our extras bring, with the releases that are there
     installed("pytest", python)         its release for the project's interpreter

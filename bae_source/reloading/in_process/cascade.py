@@ -1,4 +1,4 @@
-"""Who imports what changed, among the project's modules that this process has loaded.
+"""The importers of what changed, among the project's modules that this process has loaded.
 
 A module imports another if a statement at its top level does, and bound its name (one under `TYPE_CHECKING` never
 ran), if one in the body of a class does, or if it holds that module, or a function or class of it.

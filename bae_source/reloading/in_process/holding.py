@@ -1,4 +1,4 @@
-"""Who still holds what a module had before it was loaded again.
+"""The holders of objects that a module had before it was loaded again.
 
 Functions, classes and other objects are known by their identity, wherever a loaded module binds them; in modules that
 are not installed ones, inside what it binds too: in containers, classes and their bases, defaults, closures, methods
@@ -43,7 +43,7 @@ _NOTATION = {"typing", "types", "re", "collections.abc"}
 
 
 class Holders(Struct, frozen=True, kw_only=True):
-    """Who holds what was replaced.
+    """The holders of replaced objects.
 
     Parameters:
         names: the modules.
@@ -55,7 +55,7 @@ class Holders(Struct, frozen=True, kw_only=True):
 
 
 class Replaced:
-    """What modules had and have no longer."""
+    """The objects that modules had and have no longer."""
 
     def __init__(self) -> None:
         self.objects: dict[int, object] = {}

@@ -1,4 +1,4 @@
-"""What an import changes inside this process, remembered so that it can be put back.
+"""The state that an import changes inside this process, remembered so that it can be put back.
 
 Invariants:
 - a namespace is restored by putting back what was there and then deleting what was added, never by clearing it:

@@ -228,7 +228,7 @@ class ThisProcess:
 
 
 class _Watched:
-    """What running modules does beside binding names."""
+    """The effects of running modules beside binding names."""
 
     def __init__(self) -> None:
         self.leftovers = Leftovers()

@@ -32,7 +32,7 @@ _NO_WRAPPERS = (type, ModuleType, *ALIASES, *_BUILT_IN, *PLAIN, list, dict, set)
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """What became of the functions of a module.
+    """The fate of the functions of a module.
 
     Parameters:
         stale: names of those that still run code of another source.

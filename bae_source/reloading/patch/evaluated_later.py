@@ -1,4 +1,4 @@
-"""What a class's body leaves to be evaluated later: `type` statements, bounds of type parameters (PEP 695).
+"""The parts of a class's body that are evaluated later: `type` statements, bounds of type parameters (PEP 695).
 
     class C:
         type Pair = tuple[Item, Item]          Item is looked up in the dictionary of the class that the body made

@@ -1,4 +1,4 @@
-"""What living objects gathered since their source made them, registries and counters: a patch leaves it to them.
+"""The content that living objects gathered since their source built them, registries and counters, which a patch keeps.
 
     class A:                    def counted(fn):
         known = {}                  n = 0         <- `known` and `n` stay, unless the new source begins them otherwise

@@ -1,4 +1,4 @@
-"""Which functions stand behind a value, those that a decorator wrapped, a property's, a method's, and how it binds.
+"""The functions behind a value: those that a decorator wrapped, a property's, a method's, and how it binds.
 
 Invariant: nothing of the project is called: no attribute is read that could run code.
 """

@@ -1,4 +1,4 @@
-"""Which definition of a module's new source a definition of its old source became.
+"""The match of each definition in a module's old source with one in its new source.
 
     on("save", lambda: 1)         on("open", lambda: 3)       the first lambda became the second;
     on("edit", lambda: 2)   ->    on("save", lambda: 1)       what became of the other one is not certain
@@ -222,7 +222,7 @@ def _loops(steps: dis.Bytecode) -> Iterator[tuple[int, int]]:
 
 
 class _Handlers:
-    """What handles exceptions in a code, by the offset where it begins; 0 stands for the code itself."""
+    """The exception handlers of a code, by the offset where it begins; 0 stands for the code itself."""
 
     def __init__(self, steps: dis.Bytecode) -> None:
         self._guarded = [(each.start, each.end, each.target) for each in steps.exception_entries]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What functions and classes were before a patch, so that they are put back to the letter.
+"""The state of functions and classes before a patch, so that they are put back to the letter.
 
 Invariants:
 - putting back assigns the very objects that were there: code, defaults, dictionaries, contents of cells;

@@ -1,4 +1,4 @@
-"""Which variables go on with what they were set to at run time, when a module is patched.
+"""The variables that keep what they were set to at run time, when a module is patched.
 
     COUNT = 0                            <- goes on: both sources bind it once, to the same constant
     class S: _inst = None                <- so does this

@@ -259,7 +259,7 @@ class _Walk:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was left that may be a log."""
+        """Return whether nothing was left that may be a log."""
         return self._looked_at <= _MOST_ENTRIES and not (self._deep or self._unnamed)
 
     def enter(self, folder: Folder) -> None:

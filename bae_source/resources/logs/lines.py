@@ -153,7 +153,7 @@ class Block(Struct, frozen=True, kw_only=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is shown as it stands there."""
+        """Return whether it is shown as it stands there."""
         return not self.raw.translate(None, _PLAIN)
 
     def offsets(self, lines: Iterable[int]) -> Iterator[int]:

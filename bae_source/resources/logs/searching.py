@@ -101,7 +101,7 @@ def drawn(log: OpenLog, found: Matches, context: int, number: int | None) -> Ite
 
 
 class _Reach:
-    """How far a search came.
+    """The extent of a search so far.
 
     Attributes:
         lines: how many lines it has looked at.

@@ -31,7 +31,7 @@ from bae_source.syntax.text.source import dominant_newline
 
 
 class Exposed(Struct, frozen=True, kw_only=True):
-    """What exposing or withdrawing comes to.
+    """The changes that expose or withdraw names.
 
     Parameters:
         splices: on the text of the `__init__`; none where it is so already.

@@ -1,4 +1,4 @@
-"""What a package's `__init__` exposes, and by which statements, as values with their places.
+"""The names that a package's `__init__` exposes, and the statements that do so, as values with their places.
 
     from .x import A, B                      imports of its own package, those under `if TYPE_CHECKING` apart
     __all__ = ["A", *y.__all__] + z.__all__  names in lists, and what other modules export
@@ -72,7 +72,7 @@ class FromImport(Struct, frozen=True, kw_only=True):
 
     @property
     def star(self) -> bool:
-        """Whether it imports all names."""
+        """Return whether it imports all names."""
         return self.names == (("*", None),)
 
 
@@ -122,7 +122,7 @@ class AllStatement(Struct, frozen=True, kw_only=True):
 
 
 class View:
-    """What an `__init__` exposes.
+    """The names that an `__init__` exposes.
 
     Parameters:
         text: the file, decoded.
@@ -158,7 +158,7 @@ class View:
 
     @cached_property
     def nested_all(self) -> bool:
-        """Whether `__all__` is also changed inside of other statements."""
+        """Return whether `__all__` is also changed inside of other statements."""
         nodes = (node for each in self.statements if isinstance(each.node, _BLOCKS) for node in ast.walk(each.node))
         return any(isinstance(node, ast.Name) and node.id == ALL for node in nodes)
 

@@ -1,4 +1,4 @@
-"""Which import statements may fail without harm, told by what stands around them.
+"""The import statements that may fail without harm, by what stands around them.
 
     try:
         from app import fast            guarded: whoever wrote it reckons with its failure

@@ -1,4 +1,4 @@
-"""What a module does while it is imported, in its order: which names it binds, what it imports, what it reads of that.
+"""The actions of a module while it is imported, in order: names it binds, modules it imports, names it reads of them.
 
     import app                       imports app, binds `app`
     from app.core import A as B      imports app.core, takes `A` of it, binds `B`

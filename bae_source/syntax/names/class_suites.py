@@ -1,4 +1,4 @@
-"""Which names the suite of a class may lack that it binds: Python looks for these outside of the class.
+"""The names that the suite of a class binds but may lack: Python looks for these outside of the class.
 
     class C:
         if new:
@@ -30,7 +30,7 @@ _LEAVING = (ast.Raise, ast.Break, ast.Continue)
 
 
 class Lacking(Struct, frozen=True):
-    """Where a suite may lack a name.
+    """The places where a suite may lack a name.
 
     Parameters:
         first, last: lines, both included.

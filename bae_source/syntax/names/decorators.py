@@ -1,4 +1,4 @@
-"""What decorators make of a function, told by their names.
+"""The effect of decorators on a function, by their names.
 
 @property                   "property": an instance gives what the function returns
 @size.setter                "setter": an instance calls it where the attribute is assigned; "deleter" likewise

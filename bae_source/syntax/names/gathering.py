@@ -1,4 +1,4 @@
-"""Where uses are gathered while a tree is walked: scopes, bindings, mentions and expressions get their numbers here."""
+"""The collector of uses while a tree is walked: scopes, bindings, mentions and expressions get their numbers here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Note = Callable[[u.Mention], None]
 
 
 class Place(Struct, frozen=True):
-    """Where the walk is.
+    """The position of the walk.
 
     Parameters:
         scope: number of the scope in which names are looked up and bound.

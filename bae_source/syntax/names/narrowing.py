@@ -1,4 +1,4 @@
-"""What a test shows a name, or an attribute, to be: as long as it holds, that stands for another expression.
+"""The value that a test shows a name or an attribute to have: as long as it holds, that stands for another expression.
 
     if isinstance(x, A): …                  in the suite an `A`, behind `else` none
     if not isinstance(self.x, A): return    below the statement an `A`

@@ -1,4 +1,4 @@
-"""What a name is in a part of a function, whatever else the function binds it to before or after.
+"""The value of a name in a part of a function, whatever else the function binds it to before or after.
 
     for k, v in pairs: k.f()        in the suite of the loop what that binds
     for k in others: k.f()          likewise

@@ -1,4 +1,4 @@
-"""What statements bind beside names of a scope: definitions, and the module itself.
+"""The bindings of statements beside names of a scope: definitions, and the module itself.
 
 a, b = 1, 2                        defines `a` and `b`
 sys.modules[__name__] = Conf()     who imports this module gets something else

@@ -1,4 +1,4 @@
-"""Where values of code are types, so that strings in them are read as expressions: told by the names of `typing`.
+"""The places where values of code are types, so that strings in them are read as expressions: by names of `typing`.
 
 A: TypeAlias = "list[C]"                 T = TypeVar("T", bound="C | None")
 B = Dict[str, "C | None"]                D = TypedDict("D", {"x": "C | None"})

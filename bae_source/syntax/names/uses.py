@@ -1,4 +1,4 @@
-"""What one file's code refers to, as values: its scopes, what binds names in them, and every mention of a name.
+"""The uses of one file's code, as values: its scopes, what binds names in them, and every mention of a name.
 
     from app import client as c          scope 0 (module) binds `c`: import of `client` from `app`
     class A(c.Base):                     mention `Base`, receiver the expression `c`, kind base
@@ -149,7 +149,7 @@ class Scope(Struct, frozen=True, array_like=True):
 
 
 class Imported(Struct, frozen=True, array_like=True):
-    """What one name of an import statement stands for.
+    """The target of one name of an import statement.
 
     Parameters:
         module: without leading dots.
@@ -184,7 +184,7 @@ class Text(Struct, frozen=True, array_like=True):
 
 
 class Uses(Struct, frozen=True, array_like=True):
-    """What one file refers to.
+    """The uses of one file.
 
     Parameters:
         scopes: the first one is the module's; an outer one comes before its inner ones.

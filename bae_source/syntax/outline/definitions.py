@@ -38,7 +38,7 @@ MODULE = -1
 
 
 class Kind(Enum):
-    """What a definition is."""
+    """The kind of a definition."""
 
     CLASS = "class"
     FUNCTION = "function"

@@ -1,4 +1,4 @@
-"""What a module defines, without its code: small enough to be kept for every file of a project.
+"""The definitions of a module without their code: small enough to be kept for every file of a project.
 
 Invariants:
 - a summary depends on the file's bytes alone, so it can be kept by their digest;
@@ -62,7 +62,7 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def leads(self) -> bool:
-        """Whether it is the first, or the only one, of what its name means there."""
+        """Return whether it is the first, or the only one, of what its name means there."""
         return self.group < 0
 
 

@@ -1,4 +1,4 @@
-"""What a module says in words: its docstrings and comments, each with the definition that it belongs to.
+"""The words of a module: its docstrings and comments, each with the definition that it belongs to.
 
     # Connections are kept alive.        <- belongs to `Pool`, which it stands above without a blank line
     class Pool:
@@ -36,7 +36,7 @@ _TOKEN = re.compile(
 
 
 class Passage(Struct, frozen=True, array_like=True):
-    """What is said of one definition.
+    """The words about one definition.
 
     Parameters:
         index: of its entry, or `MODULE`.

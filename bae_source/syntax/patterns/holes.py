@@ -1,4 +1,4 @@
-"""What holes stand for: names of one thing or of any number of things, and what each is bound to.
+"""The matter of holes: names of one thing or of any number of things, and what each is bound to.
 
 Invariants:
 - bindings are never changed, only extended as copies, so that another way to match can be tried;

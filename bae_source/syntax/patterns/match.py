@@ -194,7 +194,7 @@ def match_run(places: Places, index: int, start: int, bound: Bindings) -> Iterat
 
 
 class Places:
-    """Where in a row each thing of a pattern matches; each is looked up once, since there may be many of both."""
+    """The matches of each thing of a pattern in a row; each is looked up once, since there may be many of both."""
 
     def __init__(self, pattern: Sequence[object], code: Sequence[object]) -> None:
         self.pattern = pattern

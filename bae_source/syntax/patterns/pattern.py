@@ -82,7 +82,7 @@ class Pattern(Struct, frozen=True, kw_only=True):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it has a definition, whose annotations and decorators it may leave out."""
+        """Return whether it has a definition, whose annotations and decorators it may leave out."""
         return any(isinstance(node, tuple(UNTOLD)) for each in self.nodes for node in ast.walk(each))
 
 

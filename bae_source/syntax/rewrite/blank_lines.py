@@ -1,4 +1,4 @@
-"""How many blank lines stand between statements, and how many should.
+"""The number of blank lines between statements, as it is and as it should be.
 
 PEP 8 asks for two around functions and classes of a module and one around those inside; a file that has its own way
 is followed: the gap that the neighbours have is the one that a new statement gets.

@@ -26,7 +26,7 @@ from bae_source.syntax.text.lexer import LineKind, end_of_header, lex
 
 
 class Position(Enum):
-    """Where new statements go, seen from the target."""
+    """The place of new statements, seen from the target."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -35,7 +35,7 @@ class Position(Enum):
 
 
 class Insertion(Struct, frozen=True, kw_only=True):
-    """What inserting comes to.
+    """The result of inserting.
 
     Parameters:
         splices: what changes in the file.

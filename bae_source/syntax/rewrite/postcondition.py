@@ -1,4 +1,4 @@
-"""What must hold after every plan, checked in production: the engine distrusts itself.
+"""The conditions that must hold after every plan, checked in production: the engine distrusts itself.
 
 - the new file parses, and is decoded as the old one was;
 - its bytes outside the planned edits are those of the old file;

@@ -23,7 +23,7 @@ _SPACE = re.compile(r"[ \t\f]*")
 
 
 class Shift(Struct, frozen=True, kw_only=True):
-    """How indentation changes.
+    """The change of an indentation.
 
     Parameters:
         old: the text that indents the first statement now.
@@ -39,12 +39,12 @@ class Shift(Struct, frozen=True, kw_only=True):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing changes."""
+        """Return whether nothing changes."""
         return self.old == self.new and not self.rescaled
 
     @property
     def rescaled(self) -> bool:
-        """Whether the unit changes, so that every level has to be measured anew."""
+        """Return whether the unit changes, so that every level has to be measured anew."""
         return self.old_unit is not None and self.new_unit is not None and self.old_unit != self.new_unit
 
 

@@ -45,7 +45,7 @@ _COMMENTS_DROPPED = Notice("comments_dropped", "Comments that stood apart from t
 
 
 class Replacement(Struct, frozen=True, kw_only=True):
-    """What replacing comes to.
+    """The result of replacing.
 
     Parameters:
         splices: what changes in the file; empty where nothing does.

@@ -37,7 +37,7 @@ class Token(Struct, frozen=True):
 
     @property
     def is_hole(self) -> bool:
-        """Whether it is a hole."""
+        """Return whether it is a hole."""
         return self.text.startswith("\0")
 
 
@@ -103,7 +103,7 @@ class Alignment:
 
     @property
     def keeps_brackets(self) -> bool:
-        """Whether no bracket goes without the other of its pair, so that a layout of several lines fits as before."""
+        """Return whether no bracket goes without the other of its pair, so that a layout of several lines fits."""
         later = [each.text for each in self.replacement]
         return all(
             _is_balanced(self.pattern[first:last]) and _is_balanced(later[start:end])

@@ -112,7 +112,7 @@ class Replacer:
 
     @cached_property
     def _in_holes(self) -> set[ast.AST]:
-        """What a hole of a match stands for by itself."""
+        """Return the nodes that a hole of a match stands for by itself."""
         several = (things for match in self.matches for things in match.bound.values())
         return {things[0] for things in several if len(things) == 1 and isinstance(things[0], ast.AST)}
 
@@ -173,7 +173,7 @@ class Replacer:
 
     @cached_property
     def _is_out_of_place(self) -> bool:
-        """Whether code may come to stand outside of the function or loop that it needs."""
+        """Return whether code may come to stand outside of the function or loop that it needs."""
         return may_be_out_of_place(self.template.tree, self.pattern.tree)
 
     def _expression(self, number: int, match: Match) -> str:
@@ -482,7 +482,7 @@ class Replacer:
 
     @cached_property
     def _breaks_lines(self) -> bool:
-        """Whether the replacement has line ends in brackets, and the pattern has none."""
+        """Return whether the replacement has line ends in brackets, and the pattern has none."""
         return _has_line_ends(self.template.code) and not _has_line_ends(self.pattern.code)
 
     def _aligned(
@@ -552,7 +552,7 @@ class Replacer:
 
     @cached_property
     def _is_in_order(self) -> bool:
-        """Whether the replacement has the holes of the pattern in their order, each once, suites as deep as there."""
+        """Return whether the replacement has the pattern's holes in their order, each once, suites as deep."""
         order = [hole.name for hole in holes_of(self.pattern.code)]
         own = [order.index(hole.name) for hole in self.template.holes]
         before, after = dict(depths(self.pattern.tree)), dict(depths(self.template.tree))

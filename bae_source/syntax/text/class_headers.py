@@ -1,4 +1,4 @@
-"""What the class headers of a file name, and what it imports under another name, told from its text without parsing it.
+"""The class headers of a file and its imports under another name, read from its text without parsing it.
 
     class A(core.Base, metaclass=M): …      names core, Base, metaclass, M
     from core import Base as B              imports Base as B

@@ -1,4 +1,4 @@
-"""Where an f-string has what only Python 3.12 and newer let its fields have (PEP 701); older parsers are not at hand.
+"""The f-string fields that only Python 3.12 and newer allow (PEP 701); older parsers are not at hand.
 
     f"{row["name"]}"      f"{"\n".join(rows)}"      f"{rows  # all of them      its own quotes, a backslash, a comment,
                                                      }"                         a line end where the quotes stand alone

@@ -37,7 +37,7 @@ _Memo = dict[int, tuple[int, bool]]
 
 
 class LineKind(Enum):
-    """What a physical line is, by what stands at its start."""
+    """The kind of a physical line, by what stands at its start."""
 
     LOGICAL = "logical"  # a statement, a clause or a decorator begins here
     CONTINUATION = "continuation"  # inside brackets, or behind a backslash
@@ -47,7 +47,7 @@ class LineKind(Enum):
 
 
 class Lexed(Struct, frozen=True):
-    """What `lex` found.
+    """The result of `lex`.
 
     Parameters:
         kinds: one `LineKind` a physical line.

@@ -183,7 +183,7 @@ class Source:
 
     @cached_property
     def stateless(self) -> bool:
-        """Whether each character's bytes depend on that character alone, and decoding is known to be exact."""
+        """Return whether each character's bytes depend on that character alone, and decoding is known to be exact."""
         return self.encoding in ("utf-8", "ascii", "iso8859-1")
 
 
@@ -211,7 +211,7 @@ class SingleLines:
 
     @cached_property
     def _above(self) -> list[int]:
-        """How many newlines stand above each block, and in all.
+        """Return the number of newlines above each block, and in all.
 
         So a few lines are found in a third of the time that it takes to find where each begins.
         """

@@ -1,4 +1,4 @@
-"""What is made sure of before writing: every target may be written, and holds the bytes that were planned on.
+"""The checks before writing: every target may be written, and holds the bytes that were planned on.
 
 Invariant: deletions come first in the order of the targets, and new files last, so that a file may be moved to a name
 that some file systems hold for the one that it had.

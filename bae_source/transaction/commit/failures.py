@@ -1,4 +1,4 @@
-"""How a failed transaction is told: errors of the system as sentences, and what state the project is in.
+"""The message about a failed transaction: errors of the system as sentences, and what state the project is in.
 
 Invariant: messages name modules; only where old content is kept after a rollback or a recovery is a place named,
 because a person needs it.

@@ -64,7 +64,7 @@ class Holding:
 
     @property
     def is_held(self) -> bool:
-        """Whether it was not let go yet."""
+        """Return whether the lock was not let go yet."""
         return self._lock.is_held
 
     def is_valid(self) -> bool:

@@ -46,7 +46,7 @@ _MOST_ROOM = 1 << 22
 
 
 class State(Enum):
-    """How far the transaction in the journal has come."""
+    """The stage of the transaction in the journal."""
 
     IDLE = IDLE
     OPEN = OPEN

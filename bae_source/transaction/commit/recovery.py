@@ -56,7 +56,7 @@ _CACHE = "__pycache__"
 
 
 class Recovered(Struct, frozen=True, kw_only=True):
-    """What recovery did.
+    """The result of recovery.
 
     Parameters:
         operation_id, summary: of the transaction that was under way; None if none was.

@@ -50,7 +50,7 @@ class Left(Struct, frozen=True, kw_only=True):
 
 
 class Restored(Struct, frozen=True, kw_only=True):
-    """What became of taking files back.
+    """The result of taking files back.
 
     Parameters:
         back: how many files were taken back just now; the others held their old content already.

@@ -1,4 +1,4 @@
-"""How a file is called in messages: by its module, never by its path.
+"""The name of a file in messages: that of its module, never its path.
 
 Invariant: a file that is no module is called as a data file of the package around it, `pkg.templates:site.css`.
 """

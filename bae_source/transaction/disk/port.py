@@ -20,7 +20,7 @@ from bae_source.transaction.disk import renames
 
 
 class Disk(Protocol):
-    """What the writer asks of the operating system; each call raises OSError as the call of that name in `os` does."""
+    """The calls of the writer to the operating system; each raises OSError as the call of that name in `os` does."""
 
     def open(self, name: str, flags: int, mode: int, folder: int | None) -> int:
         """Open `name` in `folder`; an absolute name where `folder` is None."""

@@ -1,4 +1,4 @@
-"""Whether the name of a new file, or of a folder that is made for it, is there already in other letters.
+"""The question whether the name of a new file, or of a folder for it, is there already in other letters.
 
 Invariants:
 - no new name differs from one that stays by its letters' case alone, or by how they are composed: on file systems that

@@ -27,7 +27,7 @@ Parts = tuple[str, ...]
 
 
 class Looks(Struct, frozen=True, kw_only=True):
-    """What a file has beside its content.
+    """The attributes of a file beside its content.
 
     Parameters:
         inode: device and number, which tell whether it is the same file still.
@@ -54,7 +54,7 @@ class Looks(Struct, frozen=True, kw_only=True):
 
 
 class Content(Struct, frozen=True, kw_only=True):
-    """What a file holds before and after; None where there is no file.
+    """The content of a file before and after; None where there is no file.
 
     Parameters:
         path: project-relative, as planned.
@@ -86,7 +86,7 @@ class Content(Struct, frozen=True, kw_only=True):
 
     @property
     def model(self) -> Looks | None:
-        """What the file that is written is to look like, but for `mode` and `owner`; None for a new one."""
+        """Return the attributes that the written file is to have, but for `mode` and `owner`; None for a new one."""
         return None if self.anew else self.looks
 
     @property
@@ -101,7 +101,7 @@ class Content(Struct, frozen=True, kw_only=True):
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """What lies at a name now.
+    """The thing that lies at a name now.
 
     Parameters:
         status: None if nothing does.

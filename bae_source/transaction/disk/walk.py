@@ -32,7 +32,7 @@ _OUT_OF_REACH = (".git", LOCAL)  # in small letters
 
 
 class Reached(Struct, frozen=True, kw_only=True):
-    """Where a path leads.
+    """The end of a path.
 
     Parameters:
         parts: the components from the root, without links.

@@ -1,4 +1,4 @@
-"""Whether code outside of a module may give it a name, as `app.state.db = connect()` does.
+"""The question whether code outside of a module may give it a name, as `app.state.db = connect()` does.
 
     state.db, state.cache = …       with … as state.db:     for state.db in …:      `db` may be set
     setattr(state, "db", 1)         vars(state)["db"] = 1   "db"                    `db` may be set

@@ -1,4 +1,4 @@
-"""How a worker finds modules: Python's, then the project's and what is installed for it, then what is beside ours.
+"""The search for modules in a worker: Python's, then the project's and its packages, then what is beside ours.
 
     import json             Python's, whatever lies at the project's root
     import app.core         the project's, from its source roots

@@ -21,7 +21,7 @@ from bae_source.system.frames import Frames, frame
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """What a worker is told when it is started, in the project's folder.
+    """The first message to a worker, which is started in the project's folder.
 
     Parameters:
         who: the caller, for the history.
@@ -150,7 +150,7 @@ class Received:
 
 
 class Mouth:
-    """Where a worker says its messages.
+    """The stream on which a worker writes its messages.
 
     Parameters:
         descriptor: takes frames.

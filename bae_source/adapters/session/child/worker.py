@@ -223,7 +223,7 @@ class _Output:
 
 
 class _Guard:
-    """What has to be as it was, for the next block to run: our modules, how modules are found, and limits."""
+    """The state that must be as before for the next block to run: our modules, how modules are found, and limits."""
 
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}

@@ -125,7 +125,7 @@ class Calling:
 
     @cached_property
     def bound_anew(self) -> str:
-        """Why calls by name may be of something else that code puts in its place; "" where none does."""
+        """Return the reason why calls by name may be of something that code puts in its place; "" where none does."""
         if not self.targets:
             return ""
         variables = Variables(self.project, WHATEVER)

@@ -1,4 +1,4 @@
-"""What a definition calls: each call in it, by the address of what is called, or as it is written where nobody can say.
+"""The calls in a definition: each by the address of what is called, or as it is written where that is not known.
 
 g()              app.core.g
 self.n()         app.core.A.n, where A is a base that defines it

@@ -41,7 +41,7 @@ _Key = tuple[str, str, int]
 
 
 class Keywords(Struct, frozen=True, kw_only=True):
-    """What calls set of a family of parameters.
+    """The keyword arguments in calls of a family of parameters.
 
     Parameters:
         found: the keywords.
@@ -182,7 +182,7 @@ class _Calls:
 
     @cached_property
     def _made(self) -> list[Sought]:
-        """What to look for to find the calls of classes of which one of the functions makes the instances."""
+        """Return what to look for to find the calls of classes of which one of the functions makes the instances."""
         return classes_made(self.project, self.functions)
 
     def _look_for(self, sought: Sought) -> None:

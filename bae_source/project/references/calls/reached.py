@@ -86,13 +86,13 @@ class Definition(Struct, frozen=True, kw_only=True):
 
     @property
     def is_public(self) -> bool:
-        """Whether code elsewhere may name it: of a member, whose class may hand out instances, its own name decides."""
+        """Return whether code elsewhere may name it; of a member its own name decides, as instances are handed out."""
         names = (self.word,) if self.around == "class" else (*self.module.name.split("."), *self.path)
         return self.around != "function" and not any(name.startswith("_") for name in names)
 
     @property
     def is_fixture(self) -> bool:
-        """Whether it is a fixture of pytest, as it looks."""
+        """Return whether it appears to be a fixture of pytest."""
         return any(each.rpartition(".")[2] in MAKERS for each in self.decorators)
 
     def is_around(self, other: Definition) -> bool:
@@ -391,7 +391,7 @@ class Reached:
 
     @property
     def _is_distributed(self) -> bool:
-        """Whether the project is made into a package that others install."""
+        """Return whether the project is built into a package that others install."""
         workspace = self.project.workspace
         settings = (workspace.content(name) or b"" for name in ("pyproject.toml", "setup.cfg"))
         return workspace.content(_SETUP) is not None or any(map(_DISTRIBUTED.search, settings))

@@ -1,4 +1,4 @@
-"""Which files name a class as a base, told from the text of class headers: what a search for subclasses looks into.
+"""The files that name a class as a base, by the text of class headers: what a search for subclasses looks into.
 
     class A(core.Base, metaclass=M): …      names core, Base, metaclass, M
     from core import Base as B              whoever looks for `Base` has to look for `B` too
@@ -44,7 +44,7 @@ _DECODE = msgspec.msgpack.Decoder(_Kept).decode
 
 
 class _Table(Struct, frozen=True):
-    """What headers and imports of all files say.
+    """The contents of the headers and imports of all files.
 
     Parameters:
         paths: of the files.
@@ -73,7 +73,7 @@ class Bases:
 
     @property
     def are_unknown(self) -> bool:
-        """Whether every file will have to be looked into, unless `note` is shown it before."""
+        """Return whether every file will have to be looked into, unless `note` is shown it before."""
         return "_table" not in self.__dict__ and not self._saved
 
     def note(self, content: Content) -> None:
@@ -121,7 +121,7 @@ class Bases:
 
     @cached_property
     def _table(self) -> _Table:
-        """What all files say; only those are read of which it is not known from before."""
+        """Return the contents of all files; only those are read of which it is not known from before."""
         census = self.workspace.census
         before = _loaded(self._saved) if self._saved else None
         del self._saved  # it takes as much room as what is made of it
@@ -135,7 +135,7 @@ class Bases:
 
     @cached_property
     def _saved(self) -> bytes | None:
-        """What was kept; nothing of it is known to hold."""
+        """Return what was kept; nothing of it is known to hold."""
         return None if self.workspace.overlay else self.workspace.kept.recall(_KIND)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What code that runs when a class is made puts into it, or takes out: metaclass, decorator, `__init_subclass__`.
+"""The members that code puts into a class or takes out as it is built: metaclass, decorator, `__init_subclass__`.
 
     class Sealed(type):
         def __init__(cls, *args): cls.send = sealed        `C().send` may be this

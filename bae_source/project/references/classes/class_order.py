@@ -76,7 +76,7 @@ class Order(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether it is whole and every class's code is known."""
+        """Return whether it is whole and every class's code is known."""
         return self.whole and not self.outside
 
     def behind(self, owner: Class) -> Order:

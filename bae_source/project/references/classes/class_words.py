@@ -1,4 +1,4 @@
-"""Which files name a class of the project otherwise than by calling it, told for all classes by one look at each file.
+"""The files that name a class of the project otherwise than by calling it, for all classes by one look at each file.
 
     Alias = Base             names Base
     isinstance(x, Base)      likewise

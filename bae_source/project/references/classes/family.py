@@ -33,7 +33,7 @@ _NO_BINDING = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 
 
 class Family(Struct, frozen=True, kw_only=True):
-    """What is renamed together.
+    """The definitions that are renamed together.
 
     Parameters:
         sought: what a search for all of it looks for.

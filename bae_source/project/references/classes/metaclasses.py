@@ -1,4 +1,4 @@
-"""What metaclasses do: their methods have classes before the dot, and their properties come before what classes have.
+"""The effect of metaclasses: their methods have classes before the dot, and their properties precede what classes have.
 
 class Register(type):
     def __call__(cls): cls.params()      `params` of any class that Register makes

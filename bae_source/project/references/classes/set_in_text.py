@@ -1,4 +1,4 @@
-"""What the text around a class's name says is done with it, told without parsing: assigned, returned, given to `type`.
+"""The uses of a class's name by the text around it, without parsing: assigned, returned, given to `type`.
 
     Alias = Base                       set
     return Base                        set

@@ -1,4 +1,4 @@
-"""What attributes of a class, its instances, or a module are bound to by code that is no method of it, or not in it.
+"""The values that code outside a class's methods binds to attributes of the class, of its instances, or of a module.
 
     app.handler = Spare()             a Spare, for App and the classes above and below it, where `app` is an App
     thing.handler = Spare()           a Spare, for every class with a handler, where nobody knows what `thing` is

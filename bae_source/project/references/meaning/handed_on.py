@@ -96,7 +96,7 @@ class HandedOn:
 
     @cached_property
     def _is_handed_on(self) -> bool:
-        """Whether any of these modules is used otherwise than by its attributes."""
+        """Return whether any of these modules is used otherwise than by its attributes."""
         waiting = {_stem(path) for path in self._owners}
         known = set(waiting)
         while waiting:

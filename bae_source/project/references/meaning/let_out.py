@@ -1,4 +1,4 @@
-"""Whether a module may let out more names than the ones that its `__all__` is seen to list.
+"""The question whether a module may export more names than the ones that its `__all__` is seen to list.
 
     __all__ = ["f"]                     lists `f`, and nothing else
     def public(g):

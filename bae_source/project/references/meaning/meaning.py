@@ -1,4 +1,4 @@
-"""What a name means across files, worked out from bindings and static imports; nothing is run.
+"""The meaning of a name across files, worked out from bindings and static imports; nothing is run.
 
     from app import client as c      `c` means the module app.client; `c.Client` what that module binds so
     from app import *                what app binds, as far as its `__all__` lets it out

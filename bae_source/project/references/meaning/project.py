@@ -1,4 +1,4 @@
-"""What questions about references need to know of a project: uses of files, meanings of names, how they are shown."""
+"""The facts of a project that questions about references need: uses of files, meanings of names, how they are shown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def project_of(workspace: Workspace) -> Project:
 
 
 class Project:
-    """What looking for references needs to know of a project.
+    """The facts of a project that a search for references needs.
 
     Parameters:
         workspace: the project.
@@ -112,7 +112,7 @@ class Project:
 
     @property
     def loaded(self) -> int:
-        """How many files were parsed or recalled so far."""
+        """Return the number of files that were parsed or recalled so far."""
         return len(self._uses)
 
     def load(self, paths: Iterable[str]) -> None:

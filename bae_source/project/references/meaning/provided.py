@@ -1,4 +1,4 @@
-"""Whether a module of the project provides a name, or a package a module: yes, no, or it cannot be told.
+"""The question whether a module provides a name, or a package a module: yes, no, or it cannot be known.
 
     app/client.py:  def send(): …           `send`: yes;  `go`: no
     app/lazy.py:    def __getattr__(n): …   `send`: cannot be told

@@ -1,4 +1,4 @@
-"""What a search for references looks for: a symbol or a module, as the bindings of its file know it."""
+"""The target of a search for references: a symbol or a module, as the bindings of its file know it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCESSING = {
 
 
 class Sought(Struct, frozen=True, kw_only=True):
-    """What is looked for.
+    """The target of a search.
 
     Parameters:
         name: what it is called where it is defined, as Python stores it: a private name of a class is mangled.
@@ -54,7 +54,7 @@ class Sought(Struct, frozen=True, kw_only=True):
 
     @property
     def is_module(self) -> bool:
-        """Whether a module is looked for."""
+        """Return whether the target is a module."""
         return any(isinstance(each, InModule) for each in self.meanings)
 
 

@@ -1,4 +1,4 @@
-"""What the stub of a module declares: to whoever looks for references it is what the module defines under that name.
+"""The declarations in the stub of a module: for a search they are what the module defines under that name.
 
 class Client: …             in app/client.py
 class Client: …             in app/client.pyi: declares it, so whoever renames it has to touch this line

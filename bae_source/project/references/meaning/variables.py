@@ -42,7 +42,7 @@ _MOST_LINKS = 40
 
 
 class _Bound(Struct):
-    """What attributes of one name are bound to.
+    """The values that attributes of one name are bound to.
 
     Parameters:
         receivers: what they are attributes of; None for anything.

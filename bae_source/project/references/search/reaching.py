@@ -1,4 +1,4 @@
-"""Whether a class below a receiver's leads to what is looked for, where the receiver's own does not.
+"""The question whether a class below a receiver's leads to the target, where the receiver's own does not.
 
 class A: …                        what is looked for: A.m
 class B: def m(self): …           x: B

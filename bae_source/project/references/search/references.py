@@ -1,4 +1,4 @@
-"""Who refers to a symbol or a module.
+"""The references to a symbol or a module.
 
     from app.core import send as s       sure: the import, and every `s` that this import alone binds
     core.send()                          sure where `core` is the module
@@ -72,7 +72,7 @@ class References(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every file was looked into."""
+        """Return whether every file was looked into."""
         return not self.unreadable
 
 
@@ -123,7 +123,7 @@ def searched(project: Project, sought: Sought, candidates: Candidates, families:
 
 
 class Looked(Struct, frozen=True, kw_only=True):
-    """What a search has found in code: mentions by the paths of their files, and the rest as `References` has it."""
+    """The finds of a search in code: mentions by the paths of their files, and the rest as `References` has it."""
 
     files: tuple[tuple[str, list[Mentioned]], ...]
     names: frozenset[str]

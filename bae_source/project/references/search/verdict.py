@@ -1,4 +1,4 @@
-"""Whether one mention refers to what is looked for: surely, perhaps, or not.
+"""The decision whether one mention refers to the target: surely, perhaps, or not.
 
 A name that stands alone is decided by scopes and imports, an attribute by what its receiver may be. Each thing that
 the receiver may be gives a hit, a maybe or a no: if all are hits the mention is sure, if all are no it is none.
@@ -49,7 +49,7 @@ from bae_source.syntax.names import uses as u
 
 
 class Verdict(Struct, frozen=True):
-    """What a mention is.
+    """The decision about a mention.
 
     Parameters:
         hit: whether bindings lead to what is looked for, surely or among other things.
@@ -97,7 +97,7 @@ class Judge:
 
     @cached_property
     def _is_local(self) -> bool:
-        """Whether what is looked for is a name of functions alone: a parameter, or what they bind for themselves."""
+        """Return whether the target is a name of functions alone: a parameter, or what they bind for themselves."""
         symbols = [each for each in self.sought.meanings if isinstance(each, Symbol)]
         kinds = {self.names.uses(each.path).scopes[each.scope].kind for each in symbols}
         return bool(symbols) and len(symbols) == len(self.sought.meanings) and kinds == {u.FUNCTION_SCOPE}

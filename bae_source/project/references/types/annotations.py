@@ -1,4 +1,4 @@
-"""What annotations say that a variable may hold.
+"""The values of a variable by its annotations.
 
 x: Client                   an instance of Client or of a class below it
 x: Optional[Client]         the same

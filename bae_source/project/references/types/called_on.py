@@ -1,4 +1,4 @@
-"""What a method gives, by what it is called on: what a class above returns of itself is of the class below.
+"""The value of a method by the class it is called on: what a class above returns of itself is of the class below.
 
     class Base:
         def __enter__(self): return self
@@ -64,7 +64,7 @@ def self_of(receivers: Values) -> Values:
 
 
 class Steps(Protocol):
-    """What tells what expressions give, wherever they stand."""
+    """The source of the values that expressions have, wherever they stand."""
 
     names: Names
     orders: ClassOrders
@@ -99,12 +99,12 @@ class _On(Struct, frozen=True):
 
     @property
     def instance(self) -> Value:
-        """What `self` is in the method; `Base.method(x)` does not say what it is given."""
+        """Return the value of `self` in the method; `Base.method(x)` does not say what it is given."""
         return self.itself if isinstance(self.itself, Instance) else Instance(self.owner, False)
 
     @property
     def own_class(self) -> Value:
-        """What `cls` is in the method."""
+        """Return the value of `cls` in the method."""
         return class_of(self.itself) if isinstance(self.itself, Instance) else self.itself
 
 

@@ -1,4 +1,4 @@
-"""What `with` binds where code says it otherwise than by a class's `__enter__`.
+"""The value that `with` binds where code says it otherwise than by a class's `__enter__`.
 
     with pytest.raises(Refused) as caught:      `caught.value` is a Refused, or of a class below it
     with self.assertRaises(Refused) as caught:  `caught.exception` likewise, in a test case

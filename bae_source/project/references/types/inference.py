@@ -1,4 +1,4 @@
-"""What an expression gives, as far as code says it without being run: classes, instances, functions, modules.
+"""The value of an expression, as far as code shows it without being run: classes, instances, functions, modules.
 
     x = Client()            an instance of exactly Client
     def f(x: Client): x     an instance of Client or of a class below it
@@ -109,7 +109,7 @@ class Inference:
 
     @property
     def computed(self) -> ComputedBases:
-        """What tells of bases that code works out."""
+        """Return the source of bases that code works out."""
         if self._computed is None:  # kept so, as `cached_property` makes access to all attributes slower
             from bae_source.project.references.classes.computed_bases import ComputedBases  # hardly any class needs it
 

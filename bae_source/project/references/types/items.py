@@ -67,21 +67,21 @@ _DEEPEST = 8
 
 
 class _Note(Struct, frozen=True):
-    """What an annotation says."""
+    """The content of an annotation."""
 
     path: str
     number: int
 
 
 class _Value(Struct, frozen=True):
-    """What an expression gives."""
+    """The value of an expression."""
 
     path: str
     number: int
 
 
 class _Either(Struct, frozen=True):
-    """What any of several is; with `in_order` a tuple of them."""
+    """The value of any of several; with `in_order` a tuple of them."""
 
     parts: tuple[Shape, ...]
     in_order: bool = False
@@ -102,7 +102,7 @@ class _Row(Struct, frozen=True):
 
 
 class _Loose(Struct, frozen=True):
-    """What a class says of its attribute, which one below may bind otherwise."""
+    """The declaration of a class for its attribute, which a class below may bind otherwise."""
 
     shape: Shape
     marks: Values

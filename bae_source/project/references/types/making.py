@@ -1,4 +1,4 @@
-"""What code makes instead of what stands there: a call of a class that gives no instance of it, another class.
+"""The value of a call of a class that gives no instance of it, and of a class that a decorator exchanges.
 
 class Shape:
     def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle

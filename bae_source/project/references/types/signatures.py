@@ -41,7 +41,7 @@ _CLASS_BEFORE = re.compile(r"(?:\b[A-Z]\w*|\w*(?:cls|class|klass|[Tt]ype)\w*(?:\
 
 
 class _Called(Struct):
-    """What a call gives.
+    """The value of a call.
 
     Parameters:
         first: the first argument, if it is a name.

@@ -1,4 +1,4 @@
-"""What a value is of which a test shows that it is an instance of some classes, or of none of them.
+"""The value of a name that a test shows to be an instance of some classes, or of none of them.
 
     def f(x, y: Shape, z: Shape | None):
         isinstance(x, Tri)          nobody knew what `x` is: a `Tri`

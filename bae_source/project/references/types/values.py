@@ -1,4 +1,4 @@
-"""What expressions give, as values: classes, functions, instances, modules, and what lies outside the project."""
+"""The values of expressions: classes, functions, instances, modules, and what lies outside the project."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class OfClass(Struct, frozen=True):
 
 
 class Above(Struct, frozen=True):
-    """What `super()` gives in a method of a class."""
+    """The value of `super()` in a method of a class."""
 
     of: Class
 
@@ -74,7 +74,7 @@ class OutsideInstance(Struct, frozen=True):
 
 
 class Raised(OutsideInstance, frozen=True):
-    """What tells of an exception that code is expected to raise.
+    """The context of an exception that code is expected to raise.
 
     Parameters:
         expected: instances of the classes that it may be of.
@@ -84,7 +84,7 @@ class Raised(OutsideInstance, frozen=True):
 
 
 class Rebound(Struct, frozen=True):
-    """What else an attribute of an instance may be: what a class below the instance's known one binds it to.
+    """Another value of an instance's attribute: what a class below the instance's known one binds it to.
 
     Parameters:
         steps: what is done with it: the names of attributes that are taken in turn, and `CALL`.
@@ -101,7 +101,7 @@ class Rebound(Struct, frozen=True):
 
 
 class Member(Struct, frozen=True):
-    """Where an attribute of a class is bound; `sure` unless an unknown base could bind it first."""
+    """The binding of a class's attribute; `sure` unless an unknown base could bind it first."""
 
     symbol: Symbol
     sure: bool
