@@ -8,7 +8,7 @@ import sys  # which is built in: no folder is looked into for it
 
 
 def _is_started_by_name() -> bool:
-    """Say whether `python -m` is looking for this package now, or for a module of it, to run it.
+    """Return whether `python -m` is looking for this package now, or for a module of it, to run it.
 
     Meanwhile it has `-m` in the place of the program's name, also where a package that is run so imports us; the name
     stands in the interpreter's own arguments, `-m NAME` or `-mNAME`, before those of the program.

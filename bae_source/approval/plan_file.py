@@ -120,7 +120,7 @@ class PlanFile:
         return self._tried(changing, None, making=True)  # type: ignore[return-value]  # it is made, so work was done
 
     def is_there(self) -> bool:
-        """Say whether there is a file."""
+        """Return whether there is a file."""
         return self.folders.id is not None and _identity(self.path) is not None
 
     def peek(self, work: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
@@ -144,7 +144,7 @@ class PlanFile:
         return self.peek(self._counted, dict[str, int]())
 
     def is_shared(self) -> bool:
-        """Say whether other projects have proposals in it; their drafts end by themselves.
+        """Return whether other projects have proposals in it; their drafts end by themselves.
 
         Raises:
             OSError, Refused: as `read`.
@@ -157,7 +157,7 @@ class PlanFile:
         return self.read(looking, False)
 
     def is_used(self) -> bool:
-        """Say whether this project has plans in it."""
+        """Return whether this project has plans in it."""
         return any(self.read(self._counted, dict[str, int]()).values())
 
     def clear(self) -> None:

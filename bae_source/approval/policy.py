@@ -156,7 +156,7 @@ class Policy:
                     yield Ruling(answer=Answer.DENY, rule=f"{title} read.deny = {pattern!r}", subject=module), rest
 
     def hides_from(self, caller: str) -> bool:
-        """Say whether some rule forbids a caller to read anything."""
+        """Return whether some rule forbids a caller to read anything."""
         return any(rules.read.deny or rules.read.allow for _, rules in self._rules(caller))
 
     def risk(self, level: str, caller: str) -> Ruling:
@@ -227,7 +227,7 @@ def _all(rules: PolicyTable) -> Iterator[CallerPolicy]:
 
 
 def fits(pattern: str, kind: Kind, name: str) -> bool:
-    """Say whether a pattern covers a thing of a kind."""
+    """Return whether a pattern covers a thing of a kind."""
     word, space, rest = pattern.partition(" ")
     if space and word in KINDS:
         return word == kind and _covering(rest.strip()).match(_plain(name)) is not None
@@ -235,7 +235,7 @@ def fits(pattern: str, kind: Kind, name: str) -> bool:
 
 
 def _fits_any(pattern: str, kind: Kind, name: str, also: Sequence[str]) -> bool:
-    """Say whether a pattern covers a thing by one of the ways to write its name."""
+    """Return whether a pattern covers a thing by one of the ways to write its name."""
     return fits(pattern, kind, name) or any(fits(pattern, kind, each) for each in also)
 
 

@@ -136,5 +136,5 @@ def quoted(path: Path) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Say how much room something takes."""
+    """Return how much room something takes."""
     return f"{size / 1e6:.1f} MB"

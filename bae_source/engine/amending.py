@@ -26,7 +26,7 @@ _SOURCES = ("new_source", "source")
 
 
 def is_worth_keeping(requests: Requests) -> bool:
-    """Say whether changes have so much text that to give it once more costs more than to amend it."""
+    """Return whether changes have so much text that to give it once more costs more than to amend it."""
     return sum(len(text) for each in requests for _, text in _texts(each)) >= WORTH
 
 

@@ -159,7 +159,7 @@ def as_steps(asked: Request) -> Request:
 
 
 def is_patch(text: str) -> bool:
-    """Say by its first line whether a text is a patch."""
+    """Return by its first line whether a text is a patch."""
     from bae_source.syntax.patches.reading import is_patch as begins_so  # what requests do without
 
     return begins_so(text)

@@ -536,7 +536,7 @@ class Changing:
         )
 
     def is_named(self, context: Context) -> bool:
-        """Say whether the caller gave a name, and is not only known by the account."""
+        """Return whether the caller gave a name, and is not only known by the account."""
         return bool(context.who or self.environment.get("BAE_SOURCE_WHO"))
 
     def now(self) -> datetime:

@@ -68,7 +68,7 @@ class Door(Protocol):
         """The lines of telemetry."""
 
     def is_measuring(self) -> bool:
-        """Say whether telemetry is switched on."""
+        """Return whether telemetry is switched on."""
 
     def close(self) -> None:
         """Let go of what is open between requests."""

@@ -389,7 +389,7 @@ def _stale(handle: str, draft: Draft) -> Refused:
 
 
 def _comes_to_something(error: ResourceError) -> bool:
-    """Say whether any choice would change a place of a refused change."""
+    """Return whether any choice would change a place of a refused change."""
     report = error.details[REPORT]
     changed = (*report.get("changed", ()), *report.get("probable", ()))
     return bool(changed) or any(has_word(each["reason"]) for each in report.get("unsure", ()))

@@ -225,7 +225,7 @@ class Making:
         )
 
     def _meanwhile(self, found: Found, again: list[str], changed: list[str]) -> tuple[Notice, ...]:
-        """Say what judges have not seen of what others wrote while they judged.
+        """Return what judges have not seen of what others wrote while they judged.
 
         Parameters:
             again: modules that were imported again.

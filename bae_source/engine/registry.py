@@ -179,7 +179,7 @@ def called(
 
 
 def takes(verb: str, name: str) -> bool:
-    """Say whether a call of a request may say something about the context that it is run in, such as its budget."""
+    """Return whether a call of a request may say something about the context that it is run in, such as its budget."""
     return any(each.name == name for each in steering(_kind(verb)))
 
 

@@ -144,7 +144,7 @@ def _hidden(layout: Layout, root: Path, ours: Collection[str]) -> Iterator[str]:
 
 
 def _is_found_elsewhere(name: str, file: Path) -> bool:
-    """Say whether a top-level module is found here, and is not that file; a name may be that of another system's."""
+    """Return whether a top-level module is found here, and is not that file; a name may be that of another system's."""
     spec = PathFinder.find_spec(name)
     is_file = spec is not None and os.path.realpath(spec.origin or "") == os.path.realpath(file)
     return name in sys.builtin_module_names or (spec is not None and not is_file)

@@ -450,7 +450,7 @@ class Service:
         self.log.note(line)
 
     def is_measuring(self) -> bool:
-        """Say whether telemetry is switched on."""
+        """Return whether telemetry is switched on."""
         if self.environment.get(_SWITCH, "").lower() in _OFF:
             return False
         try:

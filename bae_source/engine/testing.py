@@ -157,7 +157,7 @@ def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[Wante
 
 
 def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices: Sequence[Notice]) -> Outcome:
-    """Say what would be run."""
+    """Return what would be run."""
     names = [each.id or address_of(workspace, each.path, each.names) + (each.case or "") for each in wanted or ()]
     text = "Would run these tests:" if names else "Would run all tests."
     return Outcome(status="planned", text="\n".join([text, *sorted(names)]), warnings=tuple(notices))

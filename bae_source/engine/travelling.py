@@ -254,7 +254,7 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
 
 
 def _is_unexplained(error: HistoryError) -> bool:
-    """Say whether a file is not as it was left, and the history does not tell who changed it."""
+    """Return whether a file is not as it was left, and the history does not tell who changed it."""
     return error.code == "undo_conflict" and not error.details.get("later")
 
 
@@ -444,7 +444,7 @@ def _is_code(changing: Changing, target: str) -> bool:
 
 
 def _touches(changing: Changing, entry: Entry, name: str) -> bool:
-    """Say whether an operation on something around it changed what is called so; it did where nobody can tell."""
+    """Return whether an operation on something around it changed what is called so; it did where nobody can tell."""
     try:
         before, after = changing.history.contents(entry)
         return _etag(changing.workspace(before), name) != _etag(changing.workspace(after), name)

@@ -153,7 +153,7 @@ class LanguageServer:
         return (path, *arguments) if path else None
 
     def _trusted(self, folder: str) -> bool:
-        """Say whether programs of a folder may be started: it is named absolutely, and lies outside the project."""
+        """Return whether programs of a folder may be started: it is named absolutely, and lies outside the project."""
         return Path(folder).is_absolute() and not Path(os.path.realpath(folder)).is_relative_to(self._root)
 
     def _failed(self, *, useless: bool = False) -> None:

@@ -146,12 +146,12 @@ class Address(Struct, frozen=True, kw_only=True):
 
 
 def is_selector(text: str) -> bool:
-    """Say whether a text means to be a selector (`model.selector`), well-formed or not."""
+    """Return whether a text means to be a selector (`model.selector`), well-formed or not."""
     return text.startswith(SELECTOR)
 
 
 def is_pattern(text: str) -> bool:
-    """Say whether a text means to be a pattern over names; brackets alone make none, since `f[0]` is a name."""
+    """Return whether a text means to be a pattern over names; brackets alone make none, since `f[0]` is a name."""
     return ("*" in text or "?" in text) and not is_selector(text)
 
 
@@ -228,7 +228,7 @@ def file_given(text: str, address: str) -> RequestError:
 
 
 def is_plainly_no_python(text: str) -> bool:
-    """Say whether a text is what a file is called that holds no Python: `README.md`, `Makefile`."""
+    """Return whether a text is what a file is called that holds no Python: `README.md`, `Makefile`."""
     return bool(re.search(_NO_PYTHON, text, re.IGNORECASE)) or text in _NO_ENDING
 
 

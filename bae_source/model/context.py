@@ -176,7 +176,7 @@ def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]
 
 
 def has_own_limits(asked: Request) -> bool:
-    """Say whether a request's answer has limits of its own, and no budget."""
+    """Return whether a request's answer has limits of its own, and no budget."""
     return asked.family == "ast"
 
 

@@ -239,12 +239,12 @@ CHANGES_THEM = "changes them, too; include, with ADDRESS:LINE, changes single on
 
 
 def has_word(reason: str) -> bool:
-    """Say whether a place that is unsure for a reason may change; one of `**` has no word that could."""
+    """Return whether a place that is unsure for a reason may change; one of `**` has no word that could."""
     return not any(_is_sentence_of(each, reason) for each in _UNCHANGEABLE)
 
 
 def _is_sentence_of(reason: Reason, sentence: str) -> bool:
-    """Say whether a sentence is that of a reason, whatever stands in its holes."""
+    """Return whether a sentence is that of a reason, whatever stands in its holes."""
     begin, _, rest = reason.sentence.partition("{")
     return sentence.startswith(begin) and sentence.endswith(rest.rpartition("}")[2]) if rest else sentence == begin
 

@@ -194,7 +194,7 @@ def _converted(value: Any, annotation: Any) -> Any:
 
 
 def fits(annotation: Any, value: Any) -> bool:
-    """Say whether a parameter of a type takes a value as it is."""
+    """Return whether a parameter of a type takes a value as it is."""
     try:
         _converted(value, annotation)
     except msgspec.ValidationError:
@@ -207,7 +207,7 @@ def _ended(text: str) -> str:
 
 
 def excess(value: Any) -> str | None:
-    """Say in what a value from outside is beyond the limits; None if it is within them."""
+    """Return in what a value from outside is beyond the limits; None if it is within them."""
     if isinstance(value, (str, bytes)):  # most are
         return _too_long(len(value)) if len(value) > MAX_CHARACTERS else None
     characters = items = 0
@@ -292,7 +292,7 @@ def summary(kind: type[Request]) -> str:
 
 
 def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
-    """Say what arguments are not declared: the first ones, and how many more there are."""
+    """Return what arguments are not declared: the first ones, and how many more there are."""
     told = [_unknown(name, declared) for name in names[:MOST_TOLD]]
     return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
 

@@ -101,7 +101,7 @@ def selector_of(address: Address) -> Selector | None:
 
 
 def is_identifier(name: str) -> bool:
-    """Say whether a name can be a component of a selector."""
+    """Return whether a name can be a component of a selector."""
     return name.isascii() and name.isidentifier()
 
 
@@ -115,7 +115,7 @@ def _invalid(text: str, problem: str) -> RequestError:
 
 
 def _problem(text: str) -> str:
-    """Say in what way a text is outside the grammar."""
+    """Return in what way a text is outside the grammar."""
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than {MAX_LENGTH:,}"
     if not is_selector(text):

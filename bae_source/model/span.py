@@ -22,7 +22,7 @@ class Span(Struct, frozen=True, order=True):
         return text[self.start : self.end]
 
     def contains(self, other: "Span") -> bool:
-        """Say whether `other` lies wholly inside this span."""
+        """Return whether `other` lies wholly inside this span."""
         return self.start <= other.start and other.end <= self.end
 
 

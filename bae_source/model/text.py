@@ -12,7 +12,7 @@ _CONTROL = r"[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 
 
 def is_text(string: str) -> bool:
-    """Say whether a string can be encoded: half a pair of surrogates, which an escape may stand for, cannot."""
+    """Return whether a string can be encoded: half a pair of surrogates, which an escape may stand for, cannot."""
     try:
         string.encode()
     except UnicodeEncodeError:

@@ -237,7 +237,7 @@ def content_of(workspace: Workspace, data: DataFile, *, full: bool) -> Content:
 
 
 def _reason(size: int, limit: int) -> str:
-    """Say why a file is not shown."""
+    """Return why a file is not shown."""
     if size <= limit:
         return "it is no text in UTF-8"
     if size > LARGEST_FULL:

@@ -110,7 +110,7 @@ class StyleTool(Struct, frozen=True, kw_only=True):
         return frozenset(found)
 
     def lies_there(self, path: str, content: bytes) -> bool:
-        """Say whether a file lies in the project as it is to be looked at."""
+        """Return whether a file lies in the project as it is to be looked at."""
         try:
             return (self.surroundings.root / path).read_bytes() == content
         except OSError:
@@ -258,7 +258,7 @@ def _import_sorting(files: Files, folder: str) -> dict[str, bool]:
 
 
 def _sorts(settings: Mapping[str, object]) -> bool:
-    """Say whether settings of ruff select its rule about the order of imports."""
+    """Return whether settings of ruff select its rule about the order of imports."""
     lint = table(settings, "lint")
     chosen = [each.get(key) for each in (settings, lint) for key in ("select", "extend-select")]
     return any(word in _SORTING for each in chosen if isinstance(each, list) for word in each if isinstance(word, str))

@@ -49,7 +49,7 @@ class Guard(Protocol):
         """Return why a setting, a distribution or a log may not be read; None where it may."""
 
     def keeps_back(self, text: str) -> bool:
-        """Say whether what ran speaks of a place in a file that may not be read."""
+        """Return whether what ran speaks of a place in a file that may not be read."""
 
 
 class Workspace:
@@ -184,7 +184,7 @@ class Workspace:
         return later
 
     def is_read(self, path: str) -> bool:
-        """Say whether this snapshot has a file's bytes already, planned ones included."""
+        """Return whether this snapshot has a file's bytes already, planned ones included."""
         return path in self.overlay or path in self._contents
 
     @property
@@ -221,7 +221,7 @@ class Workspace:
         return None if self.guard is None else self.guard.refusal_of(kind, name)
 
     def keeps_back(self, text: str) -> bool:
-        """Say whether what ran speaks of a place in a file that the caller may not read."""
+        """Return whether what ran speaks of a place in a file that the caller may not read."""
         return self.guard is not None and self.guard.keeps_back(text)
 
     def check_size(self, path: str) -> None:

@@ -63,7 +63,7 @@ def _content(resolved: Resolved) -> str:
 
 
 def _is_class(resolved: Resolved) -> bool:
-    """Say whether it is a class, whose methods have hovers of their own."""
+    """Return whether it is a class, whose methods have hovers of their own."""
     if resolved.group is None:
         return False
     return resolved.tree.outline.definitions[resolved.group.members[0]].kind is Kind.CLASS

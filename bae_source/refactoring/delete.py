@@ -119,7 +119,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return plan
 
     def _are_unused(self, workspace: Workspace, targets: Sequence[str], *, is_part: bool) -> bool:
-        """Say whether nothing but what goes, and imports that go along, uses any of several targets.
+        """Return whether nothing but what goes, and imports that go along, uses any of several targets.
 
         Raises:
             Refused: `unsafe_change` if something does, and no later change may mend it.

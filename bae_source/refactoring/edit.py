@@ -337,7 +337,7 @@ class Edit(Request, frozen=True, kw_only=True):
 
 
 def _binds(source: str, name: str) -> bool:
-    """Say whether a line of given source defines a name, or assigns to it."""
+    """Return whether a line of given source defines a name, or assigns to it."""
     word = re.escape(name)
     return (
         re.search(rf"(?m)^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+{word}\b|^[ \t]*{word}[ \t]*[:=]", source)

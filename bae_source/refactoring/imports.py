@@ -348,7 +348,7 @@ def _check_free(workspace: Workspace, function: Resolved, place: Place, new: Ite
 
 
 def _is_last(each: ImportedName, going: Sequence[ImportedName], found: Sequence[ImportedName]) -> bool:
-    """Say whether no import of a name stays beside it in the module itself, or among functions."""
+    """Return whether no import of a name stays beside it in the module itself, or among functions."""
     return not any(other.name == each.name and other.top == each.top and other not in going for other in found)
 
 

@@ -219,7 +219,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
 
 
 def _is_of_itself(statement: str, module: ModuleFile) -> bool:
-    """Say whether an import is one of the very module that it would be added to, or of names in it."""
+    """Return whether an import is one of the very module that it would be added to, or of names in it."""
     found = re.fullmatch(r"\s*(?:from\s+([\w.]+)\s+import\b.*|import\s+([\w.]+)\s*)", statement, re.DOTALL)
     return found is not None and (found[1] or found[2]) == import_name(module)
 

@@ -118,7 +118,7 @@ class Reload:
         return [self._addresses.module(path) or path for path in changed]
 
     def tries(self) -> bool:
-        """Say whether a child tries an import."""
+        """Return whether a child tries an import."""
         return bool(self._to_try())
 
     def imports_some(self) -> bool:

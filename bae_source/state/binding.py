@@ -68,7 +68,7 @@ class Binding(Struct, frozen=True, kw_only=True):
     boot: str = ""
 
     def fits(self, folder: os.stat_result, serves: os.stat_result) -> bool:
-        """Say whether these are the folders that it was made for."""
+        """Return whether these are the folders that it was made for."""
         if (self.folder, self.serves) != (folder.st_ino, serves.st_ino):
             return False
         return self.device == folder.st_dev or not self.boot or self.boot != _boot()
@@ -159,7 +159,7 @@ class UserState:
         return self.folder / "projects" / f"{sha256(os.fsencode(root))[:16]}-{inode}"
 
     def is_new(self, place: Path) -> bool:
-        """Say whether this is asked of a place of foreign state for the first time, and remember that it was."""
+        """Return whether this is asked of a place of foreign state for the first time, and remember that it was."""
         if self.folder is None:
             return True
         try:
@@ -322,7 +322,7 @@ def user() -> int:
 
 
 def owned(path: str | Path) -> bool:
-    """Say whether something belongs to this user, itself and not what it may link to; False for nothing."""
+    """Return whether something belongs to this user, itself and not what it may link to; False for nothing."""
     try:
         return os.lstat(path).st_uid == user()
     except OSError:
@@ -330,7 +330,7 @@ def owned(path: str | Path) -> bool:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Say whether a folder holds nothing but what its making may have left there when it was cut short."""
+    """Return whether a folder holds nothing but what its making may have left there when it was cut short."""
     try:
         names = os.listdir(folder)
         ignore = beginning_of(folder / IGNORE, _MOST) if IGNORE in names else IGNORES_ITSELF
@@ -340,7 +340,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _trouble(place: str, *, is_shared: bool = False) -> str:
-    """Say why a folder of the user's own cannot be had; empty where it can.
+    """Return why a folder of the user's own cannot be had; empty where it can.
 
     Parameters:
         is_shared: whether others may write what is above it, as with a folder of temporary files.

@@ -99,11 +99,11 @@ class StateFolders:
         return self._local.id
 
     def is_idle(self) -> bool:
-        """Say whether nothing is left to recover, by one short read; True also where nothing tells."""
+        """Return whether nothing is left to recover, by one short read; True also where nothing tells."""
         return journal_head.is_idle(self.base, self.id)
 
     def is_open(self) -> bool:
-        """Say whether a change is under way that may still be taken back, by one short read."""
+        """Return whether a change is under way that may still be taken back, by one short read."""
         return journal_head.is_open(self.base, self.id)
 
     @property
@@ -131,7 +131,7 @@ class StateFolders:
         return (_unused(new),) if new else ()
 
     def limits(self) -> tuple[Notice, ...]:
-        """Say why the history holds less than it might: it is not ours, or may be gone soon."""
+        """Return why the history holds less than it might: it is not ours, or may be gone soon."""
         if self._base.id is None and self._base.standing() in _NOT_OURS:
             return (_unused([self.base]),)
         if self.users.problem:
@@ -171,7 +171,7 @@ class StateFolders:
 
     @staticmethod
     def _holds_changes(place: Place) -> bool:
-        """Say whether a folder is ours, and what is written down of changes is in it."""
+        """Return whether a folder is ours, and what is written down of changes is in it."""
         if place.id is None:
             return False
         return journal_head.is_of(place.folder, place.id) or os.path.isdir(place.folder / HISTORY)
@@ -183,7 +183,7 @@ def plans_name(state_id: str) -> str:
 
 
 def whose_state(*places: Path) -> str:
-    """Say of folders in the place of our state why they are not used."""
+    """Return of folders in the place of our state why they are not used."""
     names = listed(each.name if each.name == LOCAL else f"{each.parent.name}/{each.name}" for each in places)
     if all(map(owned, places)):
         return f"{names} {'was' if len(places) == 1 else 'were'} not made here by you, so nothing in it is believed"
@@ -266,7 +266,7 @@ def _git_dir(top: Path) -> Path | None:
 
 
 def _serves(git_dir: Path, top: Path) -> bool:
-    """Say whether a git dir names a folder as its worktree: in `gitdir` one of `git worktree`, else in `config`."""
+    """Return whether a git dir names a folder as its worktree: in `gitdir` one of `git worktree`, else in `config`."""
     with suppress(OSError):
         back = os.fsdecode(beginning_of(git_dir / "gitdir", _MOST)).strip()
         return os.path.realpath(git_dir / back) == os.path.realpath(top / ".git")

@@ -20,7 +20,7 @@ IDLE, OPEN, SINGLE = b"idle", b"open", b"single"
 
 
 def is_idle(folder: Path, state_id: str | None) -> bool:
-    """Say whether nothing is left to recover, by one short read; True also where nothing tells.
+    """Return whether nothing is left to recover, by one short read; True also where nothing tells.
 
     Parameters:
         folder: the one that the journal lies in.
@@ -30,12 +30,12 @@ def is_idle(folder: Path, state_id: str | None) -> bool:
 
 
 def is_open(folder: Path, state_id: str | None) -> bool:
-    """Say whether a change is under way that may still be taken back, by one short read."""
+    """Return whether a change is under way that may still be taken back, by one short read."""
     return _state(folder, state_id) in (OPEN, SINGLE)
 
 
 def is_of(folder: Path, state_id: str) -> bool:
-    """Say whether a folder has a journal with its id."""
+    """Return whether a folder has a journal with its id."""
     return id_in(folder) == state_id
 
 

@@ -95,7 +95,7 @@ class Lock:
         return self._taken.is_held
 
     def is_valid(self) -> bool:
-        """Say whether the lock file is still the one that is held; False also in a forked child."""
+        """Return whether the lock file is still the one that is held; False also in a forked child."""
         return self._taken.is_held and _is_at(self._path, self._inode)
 
     def sign(self, pid: int) -> None:
@@ -154,7 +154,7 @@ def take(descriptor: int) -> Taken | None:
 
 
 def is_held_now(path: Path) -> bool | None:
-    """Say whether a lock is held, by trying to share it for a moment; who wants it whole tries again.
+    """Return whether a lock is held, by trying to share it for a moment; who wants it whole tries again.
 
     Returns:
         None where there are no locks.

@@ -17,7 +17,7 @@ _ALL = 0xFFFFFFFF
 
 
 def may_pass(header: bytes, *, size: int, since: int) -> bool:
-    """Say whether a compiled file may be run instead of a source that it was not made of.
+    """Return whether a compiled file may be run instead of a source that it was not made of.
 
     Parameters:
         header: its first bytes; what has another form may pass.
@@ -34,7 +34,7 @@ def may_pass(header: bytes, *, size: int, since: int) -> bool:
 
 
 def is_taken(header: bytes, *, size: int, modified: int) -> bool:
-    """Say whether Python takes a compiled file for a source as it is now: unseen, or by what it compares of the two.
+    """Return whether Python takes a compiled file for a source as it is now: unseen, or by what it compares of the two.
 
     Parameters:
         header: its first bytes.

@@ -453,7 +453,7 @@ def _named_after(suite: Suite, plan: Plan) -> Iterable[Test]:
 
 
 def _are_most(suite: Suite, tests: Iterable[Test]) -> bool:
-    """Say whether tests are more than half of those of the project, as far as its files tell."""
+    """Return whether tests are more than half of those of the project, as far as its files tell."""
     every = {path: len(suite.tests_in(path)) for path in suite.files}
     wanted: dict[str, int] = {}
     for test in tests:

@@ -218,11 +218,11 @@ class _Places:
         return symbol_at(self._after, path, line)
 
     def was(self, address: str) -> bool:
-        """Say whether there was such a symbol."""
+        """Return whether there was such a symbol."""
         return _is_there(self._before, address)
 
     def will_be(self, address: str) -> bool:
-        """Say whether there will be."""
+        """Return whether there will be."""
         return _is_there(self._after, address)
 
 

@@ -49,7 +49,7 @@ def wanted_checkers(files: Files) -> tuple[tuple[str, ...], bool]:
 
 
 def mypy_has_targets(files: Files) -> bool:
-    """Say whether mypy's settings tell it what to check."""
+    """Return whether mypy's settings tell it what to check."""
     tables: list[Any] = [_section(files, name, "mypy") for name in _MYPY_FILES]
     tables.append(table(settings_of(files), "tool").get("mypy"))
     return any(key in found for found in tables if isinstance(found, dict) for key in _TARGETS)

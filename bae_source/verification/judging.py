@@ -208,5 +208,5 @@ def _import_check(name: str, notices: Sequence[Notice], *, some: bool) -> Check:
 
 
 def _is_compiled(notice: Notice) -> bool:
-    """Say whether a notice is about modules, such as tests, that are only compiled."""
+    """Return whether a notice is about modules, such as tests, that are only compiled."""
     return notice.about[:1] == (COMPILED,)

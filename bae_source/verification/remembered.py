@@ -30,7 +30,7 @@ class Remembered:
         self._reasons: dict[str, str] | None = None
 
     def has(self, name: str) -> bool:
-        """Say whether a judge is known to be none in a copy."""
+        """Return whether a judge is known to be none in a copy."""
         return name in self._known()
 
     def note(self, name: str, reason: str) -> None:

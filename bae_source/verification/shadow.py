@@ -174,7 +174,7 @@ class Shadow:
     def _is_made(
         self, path: str, entry: os.stat_result | None, there: Mapping[str, os.stat_result], planned: Contents
     ) -> bool:
-        """Say whether a file of the copy is what it is to be."""
+        """Return whether a file of the copy is what it is to be."""
         made = self._made.get(path)
         if made is None or path not in there or made.stamp != _stamp(there[path]):
             return False
@@ -323,13 +323,13 @@ def _walk(root: Path, part: str = "", *, everything: bool = False) -> Iterator[t
 
 
 def _is_output(entry: os.DirEntry[str], folder: str) -> bool:
-    """Say whether a folder holds what a build made: one at the top that is no package."""
+    """Return whether a folder holds what a build made: one at the top that is no package."""
     is_named_so = not folder and entry.name in _BUILT
     return is_named_so and not os.path.lexists(os.path.join(entry.path, "__init__.py"))  # noqa: PTH118
 
 
 def _stays(link: str, root: str) -> bool:
-    """Say whether a link leads to something inside of a project."""
+    """Return whether a link leads to something inside of a project."""
     leads = os.path.realpath(link)
     return leads.startswith(root + os.sep) and os.path.exists(leads)  # noqa: PTH110
 

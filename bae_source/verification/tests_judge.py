@@ -234,7 +234,7 @@ class TestsJudge:
         return {each.id for each in failed if each.id in red or each.path in red}
 
     def _depends_on_order(self, place: Place, blamed: Sequence[TestResult]) -> bool:
-        """Say whether the first tests that are blamed pass on the planned text where they run alone."""
+        """Return whether the first tests that are blamed pass on the planned text where they run alone."""
         if any("::" not in each.id for each in blamed):
             return False
         wanted = [each.again for each in blamed[:_SAMPLE]]

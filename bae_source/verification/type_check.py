@@ -46,10 +46,10 @@ class Places(Protocol):
         """Likewise, as it will be."""
 
     def was(self, address: str) -> bool:
-        """Say whether there was such a symbol."""
+        """Return whether there was such a symbol."""
 
     def will_be(self, address: str) -> bool:
-        """Say whether there will be."""
+        """Return whether there will be."""
 
 
 class Located(Struct, frozen=True):

@@ -75,7 +75,7 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
     by_lines: bool = False
 
     def explains(self, output: str, status: int) -> bool:
-        """Say whether an output without errors is one of a checker that did its work and ended with a status.
+        """Return whether an output without errors is one of a checker that did its work and ended with a status.
 
         With 1 it says that it found something: warnings, where the project's settings make these count.
         """

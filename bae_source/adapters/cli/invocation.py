@@ -29,7 +29,7 @@ class CommandLine(Struct, frozen=True, kw_only=True):
     tokens: tuple[str, ...]
 
     def asks(self, *flags: str) -> bool:
-        """Say whether one of the flags stands among the options."""
+        """Return whether one of the flags stands among the options."""
         return any(token in flags for token in self.options)
 
     @property
@@ -74,7 +74,7 @@ def _first_word(tokens: Sequence[str]) -> int:
 
 
 def asks_json(tokens: Sequence[str]) -> bool:
-    """Say whether the answer shall be JSON; known before anything else, since wrong usage is answered so too."""
+    """Return whether the answer shall be JSON; known before anything else, since wrong usage is answered so too."""
     return "--json" in _options(tokens)
 
 

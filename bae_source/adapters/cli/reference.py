@@ -104,7 +104,7 @@ def docs(given: Mapping[str, Any], _: Streams) -> Outcome:
 
 
 def compared(drawn: str, there: str) -> Outcome:
-    """Say whether a page is what the declarations give.
+    """Return whether a page is what the declarations give.
 
     Parameters:
         drawn: what they give.
@@ -171,7 +171,7 @@ def _request(tool: Tool) -> Iterator[str]:
 
 
 def _facts(kind: type[Request]) -> str:
-    """Say what a request does to the project, and what else it takes."""
+    """Return what a request does to the project, and what else it takes."""
     again = "; asked twice, it comes to the same as once" if kind.idempotent else ""
     taken = ", ".join(f"`{each.name}`" for each in steering(kind))
     return f"Effect: {kind.effect.value}{again}. " + (f"It also takes {taken}." if taken else "Its limits are its own.")
@@ -271,7 +271,7 @@ _TYPES = {
 
 
 def _kind(annotation: Any, nothing: str = " or null") -> str:
-    """Say in words what a type lets in.
+    """Return in words what a type lets in.
 
     Parameters:
         nothing: how it is said that it lets in nothing at all.
@@ -283,7 +283,7 @@ def _kind(annotation: Any, nothing: str = " or null") -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """Say in words what a JSON Schema lets in."""
+    """Return in words what a JSON Schema lets in."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(map(_type, schema["anyOf"])))
     kinds = schema.get("type", "anything")

@@ -85,7 +85,7 @@ def standard() -> Streams:
 
 
 def wants_colour(environment: Mapping[str, str], *, terminal: bool) -> bool:
-    """Say whether to colour: NO_COLOR forbids it, FORCE_COLOR asks for it anywhere, a terminal that can has it."""
+    """Return whether to colour: NO_COLOR forbids it, FORCE_COLOR asks for it anywhere, a terminal that can has it."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):

@@ -14,7 +14,7 @@ TRANSACTIONS = tuple(Tool(name=kind.verb, kind=kind) for kind in KINDS)
 
 
 def takes_transaction(among: Offer, tool: Tool) -> bool:
-    """Say whether a tool can be called as part of a transaction."""
+    """Return whether a tool can be called as part of a transaction."""
     return "transaction_begin" in among.reached and tool not in TRANSACTIONS and can_be_part(tool.kind)
 
 

@@ -43,7 +43,7 @@ class Secret(Struct, frozen=True, kw_only=True):
         return "Secret()"
 
     def is_this(self, given: str) -> bool:
-        """Say whether a text is the secret."""
+        """Return whether a text is the secret."""
         return secrets.compare_digest(given.encode("utf-8", "replace"), self.text.encode())
 
 

@@ -81,7 +81,7 @@ class Wire:
             yield None
 
     def is_hung_up(self) -> bool:
-        """Say whether the client writes no more, also where there is something left to read."""
+        """Return whether the client writes no more, also where there is something left to read."""
         poll = select.poll()
         poll.register(self._source.fileno(), 0)
         return bool(poll.poll(0))

@@ -85,7 +85,7 @@ KINDS: tuple[type[Ending], ...] = (TransactionBegin, TransactionPreview, Transac
 
 
 def can_be_part(kind: type[Request]) -> bool:
-    """Say whether a request can be made inside a transaction: it changes code, or asks about it."""
+    """Return whether a request can be made inside a transaction: it changes code, or asks about it."""
     return hasattr(kind, "plan") or hasattr(kind, "answer")
 
 

@@ -48,7 +48,7 @@ def stem_in(environment: "os._Environ[str] | dict[str, str]") -> str | None:
 
 
 def is_private(folder: str) -> bool:
-    """Say whether something is a folder of this user's that nobody else may enter."""
+    """Return whether something is a folder of this user's that nobody else may enter."""
     try:
         status = os.lstat(folder)
     except (OSError, ValueError):

@@ -46,7 +46,7 @@ def start(stem: str) -> None:
 
 
 def _is_due(lock: str) -> bool:
-    """Say whether no server was started for a while, and note that one is now."""
+    """Return whether no server was started for a while, and note that one is now."""
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | SAFELY, 0o600)
         os.close(descriptor)

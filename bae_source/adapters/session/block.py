@@ -242,7 +242,7 @@ class Blocks:
         return Came(outcome=_failed(CODE_FAILED, message, hints, candidates), traceback=_traceback(error))
 
     def _hints(self, error: BaseException, missing: str) -> list[str]:
-        """Say what can be done about an error: where a tool is that the current place does not have, for one."""
+        """Return what can be done about an error: where a tool is that the current place does not have, for one."""
         if places := self._profile.places(missing):
             return [
                 f"{missing} is a tool of {place}: {place}() enters it, {call}(…) calls it." for place, call in places

@@ -84,7 +84,7 @@ class Room:
 
 
 def fits(outcome: Outcome, budget: int) -> bool:
-    """Say whether an outcome keeps to a budget: its text, and all the rest together."""
+    """Return whether an outcome keeps to a budget: its text, and all the rest together."""
     ids = (outcome.operation_id, outcome.etag, outcome.address)
     return (
         size_of(outcome.text) <= budget + (_SLACK if outcome.errors else 0)

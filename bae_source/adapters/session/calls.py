@@ -75,7 +75,7 @@ class Desk(Struct, frozen=True, kw_only=True):
             self.allowed.append(outcome)
 
     def is_allowed(self, outcome: Outcome) -> bool:
-        """Say whether an outcome is that of one of the last calls with a budget of their own."""
+        """Return whether an outcome is that of one of the last calls with a budget of their own."""
         return any(each is outcome for each in tuple(self.allowed))
 
 
@@ -183,7 +183,7 @@ def request_of(value: Any) -> Request | None:
 
 
 def described(value: Any) -> str:
-    """Say in some words what a call returned."""
+    """Return in some words what a call returned."""
     if isinstance(value, str):
         lines = value.count("\n") + (not value.endswith("\n") and value != "")
         return f"str ({lines} line{'' if lines == 1 else 's'})"

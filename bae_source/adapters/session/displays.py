@@ -155,7 +155,7 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 
 def _state(spot: Spot, desk: Desk) -> str:
-    """Say what is the case now: what there is, and what was done last."""
+    """Return what is the case now: what there is, and what was done last."""
     stated = [] if spot.place.state is None or spot.module else [_stated(spot.place.state, desk)]
     if stated and not spot.place.with_transactions:
         return stated[0]

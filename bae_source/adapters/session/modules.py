@@ -29,7 +29,7 @@ class Modules:
         self._run = run
 
     def has(self, name: str) -> bool:
-        """Say whether there is a package or module of a dotted name."""
+        """Return whether there is a package or module of a dotted name."""
         return _PATTERN.isdisjoint(name) and bool(self._matching(name))
 
     def address(self, name: str) -> str:
@@ -41,7 +41,7 @@ class Modules:
         return self._matching(f"{name}.*" if name else "*")
 
     def knows(self, name: str) -> bool:
-        """Say whether a dotted name means something, or several things, by itself and not as a short one."""
+        """Return whether a dotted name means something, or several things, by itself and not as a short one."""
         try:
             found = self._run(request("outline", {"target": name, "depth": 0}), Context())
         except LookupFailed as error:

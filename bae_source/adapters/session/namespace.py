@@ -215,5 +215,5 @@ class Namespace:
 
 
 def _loads_code(asked: Request, context: Context) -> bool:
-    """Say whether a request may load code of the project in this process."""
+    """Return whether a request may load code of the project in this process."""
     return asked.effect is not Effect.READS and not context.dry_run and context.reload not in ("off", "child")

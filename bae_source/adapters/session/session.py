@@ -402,7 +402,7 @@ class Interrupts:
         self.wake = self._waker = -1
 
     def taken(self) -> bool:
-        """Say whether there was one since this was asked last."""
+        """Return whether there was one since this was asked last."""
         try:
             return bool(os.read(self.wake, 64))
         except BlockingIOError:

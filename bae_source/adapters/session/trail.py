@@ -91,7 +91,7 @@ def labels(trail: Trail) -> tuple[str, ...]:
 
 
 def _is_around(outer: Spot, inner: Spot) -> bool:
-    """Say whether a spot has another one inside, which it has not in itself."""
+    """Return whether a spot has another one inside, which it has not in itself."""
     if outer == inner:
         return False
     if outer.module:

@@ -101,7 +101,7 @@ class Word:
 
 
 def _strangers(names: Sequence[str], takes: Sequence[Parameter]) -> list[str]:
-    """Say what arguments there are none of: the first ones, and how many more."""
+    """Return what arguments there are none of: the first ones, and how many more."""
     told = []
     for name in names[:MOST_TOLD]:
         close = get_close_matches(name[:_LONGEST_NAME], [each.name for each in takes], n=1)

@@ -19,7 +19,7 @@ _GOING_ON = ("else", "elif", "except", "finally", "case")
 
 
 def is_complete(text: str) -> bool:
-    """Say whether a text is a whole block, or can be none whatever follows."""
+    """Return whether a text is a whole block, or can be none whatever follows."""
     if len(text) > _LONGEST:
         return True
     compiler = codeop.CommandCompiler()
@@ -57,7 +57,7 @@ def ends_here(text: str) -> bool:
 
 
 def _is_compound(text: str) -> bool:
-    """Say whether the last statement of a text has a body, which another line could go on with."""
+    """Return whether the last statement of a text has a body, which another line could go on with."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -66,7 +66,7 @@ def _is_compound(text: str) -> bool:
 
 
 def _begins_anew(line: str) -> bool:
-    """Say whether a line begins at the margin, and with a word that goes on with nothing."""
+    """Return whether a line begins at the margin, and with a word that goes on with nothing."""
     first = line.split(maxsplit=1)[:1]
     return bool(first) and not line[0].isspace() and first[0].rstrip(":") not in _GOING_ON and line[0] not in ")]}"
 

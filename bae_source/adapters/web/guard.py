@@ -112,12 +112,12 @@ class Guard:
 
 
 def _is_ours(headers: Mapping[str, Sequence[str]]) -> bool:
-    """Say whether a browser, if it is one that says so, sends a request for a page of ours or for a person."""
+    """Return whether a browser, if it is one that says so, sends a request for a page of ours or for a person."""
     return all(each in ("same-origin", "none") for each in headers.get("sec-fetch-site", ()))
 
 
 def _opens_the_page(scope: Scope, headers: Mapping[str, Sequence[str]]) -> bool:
-    """Say whether a link leads a person to the page itself, as the file does by which a browser is started.
+    """Return whether a link leads a person to the page itself, as the file does by which a browser is started.
 
     Nothing of the project is in it, and no page has it in a frame.
     """

@@ -95,7 +95,7 @@ class Deciding:
         return self._proposing.settled(self._plans.get(task))
 
     def is_stale(self, proposal: Proposal) -> bool:
-        """Say whether a proposal has to be planned anew before it can be approved."""
+        """Return whether a proposal has to be planned anew before it can be approved."""
         has_to = proposal.state in (State.STALE, State.FAILED)
         return has_to or (proposal.state is State.AWAITING and self._proposing.has_moved(proposal))
 
@@ -104,7 +104,7 @@ class Deciding:
         return files_of(proposal, self._changing.workspace(None))
 
     def is_public(self, symbol: str) -> bool | None:
-        """Say whether other projects may use a symbol as it is now; None for what is no code, or is not there."""
+        """Return whether other projects may use a symbol as it is now; None for what is no code, or is not there."""
         return is_public_at(self._changing.workspace(None), symbol)
 
     def undo(self, operation_id: str, person: Person) -> Outcome:

@@ -109,7 +109,7 @@ class Hidden:
         return None
 
     def keeps_back(self, text: str) -> bool:
-        """Say whether a text of what was run speaks of a place in a file that may not be read: `app.secrets:3`."""
+        """Return whether a text of what was run speaks of a place in a file that may not be read: `app.secrets:3`."""
         if not self.hides:
             return False
         found = {*_PLACE.findall(text)}
@@ -336,14 +336,14 @@ class Veiled:
         return self._refusal(path)
 
     def _is_real(self, folder: str) -> bool:
-        """Say whether no link leads to a folder."""
+        """Return whether no link leads to a folder."""
         if folder not in self._real:
             full = f"{self._disk.root}/{folder}" if folder else self._disk.root
             self._real[folder] = os.path.realpath(full) == full
         return self._real[folder]
 
     def _is_spelt(self, path: str) -> bool:
-        """Say whether folders hold what a path names in these very letters; some systems would find it in others."""
+        """Return whether folders hold what a path names in these very letters; some systems would find it in others."""
         here = self._disk.root
         for name in path.split("/"):
             try:

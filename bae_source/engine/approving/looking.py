@@ -21,7 +21,7 @@ KEYS = (("bae-source", "policy"),)
 
 
 def may_be_around(root: Path, environment: Mapping[str, str]) -> bool:
-    """Say whether the user, a root, or a folder around it may have a policy.
+    """Return whether the user, a root, or a folder around it may have a policy.
 
     Parameters:
         environment: says where the user's own settings are.
@@ -33,7 +33,7 @@ def may_be_around(root: Path, environment: Mapping[str, str]) -> bool:
 
 
 def may_be_in(folder: str) -> bool:
-    """Say whether a folder's own pyproject.toml may hold a policy."""
+    """Return whether a folder's own pyproject.toml may hold a policy."""
     try:
         return may_hold(bytes_of(f"{folder}/{NAME}")[0], KEYS)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

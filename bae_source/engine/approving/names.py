@@ -58,7 +58,7 @@ class Names:
         return tuple(dict.fromkeys(self._of(path)))
 
     def is_submodule(self, path: str, name: str) -> bool:
-        """Say whether a name in a package, whose `__init__` is at a path, is that of a module in it."""
+        """Return whether a name in a package, whose `__init__` is at a path, is that of a module in it."""
         inner = f"{path.rpartition('/')[0]}/{name}".lstrip("/")
         kind = self.layout.files.kind
         return any(kind(each) is not None for each in (inner, f"{inner}.py", f"{inner}.pyi"))

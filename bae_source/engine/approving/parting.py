@@ -206,7 +206,7 @@ def unknown_parts(parts: Sequence[str]) -> RequestError:
 
 
 def covers(part: str, symbol: str) -> bool:
-    """Say whether a symbol is a part, or lies in it; nothing lies in "", by which lines of no symbol go."""
+    """Return whether a symbol is a part, or lies in it; nothing lies in "", by which lines of no symbol go."""
     return bool(part) and (symbol == part or (symbol.startswith(part) and symbol[len(part)] in ".:@["))
 
 

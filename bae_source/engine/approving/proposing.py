@@ -70,7 +70,7 @@ class Maker(Protocol):
         """Return the caller's name."""
 
     def is_named(self, context: Context) -> bool:
-        """Say whether the caller gave a name."""
+        """Return whether the caller gave a name."""
 
     def note(self, event: str, facts: Mapping[str, Any]) -> None:
         """Add an entry to the ledger."""
@@ -229,7 +229,7 @@ class Proposing:
         return enter
 
     def has_moved(self, proposal: Proposal) -> bool:
-        """Say whether what a proposal was planned on has changed since."""
+        """Return whether what a proposal was planned on has changed since."""
         if proposal.state is not State.AWAITING:
             return False
         with called_by(proposal.who):
@@ -267,7 +267,7 @@ class Proposing:
         return self.applied(proposal)
 
     def is_made(self, proposal: Proposal) -> bool:
-        """Say whether the operation that makes a proposal is in the history."""
+        """Return whether the operation that makes a proposal is in the history."""
         if not proposal.operation_id:
             return False
         try:
@@ -276,7 +276,7 @@ class Proposing:
             return False
 
     def is_in_effect(self, proposal: Proposal) -> bool:
-        """Say whether a proposal is made, and was not undone since, as what does not hold in the project itself."""
+        """Return whether a proposal is made, and was not undone since, as what does not hold in the project itself."""
         if not self.is_made(proposal):
             return False
         later = takewhile(lambda each: each.id != proposal.operation_id, self._maker.history.walk())

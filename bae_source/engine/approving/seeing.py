@@ -162,7 +162,7 @@ class Seen(Disk):
         return None if self._veiled is None else self._veiled.hidden.refusal_of(kind, name)
 
     def keeps_back(self, text: str) -> bool:
-        """Say whether what ran speaks of a place in a file that may not be read."""
+        """Return whether what ran speaks of a place in a file that may not be read."""
         return self._veiled is not None and self._veiled.hidden.keeps_back(text)
 
     def read(self, path: str) -> bytes:

@@ -133,7 +133,7 @@ def _ours(found: Mapping[str, Any]) -> object:
 
 
 def _is_strange(name: str, value: object) -> bool:
-    """Say whether a table stands where a policy alone can: it may be one whose name is misspelt."""
+    """Return whether a table stands where a policy alone can: it may be one whose name is misspelt."""
     return name != _POLICY and isinstance(value, dict)
 
 

@@ -129,7 +129,7 @@ def _unpacked(archive: Path, users: UserState) -> Path:
 
 
 def _may_write(path: Path) -> bool:
-    """Say whether something may be written by this user, and is to be; of files that are read-only root may, too."""
+    """Return whether something may be written by this user, and is to be; of files that are read-only root may, too."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
 
 

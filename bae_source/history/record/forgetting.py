@@ -51,17 +51,17 @@ class Plans(Protocol):
     """The kept plans of the projects that share a folder of state."""
 
     def is_shared(self) -> bool:
-        """Say whether other projects have any that has to stay."""
+        """Return whether other projects have any that has to stay."""
 
     def is_used(self) -> bool:
-        """Say whether this project has any."""
+        """Return whether this project has any."""
 
     def clear(self) -> None:
         """Remove those of this project."""
 
 
 def traces(folders: StateFolders, history: History, plans: Plans) -> tuple[str, ...]:
-    """Say what there is of us, as pieces of a sentence; nothing if there is nothing.
+    """Return what there is of us, as pieces of a sentence; nothing if there is nothing.
 
     Raises:
         Refused: `unsafe_change`, if old content of the project lies among it.
@@ -152,7 +152,7 @@ def forget_foreign(folders: StateFolders, *, dry_run: bool) -> tuple[str, ...]:
 
 
 def _foreign(folder: Path) -> str:
-    """Say what foreign state is, having made sure that nothing is lost with it and no process uses it."""
+    """Return what foreign state is, having made sure that nothing is lost with it and no process uses it."""
     if folder.is_symlink() or not folder.is_dir():
         return f"{folder.name} ({'a link' if folder.is_symlink() else 'a file'})"
     if is_held_now(folder / "lock"):
@@ -181,7 +181,7 @@ def _kind(name: str) -> str | None:
 
 
 def _is_shared(folders: StateFolders, history: History, plans: Plans) -> bool:
-    """Say whether other projects of the repository have operations in the same history, or plans beside it."""
+    """Return whether other projects of the repository have operations in the same history, or plans beside it."""
     return folders.base != folders.local and (history.is_shared() or plans.is_shared())
 
 

@@ -172,7 +172,7 @@ class History:
         return self.walk()
 
     def is_shared(self) -> bool:
-        """Say whether other projects have operations in it.
+        """Return whether other projects have operations in it.
 
         Raises:
             HistoryError: `nothing_to_undo`, if the history cannot be read.

@@ -87,7 +87,7 @@ def _selected(
 
 
 def _changed(entry: Entry, name: str, touches: Holds) -> bool:
-    """Say whether an operation changed what is called so: by what it was about, or by the files that it touched."""
+    """Return whether an operation changed what is called so: by what it was about, or by the files that it touched."""
     if any(is_in(changed, name) for changed in entry.changed) or any(is_in(file.name, name) for file in entry.files):
         return True
     return any(is_in(name, changed) for changed in entry.changed) and touches(entry, name)
@@ -102,7 +102,7 @@ def _earlier(entry: Entry, name: str) -> Iterator[str]:
 
 
 def is_in(address: str, name: str) -> bool:
-    """Say whether an address is the name itself or something in it."""
+    """Return whether an address is the name itself or something in it."""
     return address == name or (address.startswith(name) and address[len(name) :].startswith(_AFTER_A_NAME))
 
 

@@ -408,12 +408,12 @@ def _without(ids: Sequence[str], one: str) -> list[str]:
 
 
 def _is_about(symbol: str, changed: Sequence[str]) -> bool:
-    """Say whether one of some addresses is a symbol, or in it, or around it."""
+    """Return whether one of some addresses is a symbol, or in it, or around it."""
     return any(f"{symbol}.".startswith(f"{each}.") or f"{each}.".startswith(f"{symbol}.") for each in changed)
 
 
 def _uses(used: Sequence[tuple[str, str]]) -> str:
-    """Say who uses what would go."""
+    """Return who uses what would go."""
     name, user = used[0]
     return f"{user} uses {name}, which would go" + (
         f", and there are {len(used) - 1} more such uses" if used[1:] else ""
@@ -421,13 +421,13 @@ def _uses(used: Sequence[tuple[str, str]]) -> str:
 
 
 def _because(change: Entry, word: Entry) -> str:
-    """Say what came later: a change, or that one was undone."""
+    """Return what came later: a change, or that one was undone."""
     what = f"{change.id} ({change.summary})"
     return f"{what} was undone later, by {word.id}" if word.kind == "undo" else f"{what} came later"
 
 
 def _from_elsewhere(neighbour: Entry | None) -> str:
-    """Say what changed a file if no operation of this project did."""
+    """Return what changed a file if no operation of this project did."""
     if neighbour is None:
         return "somebody changed it outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"

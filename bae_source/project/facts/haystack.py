@@ -47,7 +47,7 @@ class Haystack:
         self._parts: list[_Part] = []
 
     def is_worth(self, read: int = 1) -> bool:
-        """Say whether files were read often enough before to be piled up; from then on once more."""
+        """Return whether files were read often enough before to be piled up; from then on once more."""
         self._asked += 1
         return self._asked > read
 

@@ -95,7 +95,7 @@ class Index:
             self._pool.start()
 
     def told_of(self, path: str) -> bool:
-        """Say whether facts of a file were told."""
+        """Return whether facts of a file were told."""
         return path in self._told
 
     def check(self, path: str, content: bytes | None, stamp: Stamp | None) -> None:

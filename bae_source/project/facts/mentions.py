@@ -140,7 +140,7 @@ def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> l
 
 
 def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: FactSnapshot, path: str) -> bool:
-    """Say whether a `.pyw` file cannot be read, or may matter."""
+    """Return whether a `.pyw` file cannot be read, or may matter."""
     try:
         stamp = workspace.files.stamp(path)
         content = workspace.glance(path) if stamp is not None and stamp.size <= _LARGEST_WINDOWED else None
@@ -216,7 +216,7 @@ class Words:
         return cls([key.removeprefix(_ALONE)], alone=key.startswith(_ALONE))
 
     def occur_in(self, content: bytes, decoded: Callable[[], Source | None] | None = None) -> bool:
-        """Say whether a file's text holds one of the words.
+        """Return whether a file's text holds one of the words.
 
         Parameters:
             decoded: gives what `source_of` gives for the content, where others ask for that too.
@@ -247,7 +247,7 @@ def _encoded(word: str) -> bytes:
 
 
 def is_plain(content: bytes) -> bool:
-    """Say whether an ASCII word that the text holds stands in its bytes as it is written.
+    """Return whether an ASCII word that the text holds stands in its bytes as it is written.
 
     Raises:
         SourceError: `encoding_invalid` if it cannot be decoded.

@@ -85,7 +85,7 @@ class Occurrences:
         return Occurrences(kept, found)
 
     def _are_of(self, census: Census) -> bool:
-        """Say whether this is known of all files, as they are."""
+        """Return whether this is known of all files, as they are."""
         return self.stamps == census.stamps
 
 

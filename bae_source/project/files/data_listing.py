@@ -176,7 +176,7 @@ def _namespace_at(census: Census, path: str) -> str:
 
 @lru_cache(maxsize=4096)  # the same packages are there each time
 def _is_name(name: str) -> bool:
-    """Say whether a dotted name can be asked for."""
+    """Return whether a dotted name can be asked for."""
     if len(name) < 100 and name.isascii() and "__" not in name and all(map(str.isidentifier, name.split("."))):
         return True  # which nearly all are
     try:

@@ -20,7 +20,7 @@ _LONGEST = 4_000
 
 
 def is_generated(path: str, content: bytes) -> bool:
-    """Say whether a program writes a file."""
+    """Return whether a program writes a file."""
     if _NAME.search(path):
         return True
     head = b"\n".join(content[:_LONGEST].split(b"\n")[:_FIRST_LINES])

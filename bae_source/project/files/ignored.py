@@ -35,7 +35,7 @@ _OUTPUT = frozenset({"build", "dist"})
 
 
 def is_ignored(files: Files, path: str) -> bool:
-    """Say whether a file, or a folder if `path` ends in a slash, is no part of the project, though it lies in it."""
+    """Return whether a file, or a folder if `path` ends in a slash, is no part of the project, though it lies in it."""
     parts = path.rstrip("/").split("/")
     named = parts if path.endswith("/") else parts[:-1]
     if any(part in _NEVER or part.endswith((".egg-info", ".dist-info")) for part in named):
@@ -49,7 +49,7 @@ def is_ignored(files: Files, path: str) -> bool:
 
 
 def never_entered(name: str) -> bool:
-    """Say whether a folder of that name is no part of any project."""
+    """Return whether a folder of that name is no part of any project."""
     return name in _NEVER or name.endswith((".egg-info", ".dist-info"))
 
 
@@ -69,12 +69,12 @@ class Patterns:
             self._by_folder[folder.path] = outer
 
     def reach(self, folder: Folder) -> bool:
-        """Say whether anything directly in a folder that was entered may be ignored."""
+        """Return whether anything directly in a folder that was entered may be ignored."""
         path, files = folder.path, folder.files
         return not path or "pyvenv.cfg" in files or path in self._named or self._by_folder.get(path) is not None
 
     def may_exclude(self, folder: Folder, name: str) -> bool:
-        """Say whether `name`, directly in a folder of the walk, may be ignored."""
+        """Return whether `name`, directly in a folder of the walk, may be ignored."""
         return bool(self.suspects(folder, (name,)))
 
     def suspects(self, folder: Folder, names: Sequence[str]) -> Sequence[str]:
@@ -147,7 +147,7 @@ def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
 
 
 def _is_understood(pattern: str) -> bool:
-    """Say whether a line is a pattern; `!` alone or a backslash at its end is none, and matches nothing in git."""
+    """Return whether a line is a pattern; `!` alone or a backslash at its end is none, and matches nothing in git."""
     from pathspec import GitIgnoreSpec
 
     try:
@@ -175,7 +175,7 @@ class _Target(Struct, frozen=True):
 
 
 def _may_match(base: str, pattern: str, path: str) -> bool:
-    """Say whether a pattern may match a path.
+    """Return whether a pattern may match a path.
 
     Parameters:
         base: the folder that it is relative to, with a slash behind it; nothing for the root.
@@ -200,7 +200,7 @@ def _target(pattern: str) -> _Target | None:
 
 
 def _tracked(files: Files, path: str) -> bool:
-    """Say whether git's index holds the file; what is tracked is not ignored, whatever the patterns say.
+    """Return whether git's index holds the file; what is tracked is not ignored, whatever the patterns say.
 
     Where the index cannot be read (a linked worktree has it elsewhere, version 4 packs it), the answer is yes: a module
     too many does less harm than one that has vanished.
@@ -222,6 +222,6 @@ def _tracked(files: Files, path: str) -> bool:
 
 
 def _is_entry(index: bytes, start: int, length: int) -> bool:
-    """Say whether a path begins there: its length stands before it, in the low 12 bits of the flags."""
+    """Return whether a path begins there: its length stands before it, in the low 12 bits of the flags."""
     flags = (int.from_bytes(index[start - back : start - back + 2], "big") & 0xFFF for back in (2, 4))
     return min(length, 0xFFF) in flags

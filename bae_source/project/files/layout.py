@@ -174,7 +174,7 @@ class Layout:
         yield from self._descend(root, (), parts, root)
 
     def _is_no_package(self, root: str, folder: str) -> bool:
-        """Say whether a folder below a root has another name than its own, or is a root itself."""
+        """Return whether a folder below a root has another name than its own, or is a root itself."""
         if root:
             return False
         if folder in self._moved:
@@ -232,7 +232,7 @@ class Layout:
 
 
 def _is_for_itself(part: str) -> bool:
-    """Say whether a component is that of a script or a test, which may do anything when it is imported."""
+    """Return whether a component is that of a script or a test, which may do anything when it is imported."""
     return part in _NOT_IMPORTED or part.startswith("test_") or part.endswith("_test")
 
 
@@ -347,7 +347,7 @@ def _nested_projects(files: Files) -> list[Nested]:
 
 
 def _says_project(files: Files, folder: str) -> bool:
-    """Say whether a folder says of itself that it is a project, and not only that tools find settings there."""
+    """Return whether a folder says of itself that it is a project, and not only that tools find settings there."""
     for name, saying in _SAYING:
         try:
             content = content_of(files, posixpath.join(folder, name))
@@ -359,7 +359,7 @@ def _says_project(files: Files, folder: str) -> bool:
 
 
 def _has_own_code(files: Files) -> bool:
-    """Say whether a package lies directly in the root, whose names those in folders would stand beside."""
+    """Return whether a package lies directly in the root, whose names those in folders would stand beside."""
     return any(
         "." not in name and name not in _NO_PACKAGES and files.kind(f"{name}/{_INIT}") is not None
         for name in files.names("")

@@ -37,7 +37,7 @@ class Planned:
         self._number = next(_PLANS)
 
     def kind(self, path: str) -> FileKind | None:
-        """Say what will stand at `path`."""
+        """Return what will stand at `path`."""
         if path in self.contents:
             return FileKind.FILE if self.contents[path] is not None else None
         if path in self._made:
@@ -139,7 +139,7 @@ class Planned:
         return self.kind(path) is not None if path in self._touched or path in self.contents else True
 
     def _is_gone(self, folder: str) -> bool:
-        """Say whether all that a folder holds will be gone."""
+        """Return whether all that a folder holds will be gone."""
         if folder not in self._touched or not folder:
             return False
         names = self.files.names(folder)

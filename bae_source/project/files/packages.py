@@ -39,7 +39,7 @@ class Nameable:
         self._tops: dict[str, bool] = {}
 
     def has_name(self, module: ModuleFile) -> bool:
-        """Say whether a dotted name can mean a file: a dot in the name of a file or folder would split it."""
+        """Return whether a dotted name can mean a file: a dot in the name of a file or folder would split it."""
         name = import_name(module)
         top = name.partition(".")[0]
         if top not in self._tops:
@@ -89,7 +89,7 @@ class Packages:
         return sorted(self._inside.get(name, ()))
 
     def is_package(self, name: str) -> bool:
-        """Say whether a name is that of a package, with `__init__` or without."""
+        """Return whether a name is that of a package, with `__init__` or without."""
         return name in self._inside or any(module.package for module in self._files.get(name, ()))
 
     def counts(self, name: str) -> tuple[int, int]:

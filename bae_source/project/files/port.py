@@ -86,7 +86,7 @@ class Files(Protocol):
         """Return the stamps of some files and folders, by path; those that have gone are left out."""
 
     def kind(self, path: str) -> FileKind | None:
-        """Say what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
+        """Return what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
 
     def read(self, path: str) -> bytes:
         """Return a file's content; raise FileNotFoundError where there is none."""
@@ -130,7 +130,7 @@ class Disk:
         self._asked: list[_Asked] = []
 
     def kind(self, path: str) -> FileKind | None:
-        """Say what stands at `path`."""
+        """Return what stands at `path`."""
         full = self._inside(path)
         try:
             mode = os.stat(full).st_mode if full else 0

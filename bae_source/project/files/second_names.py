@@ -54,7 +54,7 @@ def written_once(files: Files, plan: Plan) -> Plan:
 
 
 def is_link(files: Files, path: str) -> bool:
-    """Say whether a path is a link to a file of the project."""
+    """Return whether a path is a link to a file of the project."""
     folder, _, name = path.rpartition("/")
     return name in files.folder(folder).links
 

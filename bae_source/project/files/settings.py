@@ -168,7 +168,7 @@ def oldest_python(files: Files, *, below: tuple[int, int] | None = None) -> tupl
 
 
 def lets_in(asked: object, version: str) -> bool | None:
-    """Say whether a `requires-python` lets a version of Python in; None if it says no versions."""
+    """Return whether a `requires-python` lets a version of Python in; None if it says no versions."""
     if not isinstance(asked, str) or len(asked) > _LONGEST_REASON:
         return None
     from packaging.specifiers import SpecifierSet  # 40 ms, which reading need not pay
@@ -207,7 +207,7 @@ def sections(files: Files, path: str) -> dict[str, dict[str, str]]:
 
 
 def may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
-    """Say whether one of some keys, each behind those above it, may stand in a TOML file, however it is spelt.
+    """Return whether one of some keys, each behind those above it, may stand in a TOML file, however it is spelt.
 
     Bare, dotted, quoted and escaped.
     """
@@ -217,13 +217,13 @@ def may_hold(content: bytes, keys: Iterable[tuple[str, ...]]) -> bool:
 
 
 def _has_long_key(text: str) -> bool:
-    """Say whether a key has more components than there may be; what stands in strings is none."""
+    """Return whether a key has more components than there may be; what stands in strings is none."""
     bare = re.sub(_STRINGS, "s", text, flags=re.DOTALL)
     return any(key.count(".") >= _MOST_PARTS for key in re.split(r"[^\w. \t-]+", bare))
 
 
 def _has_large_number(found: object) -> bool:
-    """Say whether a whole number has more than the 64 bits that TOML wants to be understood."""
+    """Return whether a whole number has more than the 64 bits that TOML wants to be understood."""
     waiting = [found]
     while waiting:
         value = waiting.pop()

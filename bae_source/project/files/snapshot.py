@@ -38,7 +38,7 @@ class Snapshot(Protocol):
         """Return nanoseconds since the epoch, as the file system counts them."""
 
     def is_read(self, path: str) -> bool:
-        """Say whether a file's bytes are known already."""
+        """Return whether a file's bytes are known already."""
 
     def glance(self, path: str) -> bytes | None:
         """Return a file's bytes, which are not kept; None where there is no such file."""

@@ -36,7 +36,7 @@ class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def is_settled(stamp: Stamp, now: int) -> bool:
-    """Say whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
+    """Return whether a change from `now` on would show in the stamp: its own change is too long ago for one clock tick.
 
     Parameters:
         now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.

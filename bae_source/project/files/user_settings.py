@@ -117,7 +117,7 @@ def _content(path: Path) -> tuple[bytes, str]:
 
 
 def _doubt(status: os.stat_result, where: str = "") -> str:
-    """Say why something may not be this user's alone; nothing where it is, or where the system has no owners."""
+    """Return why something may not be this user's alone; nothing where it is, or where the system has no owners."""
     if not hasattr(os, "geteuid"):
         return ""
     if status.st_uid != user():

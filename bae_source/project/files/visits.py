@@ -326,7 +326,7 @@ def _are_stamps(rules: Rules) -> bool:
 
 
 def _are_inside(joined: str) -> bool:
-    """Say whether none of some paths leads out of the root; they are looked at one by one only where one might."""
+    """Return whether none of some paths leads out of the root; they are looked at one by one only where one might."""
     if "\0/" in f"\0{joined}":
         return False
     return ".." not in joined or not any(".." in path.split("/") for path in _split(joined))

@@ -118,7 +118,7 @@ class Walk:
         return last
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
-        """Say whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
+        """Return whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
 
         Parameters:
             stamps: of the folders of the last walk.
@@ -270,11 +270,11 @@ def census_after(before: Census, files: Files, layout: Layout, planned: Contents
 
 
 def _decides(path: str) -> bool:
-    """Say whether a file matters to a walk in another way than by being a module."""
+    """Return whether a file matters to a walk in another way than by being a module."""
     return path in _RULES or path.endswith(WINDOWED) or path.rpartition("/")[2] in (VENV, ".gitignore")
 
 
 def _is_new(before: Census, files: Files, path: str) -> bool:
-    """Say whether a file is none that was ignored, and is not now."""
+    """Return whether a file is none that was ignored, and is not now."""
     folder, _, name = path.rpartition("/")
     return name not in before.folders[folder] and not is_ignored(files, path)

@@ -218,7 +218,7 @@ def last_line(said: bytes) -> str:
 
 
 def _is_whole(index: bytes, *, is_sha256: bool) -> bool:
-    """Say whether an index has the checksum that it ends with, or none; git itself no longer looks."""
+    """Return whether an index has the checksum that it ends with, or none; git itself no longer looks."""
     size, digest_of = _SIZES[is_sha256], sha256 if is_sha256 else sha1
     end = index[-size:]
     return not any(end) or digest_of(index[:-size]) == end.hex()

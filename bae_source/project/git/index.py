@@ -218,13 +218,13 @@ class GitIndex:
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
     def _can_be_told(self, path: str) -> bool:
-        """Say whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
+        """Return whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
         return all(_is_readable(folder / ".gitignore") for folder in folders)
 
     def _is_safe(self) -> bool:
-        """Say whether the user's settings trust the repository, by the rules of `safe.directory`."""
+        """Return whether the user's settings trust the repository, by the rules of `safe.directory`."""
         is_safe = False
         for told in self._git.settings_of_the_user("safe.directory"):
             is_safe = bool(told) and (is_safe or _covers(told, self._repository.top))  # an empty one begins anew
@@ -243,7 +243,7 @@ class GitIndex:
 
 
 def _is_readable(patterns: Path) -> bool:
-    """Say whether a file, if it is there, can be read in no time."""
+    """Return whether a file, if it is there, can be read in no time."""
     try:
         status = patterns.lstat()
     except FileNotFoundError:
@@ -254,7 +254,7 @@ def _is_readable(patterns: Path) -> bool:
 
 
 def _covers(told: str, top: Path) -> bool:
-    """Say whether a value of `safe.directory` means a repository."""
+    """Return whether a value of `safe.directory` means a repository."""
     inner = told.removesuffix("/*")
     if told == "*" or not Path(told).is_absolute():
         return told == "*"
@@ -263,7 +263,7 @@ def _covers(told: str, top: Path) -> bool:
 
 
 def _is_answered(pipe: IO[bytes]) -> bool:
-    """Say whether something comes through a pipe in time, of which nothing was read ahead."""
+    """Return whether something comes through a pipe in time, of which nothing was read ahead."""
     waiting = poll()
     waiting.register(pipe, POLLIN)
     return bool(waiting.poll(SECONDS * 1_000))

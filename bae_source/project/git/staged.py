@@ -58,7 +58,7 @@ class Staged:
                 held[name] = FileKind.FILE
 
     def kind(self, path: str) -> FileKind | None:
-        """Say what stands at `path`."""
+        """Return what stands at `path`."""
         if path in self._folders:
             return FileKind.FOLDER
         folder, _, name = path.rpartition("/")
@@ -175,7 +175,7 @@ class StagedWorkspace(Workspace):
         return Derived(self.census)
 
     def is_on_disk(self, path: str) -> bool:
-        """Say whether something stands at a path in the working tree."""
+        """Return whether something stands at a path in the working tree."""
         return os.path.lexists(self.staged.index.root / path)
 
     def names_on_disk(self, folder: str) -> tuple[str, ...]:
@@ -183,7 +183,7 @@ class StagedWorkspace(Workspace):
         return Disk(self.staged.index.root).names(folder)
 
     def is_same_on_disk(self, path: str) -> bool:
-        """Say whether the working tree has the file that is staged, but for line ends, which git may change."""
+        """Return whether the working tree has the file that is staged, but for line ends, which git may change."""
         try:
             content = read_or_none(Disk(self.staged.index.root), path)
         except ResourceError:
@@ -198,7 +198,7 @@ class StagedWorkspace(Workspace):
             return b""
 
     def is_python(self, path: str) -> bool:
-        """Say whether a staged file is Python, by its ending, or by its first line where it has none."""
+        """Return whether a staged file is Python, by its ending, or by its first line where it has none."""
         name = path.rpartition("/")[2]
         return name.endswith(_ENDINGS) or ("." not in name and _STARTS_PYTHON.match(self.bytes_of(path)) is not None)
 
@@ -259,13 +259,13 @@ def _lines(content: bytes) -> bytes:
 
 
 def may_be_python(path: str) -> bool:
-    """Say whether a file's name leaves open that it is Python."""
+    """Return whether a file's name leaves open that it is Python."""
     name = path.rpartition("/")[2]
     return "." not in name[1:] or name.endswith(_ENDINGS)
 
 
 def _is_entered(files: Staged, folder: str, entered: dict[str, bool]) -> bool:
-    """Say whether a folder is part of the project.
+    """Return whether a folder is part of the project.
 
     Parameters:
         entered: what is known of folders; the answer is noted there.

@@ -164,5 +164,5 @@ class ImportGraph:
 
 
 def _is_around(package: str, path: str) -> bool:
-    """Say whether a file is the `__init__` of a package that another one is in."""
+    """Return whether a file is the `__init__` of a package that another one is in."""
     return package.endswith("__init__.py") and path.startswith(package.removesuffix("__init__.py"))

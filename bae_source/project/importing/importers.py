@@ -185,7 +185,7 @@ def _leads_into(project: Project, path: str, loaded: Loaded, sought: Sought) -> 
 
 
 def _is_importer(project: Project, path: str, function: str, mention: u.Mention) -> bool:
-    """Say whether what is called is the function that imports a module whose name it is given."""
+    """Return whether what is called is the function that imports a module whose name it is given."""
     line, column, scope, _, receiver, _ = mention
     if receiver != u.PLAIN:
         return project.inference.values(path, receiver) == {Outside("importlib")}

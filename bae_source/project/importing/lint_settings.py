@@ -42,7 +42,7 @@ class LintSettings:
         self._known: dict[str, list[str]] = {}
 
     def lets_stay(self, path: str) -> bool:
-        """Say whether the settings let imports that nothing reads stay in a file."""
+        """Return whether the settings let imports that nothing reads stay in a file."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
@@ -103,7 +103,7 @@ def _is_meant(code: object) -> bool:
 
 
 def _fits(pattern: str, path: str) -> bool:
-    """Say whether a pattern, which may begin with `!`, is of a path or of the end of one."""
+    """Return whether a pattern, which may begin with `!`, is of a path or of the end of one."""
     if pattern.startswith("!"):
         return not _fits(pattern[1:], path)
     from pathspec import GitIgnoreSpec  # which few projects need

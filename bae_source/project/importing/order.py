@@ -104,7 +104,7 @@ class _Followed:
             return None
 
     def has(self, path: str, name: str) -> bool:
-        """Say whether a module has a name in the end, which is no module that a build makes."""
+        """Return whether a module has a name in the end, which is no module that a build makes."""
         imports = self._workspace.index.summary(path).imports
         made = any(each.level == 1 and each.module.partition(".")[0] == name for each in imports)
         return not made and self._provided.name(path, name) is True

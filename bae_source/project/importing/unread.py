@@ -168,7 +168,7 @@ def _scopes(uses: u.Uses, each: ImportedName, among: Iterable[int]) -> list[int]
 
 
 def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
-    """Say whether only imports bind a name in a scope, and no code reads it."""
+    """Return whether only imports bind a name in a scope, and no code reads it."""
     uses = project.uses(path)
     here = uses.scopes[scope]
     if here.kind == u.CLASS_SCOPE or any(how != u.IMPORTED for how, *_ in here.names[name]):
@@ -177,7 +177,7 @@ def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
 
 
 def _reads(project: Project, path: str, name: str, mention: u.Mention, scope: int) -> bool:
-    """Say whether a mention may be of what a scope binds."""
+    """Return whether a mention may be of what a scope binds."""
     line, column, inner, kind, receiver, _ = mention
     if kind in (u.EXPORT, u.MENTION):
         return kind == u.MENTION or not scope
@@ -312,7 +312,7 @@ class _Finder:
         return found
 
     def _may_be_for_tests(self, path: str, each: ImportedName) -> bool:
-        """Say whether pytest may give what is imported to a test, call it, or collect it."""
+        """Return whether pytest may give what is imported to a test, call it, or collect it."""
         meant = self._meant(path, each)
         if any(isinstance(one, Symbol) and not one.scope and one in self._fixtures(one.path) for one in meant):
             return True
@@ -343,7 +343,7 @@ class _Finder:
         return None
 
     def _consists_of_imports(self, module: ModuleFile) -> bool:
-        """Say whether a module defines nothing itself, and lists nothing, so that it may hand on what it imports."""
+        """Return whether a module defines nothing itself, and lists nothing, so that it may hand on what it imports."""
         try:
             outline = self.workspace.tree(module).outline
         except ResourceError:
@@ -415,7 +415,7 @@ class _Elsewhere:
         )
 
     def _names_module(self, found: Reference, module: ModuleFile) -> bool:
-        """Say whether the file of a string imports a module, so that the string may be about a name of that."""
+        """Return whether the file of a string imports a module, so that the string may be about a name of that."""
         for path in self.workspace.census.find(found.module):
             if path == module.path:
                 return False  # what its own strings say is known

@@ -229,7 +229,7 @@ def _methods(summary: Summary, members: _Members, classes: Sequence[int]) -> str
 
 
 def is_private(name: str) -> bool:
-    """Say whether a name is private by its underscore; those with two on both sides are Python's own protocol."""
+    """Return whether a name is private by its underscore; those with two on both sides are Python's own protocol."""
     return name.startswith("_") and not (name.startswith("__") and name.endswith("__"))
 
 
@@ -254,7 +254,7 @@ def _speaking(entries: Sequence[Entry]) -> Entry:
 
 
 def _note(entries: Sequence[Entry]) -> str:
-    """Say what several definitions of one name are."""
+    """Return what several definitions of one name are."""
     accessors = [entry.role for entry in entries if entry.role in ("setter", "deleter")]
     if accessors:
         return f"  [getter, {', '.join(dict.fromkeys(map(str, accessors)))}]"

@@ -135,7 +135,7 @@ def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:
 
 
 def _of_nothing(workspace: Workspace, listing: Listing) -> Listing:
-    """Say how much there is in a project of which no member is listed, beside what its empty listing says."""
+    """Return how much there is in a project of which no member is listed, beside what its empty listing says."""
     from bae_source.project.files.packages import Packages  # as in `listing`
 
     packages, modules = Packages(workspace.census).counts("")

@@ -96,7 +96,7 @@ def resolve_broken(workspace: Workspace, target: str) -> Resolved:
 
 
 def _is_re_export(workspace: Workspace, found: Resolved, target: str) -> bool:
-    """Say whether a package's `__init__` exposes what was found: it lies in the package, or `__all__` names it."""
+    """Return whether a package's `__init__` exposes what was found: it lies in the package, or `__all__` names it."""
     package = found.through
     if package is None or not package.package:
         return False

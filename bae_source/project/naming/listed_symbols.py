@@ -79,7 +79,7 @@ def summary_for(workspace: Workspace, path: str, content: bytes) -> Summary:
 
 
 def is_method(summary: Summary, entry: Entry) -> bool:
-    """Say whether an entry is a function that stands directly in a class."""
+    """Return whether an entry is a function that stands directly in a class."""
     return entry.kind == "function" and entry.parent != MODULE and summary.entries[entry.parent].kind == "class"
 
 
@@ -122,7 +122,7 @@ class SymbolsByLine:
         return ".".join(reversed(parts))
 
     def _holds(self, index: int, line: int) -> bool:
-        """Say whether a line lies in an entry, or is one of the comments below it that still belong to it."""
+        """Return whether a line lies in an entry, or is one of the comments below it that still belong to it."""
         entry = self._entries[index]
         if line <= entry.last:
             return True
@@ -179,7 +179,7 @@ def address_in(workspace: Workspace, module: str, path: str, inner: str) -> str:
 
 
 def has_name(workspace: Workspace, path: str) -> bool:
-    """Say whether a dotted name can mean a file of the census."""
+    """Return whether a dotted name can mean a file of the census."""
     known: dict[str, bool] = workspace.derived.get(has_name, dict)
     if path not in known:
         nameable = workspace.derived.get(Nameable, lambda: Nameable(workspace.census))

@@ -97,7 +97,7 @@ def _home(found: Resolved, target: Resolved) -> Selector | None:
 
 
 def _is_inside(found: Resolved, selector: Selector) -> bool:
-    """Say whether a selector names the definition itself, or something in it."""
+    """Return whether a selector names the definition itself, or something in it."""
     own = selector_for(found)
     if own is None or own.path != selector.path:
         return False

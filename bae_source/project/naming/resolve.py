@@ -159,7 +159,7 @@ def absolute_name(module: ModuleFile, binding: ImportBinding | Imported) -> tupl
 
 
 def _holds_modules(workspace: Workspace, found: Found) -> bool:
-    """Say whether there is Python in a folder or below it."""
+    """Return whether there is Python in a folder or below it."""
     return any(path.startswith(f"{found.folder}/") for path in workspace.census.stamps)
 
 

@@ -353,7 +353,7 @@ def _components(module: ModuleFile) -> tuple[str, ...]:
 
 
 def _has_selector(tree: Tree, module: ModuleFile, names: Iterable[str]) -> bool:
-    """Say whether names mean one class or function of a module, and are such as a selector can say."""
+    """Return whether names mean one class or function of a module, and are such as a selector can say."""
     path = tuple(names)
     if not path or not all(is_identifier(name) for name in path):
         return False

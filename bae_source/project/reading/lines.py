@@ -147,7 +147,7 @@ def _of_code(
 
 
 def _is_long_class(tree: Tree, index: int) -> bool:
-    """Say whether a definition is a class of which a line between its methods cannot mean all."""
+    """Return whether a definition is a class of which a line between its methods cannot mean all."""
     definition, lines = tree.outline.definitions[index], tree.source.lines
     count = lines.number(definition.span.end - 1) - lines.number(definition.span.start)
     return definition.kind is Kind.CLASS and count >= _LONG
@@ -228,7 +228,7 @@ def _cut(
 
 
 def _is_data(workspace: Workspace, text: str) -> bool:
-    """Say whether a text is the address of a data file whose name is a number."""
+    """Return whether a text is the address of a data file whose name is a number."""
     try:
         name = parse_name(text)
         if name.resource is None:

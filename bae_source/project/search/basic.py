@@ -46,7 +46,7 @@ def as_grep(pattern: str) -> str | None:
 
 
 def is_surely_basic(pattern: str) -> bool:
-    """Say whether an expression has something that is hardly ever meant literally: `\\|`, `\\<`, `[[:alpha:]]`.
+    """Return whether an expression has something that is hardly ever meant literally: `\\|`, `\\<`, `[[:alpha:]]`.
 
     `\\(`, `\\{`, `\\+` and `\\?` are what Python's re, and grep -E, match the character itself by.
     """

@@ -75,7 +75,7 @@ class Expression(Struct, frozen=True, kw_only=True):
         }
 
     def may_match(self, content: bytes, *, python: bool) -> bool:
-        """Say whether a file's bytes may hold a match.
+        """Return whether a file's bytes may hold a match.
 
         Parameters:
             python: whether the file may name its encoding, which may hide ASCII.
@@ -207,7 +207,7 @@ def _is_simple(pattern: str) -> bool:
 
 
 def _may_be_endless(pattern: str) -> bool:
-    """Say whether matching may take more than a moment: anything is repeated, or there are many ways to match."""
+    """Return whether matching may take more than a moment: anything is repeated, or there are many ways to match."""
     if re.search(r"[*+]|\{", re.sub(r"\\.", "", pattern)):
         return True
     return pattern.count("?") + pattern.count("|") > _SAFE_OPTIONS

@@ -114,7 +114,7 @@ def _looked_at(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[Mod
 
 
 def _may_match(pattern: NamePattern, module: ModuleFile) -> bool:
-    """Say whether a module, or something in it, may match."""
+    """Return whether a module, or something in it, may match."""
     return bool(pattern.walk(pattern.start, tuple(module.name.split("."))))
 
 

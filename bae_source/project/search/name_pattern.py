@@ -73,7 +73,7 @@ class NamePattern(Struct, frozen=True, kw_only=True):
         return state
 
     def ended(self, state: State) -> bool:
-        """Say whether the name so far matches as a whole."""
+        """Return whether the name so far matches as a whole."""
         return len(self.components) in state
 
     def _spread(self, places: set[int]) -> State:

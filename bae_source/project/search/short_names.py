@@ -120,7 +120,7 @@ def _meant(workspace: Workspace, names: Sequence[str]) -> Iterator[tuple[str, st
 
 
 def _is_module(workspace: Workspace, name: str) -> bool:
-    """Say whether a name is a module's, or one's of a project inside this one, whose imports are not followed."""
+    """Return whether a name is a module's, or one's of a project inside this one, whose imports are not followed."""
     layout = workspace.layout
     return bool(layout.prefixes((name,))) or any(
         name in (each.partition(".")[0] for each in inner) for _, _, inner in without_names(layout)

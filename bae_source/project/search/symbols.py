@@ -75,7 +75,7 @@ def _candidates(workspace: Workspace, scope: Scope, words: Sequence[str], notice
 
 
 def _may_hold(content: bytes, sought: Sequence[bytes], file: Searched, *, ascii_only: bool) -> bool:
-    """Say whether one of the words may stand in a file's text, or in the module's own name."""
+    """Return whether one of the words may stand in a file's text, or in the module's own name."""
     if any(word in file.name.lower().encode("utf-8", "surrogatepass") for word in sought):
         return True
     lower = content.lower()

@@ -111,7 +111,7 @@ def _using(project: Project, path: str, module: str, name: str) -> list[str]:
 
 
 def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:
-    """Say whether each module imports what it did, under another name: then no circle is new.
+    """Return whether each module imports what it did, under another name: then no circle is new.
 
     So it is in the same package, if nothing else there has been called as the module is from now on.
     """

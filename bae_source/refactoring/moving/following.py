@@ -55,7 +55,7 @@ class Following:
         self._known: dict[str, bool] = {}
 
     def has(self, path: str) -> bool:
-        """Say whether the name follows in a file."""
+        """Return whether the name follows in a file."""
         if path not in self._known:
             self._known[path] = True  # files that import each other decide nothing
             try:
@@ -65,7 +65,7 @@ class Following:
         return self._known[path]
 
     def is_taken_from_one(self, path: str, imported: u.Imported) -> bool:
-        """Say whether an import takes the module from a file in which its name follows."""
+        """Return whether an import takes the module from a file in which its name follows."""
         givers = self._givers(path, imported)
         return bool(givers) and all(map(self.has, givers))
 
@@ -107,7 +107,7 @@ class Following:
         return is_bound or not plain or all(map(self.has, self.by_star(path)))
 
     def _is_taken(self, path: str, uses: u.Uses) -> bool:
-        """Say whether a file has the new name for something, but for the module that takes all of this one."""
+        """Return whether a file has the new name for something, but for the module that takes all of this one."""
         found = [each for scope in uses.scopes for each in scope.names.get(self.last, ())]
         exported, imported = uses.exported or (), self.project.names.imported
         if self.last not in uses.scopes[0].names or self.last in exported:
@@ -115,7 +115,7 @@ class Following:
         return any(each[0] != u.IMPORTED or imported(path, each[1]) != self.taking for each in found)
 
     def _changes(self, path: str, imported: u.Imported) -> bool:
-        """Say whether an import binds the module's name, and can bind the new one."""
+        """Return whether an import binds the module's name, and can bind the new one."""
         if not imported.attribute:
             return imported.module == self.word
         givers = self._givers(path, imported)

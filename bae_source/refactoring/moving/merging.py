@@ -321,7 +321,7 @@ class Merge:
             )
 
     def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-        """Say whether an import of the other module gives the one that goes."""
+        """Return whether an import of the other module gives the one that goes."""
         return self._gives(self.to, self.origin, node, alias)
 
     def _gives(

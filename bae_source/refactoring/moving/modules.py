@@ -205,7 +205,7 @@ class ModuleMove:
             return ()
 
     def _may_be_moved(self, imported: u.Imported) -> bool:
-        """Say whether an import names what is called as the module is; no other leads to it."""
+        """Return whether an import names what is called as the module is; no other leads to it."""
         return self.sought.word in (imported.attribute, *imported.module.split("."))
 
     def _file(
@@ -369,7 +369,7 @@ class ModuleMove:
             yield Span(start, length.end()), f"{new}{also}"
 
     def _needs_root(self, module: ModuleFile, root: str) -> bool:
-        """Say whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
+        """Return whether a file uses the top package otherwise than by the name that changes, and binds it so alone."""
         imports = self.workspace.tree(module).outline.imports
         others = (each for each in imports if each.name == root and each.attribute is None and each.top)
         if any(not self._is_moved(each.module) for each in others):

@@ -444,7 +444,7 @@ class Moving:
         return [*(f"from {_FUTURE} import {each}" for each in wanted), *found, *([] if with_own else for_checkers(own))]
 
     def _is_there(self, name: str) -> bool:
-        """Say whether a name that the old module imports means the same in the other one already."""
+        """Return whether a name that the old module imports means the same in the other one already."""
         here = self._meant(self.origin.path, name)
         return bool(here) and self.new is None and here == self._meant(self.to.path, name)
 

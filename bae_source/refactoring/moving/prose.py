@@ -96,7 +96,7 @@ def _lines(now: Workspace, plan: Plan) -> dict[str, frozenset[str]]:
 
 
 def _is_found(workspace: Workspace, spoken: Spoken, moved: Moved) -> bool:
-    """Say whether a place can be changed."""
+    """Return whether a place can be changed."""
     content = workspace.content(spoken.path) or b""
     try:
         text = workspace.tree_at(spoken.path).text if spoken.python else content.decode("utf-8", "replace")

@@ -97,7 +97,7 @@ class Needs(Struct, frozen=True, kw_only=True):
 
 
 def is_method(resolved: Resolved) -> bool:
-    """Say whether a symbol is a function in a class."""
+    """Return whether a symbol is a function in a class."""
     if resolved.group is None or resolved.address.part is not None:
         return False
     first = resolved.tree.outline.definitions[resolved.group.members[0]]
@@ -323,7 +323,7 @@ def reference(name: str, origin: ModuleFile) -> str:
 
 
 def imports_relatively(tree: Tree) -> bool:
-    """Say whether a module imports others of its package by dots."""
+    """Return whether a module imports others of its package by dots."""
     return any(each.level for each in tree.outline.imports)
 
 
@@ -335,7 +335,7 @@ def _imports(project: Project, path: str) -> Sequence[Imported]:
 
 
 def is_taken(project: Project, path: str, name: str) -> bool:
-    """Say whether another module takes a name, which a module may only import, from there."""
+    """Return whether another module takes a name, which a module may only import, from there."""
     for other in project.workspace.index.naming([name]).paths:
         for imported in _imports(project, other):
             files = project.names.files(other, imported.module, imported.level)

@@ -185,7 +185,7 @@ class Retargeting:
         (self.noting if is_noted else self.needing)[start] = self.statements[-1]
 
     def _is_by_star(self, name: str, mention: u.Mention) -> bool:
-        """Say whether a name that stands alone comes from the module itself, or by a star."""
+        """Return whether a name that stands alone comes from the module itself, or by a star."""
         if mention[3] == u.EXPORT:
             return False
         found = self.project.names.scope_of(self.module.path, mention[2], name)
@@ -206,7 +206,7 @@ class Retargeting:
         yield from revision.splices()
 
     def _is_of_moved(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-        """Say whether the new module imports a definition, from its old module or from one that passes it on."""
+        """Return whether the new module imports a definition, from its old module or from one that passes it on."""
         if not isinstance(node, ast.ImportFrom):
             return False
         files = self.project.names.files(self.module.path, node.module or "", node.level)
@@ -323,7 +323,7 @@ class Retargeting:
             yield span_of(lines, node), reached[0]
 
     def _is_of_origin(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-        """Say whether an import gives the old module, and its name the file no other one."""
+        """Return whether an import gives the old module, and its name the file no other one."""
         others = [each for each in self.tree.outline.imports if each.name == (alias.asname or alias.name)]
         module, level = (
             (f"{node.module or ''}.{alias.name}".strip("."), node.level)

@@ -190,7 +190,7 @@ def _base(workspace: Workspace, sections: Sequence[Section]) -> int:
 
 
 def _fits(workspace: Workspace, section: Section, name: str, base: int) -> bool:
-    """Say whether a name means a file that is there, or one that may be made."""
+    """Return whether a name means a file that is there, or one that may be made."""
     try:
         spelled = _spelled(section, name)
     except RequestError:
@@ -207,6 +207,6 @@ def _is_there(workspace: Workspace, path: str, made: set[str]) -> bool:
 
 
 def _has_way(workspace: Workspace, path: str, made: set[str]) -> bool:
-    """Say whether the outermost folder of a path is there, or it needs none."""
+    """Return whether the outermost folder of a path is there, or it needs none."""
     top, slash, _ = path.partition("/")
     return not slash or workspace.files.kind(top) is FileKind.FOLDER or any(each.startswith(f"{top}/") for each in made)

@@ -31,7 +31,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     text: Wanted = "none"
 
     def takes(self, place: Reference) -> bool:
-        """Say whether a place that is not sure changes."""
+        """Return whether a place that is not sure changes."""
         return (place.certainty == "unsure" and self.unsure) or not _names(place).isdisjoint(self.include)
 
     def check_included(self, places: Sequence[Reference]) -> None:

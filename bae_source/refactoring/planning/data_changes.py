@@ -152,7 +152,7 @@ def check_free(workspace: Workspace, path: str, address: str) -> None:
 
 
 def same_letters(first: str, second: str) -> bool:
-    """Say whether two names are one on a file system that does not tell letters' cases apart."""
+    """Return whether two names are one on a file system that does not tell letters' cases apart."""
     return _folded(first) == _folded(second)
 
 

@@ -192,7 +192,7 @@ def _check_taken(gone: Workspace, extent: Extent, parts: tuple[str, ...]) -> Non
 
 
 def _holds_ignored(files: Files, paths: Sequence[str]) -> bool:
-    """Say whether one of some files would be no part of the project.
+    """Return whether one of some files would be no part of the project.
 
     Parameters:
         paths: sorted.

@@ -152,7 +152,7 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
 
 
 def exposes_others(workspace: Workspace, module: ModuleFile) -> bool:
-    """Say whether the package around a public module exposes all other public modules in it, and there are some."""
+    """Return whether the package around a public module exposes all other public modules in it, and there are some."""
     name = import_name(module).rpartition(".")[2]
     if name.startswith("_"):
         return False
@@ -189,7 +189,7 @@ def _told_in(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tre
 
 
 def _stub_notices(workspace: Workspace, init: ModuleFile, names: Sequence[str], *, gone: bool) -> list[Notice]:
-    """Say where a package has a stub as well, which goes on to tell something else of some names."""
+    """Return where a package has a stub as well, which goes on to tell something else of some names."""
     parts = tuple(import_name(init).split("."))
     stubs = [item.file for item in workspace.layout.stubs(parts) if item.length == len(parts) and item.file]
     if len(stubs) != 1 or stubs[0].path == init.path:

@@ -156,7 +156,7 @@ def check_removable(workspace: Workspace, extent: Extent) -> None:
 
 
 def is_text(name: str) -> bool:
-    """Say whether a file's name is UTF-8 on the disk, so that it can be written down."""
+    """Return whether a file's name is UTF-8 on the disk, so that it can be written down."""
     return name == name.encode("utf-8", "replace").decode()
 
 

@@ -134,7 +134,7 @@ def _docstrings(tree: Tree) -> list[Span]:
 
 
 def _has_long_strings(tree: Tree) -> bool:
-    """Say whether a text has strings of several lines that are no docstrings."""
+    """Return whether a text has strings of several lines that are no docstrings."""
     known = sum(_long_quotes(each.cut(tree.text)) for each in _docstrings(tree))
     return _long_quotes(tree.text) > known
 
@@ -144,7 +144,7 @@ def _long_quotes(text: str) -> int:
 
 
 def _is_clear(tree: Tree, place: int) -> bool:
-    """Say whether a place is in code, in a text whose strings of several lines are docstrings."""
+    """Return whether a place is in code, in a text whose strings of several lines are docstrings."""
     start = max(tree.text.rfind("\n", 0, place), tree.text.rfind("\r", 0, place)) + 1
     before = tree.text[start:place]
     if tree.text[max(0, start - 3) : start].rstrip("\r\n").endswith("\\"):

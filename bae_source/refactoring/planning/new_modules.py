@@ -244,7 +244,7 @@ def _check_attribute(workspace: Workspace, parent: ModuleFile, name: str) -> Non
 
 
 def _means_submodule(parent: ModuleFile, binding: ImportBinding) -> bool:
-    """Say whether an import in a package's `__init__` names its submodule of the bound name, there or not."""
+    """Return whether an import in a package's `__init__` names its submodule of the bound name, there or not."""
     if binding.attribute is None:
         return binding.module == f"{parent.name}.{binding.name}"
     own = (1, "") if binding.level else (0, parent.name)
@@ -252,7 +252,7 @@ def _means_submodule(parent: ModuleFile, binding: ImportBinding) -> bool:
 
 
 def is_empty(files: Files, folder: str) -> bool:
-    """Say whether a folder holds nothing of anybody's: no file in it and below it, compiled ones left out."""
+    """Return whether a folder holds nothing of anybody's: no file in it and below it, compiled ones left out."""
     return all(
         name in _LEFTOVERS
         or (

@@ -210,7 +210,7 @@ def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> l
 
 
 def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
-    """Say whether a module is what it was, but for names."""
+    """Return whether a module is what it was, but for names."""
     before = workspace.source(each.module)
     try:
         after = Source(change.apply(before.content), change.after)

@@ -61,7 +61,7 @@ def check_sound(workspace: Workspace, edits: Sequence[tuple[Text, Edits]], chang
 
 
 def _puts_word_for_word(text: Text, edits: Edits) -> bool:
-    """Say whether one word is put for another everywhere in a file that did not have it.
+    """Return whether one word is put for another everywhere in a file that did not have it.
 
     Then names that were equal or different still are, so all is read as it was.
     """
@@ -79,7 +79,7 @@ def _puts_word_for_word(text: Text, edits: Edits) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
-    """Say whether a word stands in a text; what begins with plain text is found ten times as fast."""
+    """Return whether a word stands in a text; what begins with plain text is found ten times as fast."""
     return re.search(rf"{word}(?<!\w{word})(?!\w)", text) is not None
 
 

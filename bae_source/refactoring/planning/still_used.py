@@ -173,7 +173,7 @@ def _takers(workspace: Workspace, module: ModuleFile, name: str) -> list[_Place]
 
 
 def _is_import(before: Workspace, plan: Plan, module: str, name: str) -> bool:
-    """Say whether a module of a plan only imported a name."""
+    """Return whether a module of a plan only imported a name."""
     for each in plan.modules:
         if each.name == module and before.content(each.path) is not None:
             outline = before.tree(each).outline
@@ -200,7 +200,7 @@ def _taken(workspace: Workspace, changes: ChangeSet) -> Iterator[_Taken]:
 
 
 def _binds_the_same(before: Outline, after: Outline) -> bool:
-    """Say whether two states of a module bind the same names in the same order, which nearly every change does."""
+    """Return whether two states of a module bind the same names in the same order, which nearly every change does."""
     shapes = ([(each.parent, each.names) for each in outline.definitions] for outline in (before, after))
     imports = ([each.name for each in outline.imports] for outline in (before, after))
     return next(shapes) == next(shapes) and next(imports) == next(imports)
@@ -287,7 +287,7 @@ class _Search:
         return found
 
     def _is_there(self, name: str) -> bool | None:
-        """Say whether the module has a name all the same, or a module of that name stands for it; None if unsure."""
+        """Return whether the module has a name all the same, or a module of that name stands for it; None if unsure."""
         from bae_source.project.references.meaning.provided import Provided
 
         path, project = self._module.path, self.project

@@ -86,7 +86,7 @@ class Going:
         )
 
     def goes(self, place: Reference) -> bool:
-        """Say whether a place goes itself."""
+        """Return whether a place goes itself."""
         if any(place.module == name or place.module.startswith(f"{name}.") for name in self._modules):
             return True
         return any(place.module == name and first <= place.line <= last for name, first, last in self._lines)
@@ -176,7 +176,7 @@ def report_of(workspace: Workspace, going: Sequence[Resolved], changes: ChangeSe
 
 
 def is_bound(after: Workspace, resolved: Resolved) -> bool:
-    """Say whether a module binds the name of a symbol, as a change leaves it."""
+    """Return whether a module binds the name of a symbol, as a change leaves it."""
     outline = after.tree(resolved.module).outline
     path = tuple(segment.name for segment in resolved.address.qualname)
     return path in by_path(outline) or path in {(each.name,) for each in outline.imports}

@@ -49,7 +49,7 @@ class Exported:
         return self._of(path)[0]
 
     def leads(self, path: str, mentioned: Mentioned) -> bool:
-        """Say whether a mention is of a name that is renamed, though what it holds is not sure.
+        """Return whether a mention is of a name that is renamed, though what it holds is not sure.
 
         A package may find it only when it is asked for it, or an import of something else may bind it, too.
         """
@@ -77,7 +77,7 @@ class Exported:
         return imported.attribute == self.word and bool(files) and all(map(self._gives, files))
 
     def _gives(self, path: str) -> bool:
-        """Say whether a module's attribute of this name is renamed, whatever it is."""
+        """Return whether a module's attribute of this name is renamed, whatever it is."""
         if Symbol(path, 0, self.word) in self.symbols:
             return None not in self.project.names.attribute(path, self.word)
         return self._of(path)[1]
@@ -131,7 +131,7 @@ class Exported:
                     yield table.entries.spans[number]
 
     def _has(self, module: str) -> bool:
-        """Say whether a module has what is renamed under this name."""
+        """Return whether a module has what is renamed under this name."""
         files = self.project.workspace.census.find(module)
         return any(self.project.names.attribute(file, self.word) & self.symbols for file in files)
 

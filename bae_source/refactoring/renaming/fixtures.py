@@ -76,7 +76,7 @@ def strings_asking(project: Project, family: Family, path: str) -> Iterator[tupl
 
 
 def _is_indirect(project: Project, path: str, text: u.Text) -> bool:
-    """Say whether a string names what a fixture is given by `parametrize`."""
+    """Return whether a string names what a fixture is given by `parametrize`."""
     tree = project.workspace.tree_at(path)
     start = tree.source.lines.offset(text.line, text.column)
     before = tree.text[max(0, start - _MOST_TEXT) : start].removesuffix('"').removesuffix("'")
@@ -108,6 +108,6 @@ def _are_near(path: str, other: str) -> bool:
 
 
 def _reaches(path: str, other: str) -> bool:
-    """Say whether the tests of one file are given the fixtures of another."""
+    """Return whether the tests of one file are given the fixtures of another."""
     folder, _, name = path.rpartition("/")
     return path == other or (name == CONFTEST and (not folder or other.startswith(f"{folder}/")))

@@ -125,7 +125,7 @@ class _Named(ABC):
 
     @abstractmethod
     def is_named(self, values: Values) -> bool:
-        """Say whether the word surely is what is renamed, in what may be any of some values."""
+        """Return whether the word surely is what is renamed, in what may be any of some values."""
 
     def values(self, node: ast.expr, scope: int) -> Values:
         """Return what a name, or attributes of one, may be; nothing for any other expression."""

@@ -47,7 +47,7 @@ def overridden(project: Project, family: Family) -> dict[str, str]:
 
 
 def are_fields(project: Project, family: Family) -> bool:
-    """Say whether a family is of fields, which constructors set."""
+    """Return whether a family is of fields, which constructors set."""
     owners = ((Class(each.path, each.scope), each.name) for each in family.symbols)
     return bool(family.classes) and all(may_be_field(project.inference, owner, name) for owner, name in owners)
 
@@ -104,7 +104,7 @@ def _standard_class(name: str) -> type | None:
 
 
 def _lies_in_standard_library(module: str) -> bool:
-    """Say whether a module would be loaded from the folder of the running Python, and from nowhere else."""
+    """Return whether a module would be loaded from the folder of the running Python, and from nowhere else."""
     if module in sys.builtin_module_names:
         return True
     found = PathFinder.find_spec(module, [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")])

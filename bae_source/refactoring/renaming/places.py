@@ -277,7 +277,7 @@ class _File:
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
 
     def _is_named(self, mentioned: Mentioned, start: int) -> bool:
-        """Say whether a string surely names what is renamed."""
+        """Return whether a string surely names what is renamed."""
         return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.naming or self._is_slot(start)
 
     @cached_property
@@ -287,7 +287,7 @@ class _File:
         return frozenset((*asking, *named_strings(self.project, self.family, self.path)))
 
     def _is_slot(self, offset: int) -> bool:
-        """Say whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""
+        """Return whether a string stands in what gives a class of the family its attributes, such as `__slots__`."""
         assert self.tree is not None
         outline, lines = self.tree.outline, self.tree.source.lines
         for each in outline.definitions if self.family.sought.classes else ():
@@ -362,7 +362,7 @@ class _File:
                 yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
-        """Say whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
+        """Return whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
         found = self.project.names.scope_of(self.path, mention[2], self.family.sought.name)
         if mention[3] == u.READ and self.uses.scopes[mention[2]].kind != u.CLASS_SCOPE:
             return False  # which the search decides

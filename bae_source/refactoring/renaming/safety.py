@@ -136,7 +136,7 @@ def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
 
 
 def _gives_key(project: Project, family: Family) -> bool:
-    """Say whether a field's definition leaves its key in serialized data to its name."""
+    """Return whether a field's definition leaves its key in serialized data to its name."""
     for each in family.symbols:
         binding = project.uses(each.path).scopes[each.scope].names[each.name][0]
         tree = project.workspace.tree_at(each.path)
@@ -238,7 +238,7 @@ def _renamed(meaning: Meaning, family: Family, new: str) -> Meaning:
 
 
 def _same_builtin(meant: set[Meaning], means: set[Meaning], name: str, later: str) -> bool:
-    """Say whether a name that nothing binds is none that was renamed: it is looked up when code runs, as before."""
+    """Return whether a name that nothing binds is none that was renamed: it is looked up when code runs, as before."""
     return name == later and all(isinstance(each, Outside) for each in (*meant, *means)) and meant == means
 
 
@@ -273,7 +273,7 @@ class Throughout:
         self._known: dict[str, bool] = {}
 
     def has(self, path: str) -> bool:
-        """Say whether a file, and what it imports the name from, are changed throughout."""
+        """Return whether a file, and what it imports the name from, are changed throughout."""
         if path not in self._known:
             self._known[path] = True  # files that import each other lead to nothing else
             try:
@@ -306,7 +306,7 @@ class Throughout:
                 yield from census.find(f"{import_name(module)}.{name}")
 
     def _means_it(self, path: str, mention: u.Mention) -> bool:
-        """Say whether a name that stands alone is what is renamed, and nothing else."""
+        """Return whether a name that stands alone is what is renamed, and nothing else."""
         line, column, scope, kind, receiver, _ = mention
         if receiver != u.PLAIN or kind in (u.EXPORT, u.STRING):
             return True  # which no scope decides

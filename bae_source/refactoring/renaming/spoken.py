@@ -120,7 +120,7 @@ def _is_wanted(project: Project, family: Family, spoken: Spoken, wanted: Wanted)
 
 
 def _is_keyword(project: Project, family: Family, spoken: Spoken) -> bool:
-    """Say whether a place is a keyword of a call in a doctest, of the function whose parameter is renamed."""
+    """Return whether a place is a keyword of a call in a doctest, of the function whose parameter is renamed."""
     line = project.lines(spoken.path).cut(spoken.reference.line) if spoken.python else ""
     if not _DOCTEST.match(line):
         return False
@@ -141,7 +141,7 @@ def _called(project: Project, family: Family) -> set[str]:
 
 
 def is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
-    """Say whether a place is code of a doctest, in whose module the name means what is renamed."""
+    """Return whether a place is code of a doctest, in whose module the name means what is renamed."""
     if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
         return False
     if spoken.dotted:

@@ -185,13 +185,13 @@ def _sought(workspace: Workspace, project: Project, dotted: str) -> Sought:
 
 
 def _is_own(project: Project, symbol: Symbol, value: Class | Function) -> bool:
-    """Say whether a name is that of a class's or function's own statement, and no variable that holds it."""
+    """Return whether a name is that of a class's or function's own statement, and no variable that holds it."""
     bindings = project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
     return any(how in (u.CLASS, u.FUNCTION) and number == value.scope for how, number, *_ in bindings)
 
 
 def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated: bool) -> bool | None:
-    """Say whether an expression is what is sought; None where that is not known."""
+    """Return whether an expression is what is sought; None where that is not known."""
     try:
         mentions = project.uses(path).mentions.get(probe, ())
     except ResourceError:
@@ -226,7 +226,7 @@ def _meanings(project: Project, path: str, number: int) -> frozenset[Meaning]:
 
 
 def _is_of_literal(project: Project, path: str, number: int) -> bool:
-    """Say whether an expression is an attribute of a literal, to which no project can give one: `"{}".format`."""
+    """Return whether an expression is an attribute of a literal, to which no project can give one: `"{}".format`."""
     form = project.uses(path).expressions[number]
     if form[:1] != (u.ATTRIBUTE,):
         return False
@@ -240,7 +240,7 @@ def _plain(values: Iterable[Value]) -> frozenset[Value]:
 
 
 def _is_one(project: Project, value: Value, sought: Sought) -> bool | None:
-    """Say whether a value is one of what is sought; None where that is not known."""
+    """Return whether a value is one of what is sought; None where that is not known."""
     if value is None or isinstance(value, Rebound):
         return None
     if value in sought.values:
@@ -263,5 +263,5 @@ def _is_one(project: Project, value: Value, sought: Sought) -> bool | None:
 
 
 def _may_be_below(name: str, others: Iterable[str]) -> bool:
-    """Say whether a class from outside may be below others; a built-in one is below none of another module."""
+    """Return whether a class from outside may be below others; a built-in one is below none of another module."""
     return not name.startswith(BUILTINS) and any(not each.startswith(BUILTINS) for each in others)

@@ -252,7 +252,7 @@ class _Work:
         return False
 
     def _has_star(self, match: Match) -> bool:
-        """Say whether a hole for one thing stands for a starred one, and gets other things beside it."""
+        """Return whether a hole for one thing stands for a starred one, and gets other things beside it."""
         starred = {name for name, things in match.bound.items() if things and isinstance(things[0], ast.Starred)}
         return bool(starred) and not starred.isdisjoint(self.rewriting.moved)
 

@@ -330,7 +330,7 @@ class SignatureChange:
         return Spliced(module=module, splices=tuple(splices), targets=(Span(0, len(tree.text)),))
 
     def _needs(self, path: str, statement: str) -> bool:
-        """Say whether what a file's calls are given uses a name that an import binds."""
+        """Return whether what a file's calls are given uses a name that an import binds."""
         names = set(statement.replace(",", " ").replace("(", " ").replace(")", " ").split())
         words = {word for text in self._filled.get(path, ()) for word in _words(text)}
         return not names.isdisjoint(words)
@@ -419,7 +419,7 @@ class SignatureChange:
         return None
 
     def _is_in_string(self, site: Site) -> bool:
-        """Say whether a call stands in an f-string, which quotes and line ends would end."""
+        """Return whether a call stands in an f-string, which quotes and line ends would end."""
         path = site.mentioned.path
         if path not in self._strings:
             self._strings[path] = lex(self.project.workspace.tree_at(path).text).strings

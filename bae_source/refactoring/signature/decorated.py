@@ -63,7 +63,7 @@ def _held(project: Project, path: str, name: str, mention: u.Mention) -> Values:
 
 
 def _is_plain(project: Project, function: Function, *, is_called: bool) -> bool:
-    """Say whether a decorator hands on nothing but what it is called with.
+    """Return whether a decorator hands on nothing but what it is called with.
 
     Parameters:
         is_called: whether what a call of it returns decorates, as in `@repeat(3)`.
@@ -93,13 +93,13 @@ def _first(function: ast.FunctionDef | ast.AsyncFunctionDef, member: Member) -> 
 
 
 def _is_returned(function: ast.FunctionDef | ast.AsyncFunctionDef, whole: ast.AST) -> bool:
-    """Say whether a function that another one has inside is what that returns."""
+    """Return whether a function that another one has inside is what that returns."""
     values = (each.value for each in ast.walk(whole) if isinstance(each, ast.Return))
     return any(isinstance(each, ast.Name) and each.id == function.name for each in values)
 
 
 def _hands_on_alone(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Say whether a function does nothing with a parameter but to return it, or to call it with what it is given."""
+    """Return whether a function does nothing with a parameter but to return it, or to call it with what it is given."""
     for outer in ast.walk(function):
         for child in ast.iter_child_nodes(outer):
             if isinstance(child, ast.Name) and child.id == name and not _is_harmless(function, outer, child):
@@ -115,7 +115,7 @@ def _is_harmless(function: ast.AST, parent: ast.AST, node: ast.Name) -> bool:
 
 
 def _calls_on(function: ast.AST, call: ast.Call) -> bool:
-    """Say whether a call gives what the function around it is given, and nothing else."""
+    """Return whether a call gives what the function around it is given, and nothing else."""
     around = [
         each
         for each in ast.walk(function)

@@ -75,7 +75,7 @@ def handing_on(project: Project, site: Site, text: str) -> Member | None:
 
 
 def _is_untouched(project: Project, path: str, scope: int, names: tuple[str, str]) -> bool:
-    """Say whether nothing in a function names what its starred parameters hold but the one call."""
+    """Return whether nothing in a function names what its starred parameters hold but the one call."""
     uses = project.uses(path)
     return all(
         len(uses.scopes[scope].names.get(name, ())) == 1

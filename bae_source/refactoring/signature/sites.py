@@ -149,7 +149,7 @@ class _Search:
         self.unreadable.update(calling.unreadable)
 
     def _is_one_of_several(self, sought: Sought) -> bool:
-        """Say whether a name is that of several classes of one file, one after the other."""
+        """Return whether a name is that of several classes of one file, one after the other."""
         files = (
             self.project.uses(each.path).scopes[each.scope].names.get(each.name, ())
             for each in sought.meanings
@@ -213,7 +213,7 @@ class _Search:
         return self._nodes[path]
 
     def _has_partial(self, path: str) -> bool:
-        """Say whether a file imports what makes partial functions."""
+        """Return whether a file imports what makes partial functions."""
         return any(each.module == "functools" for each in self.project.uses(path).imports)
 
     def _use(self, tree: Tree, mentioned: Mentioned, end: int) -> How | None:
@@ -237,7 +237,7 @@ class _Search:
         return None if is_plain else How.HANDED_ON
 
     def _is_of_types(self, path: str, tree: Tree, node: ast.AST) -> bool:
-        """Say whether an expression stands in a type, such as `Callable[[Request], Response]` or `Leaf | Node`."""
+        """Return whether an expression stands in a type, such as `Callable[[Request], Response]` or `Leaf | Node`."""
         if isinstance(node, ast.BinOp):
             return isinstance(node.op, ast.BitOr)
         inside = {

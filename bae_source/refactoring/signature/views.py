@@ -164,7 +164,7 @@ class Views:
         return given
 
     def _passes(self, site: Site) -> bool:
-        """Say whether a call stands in a function that gets the parameters, too, to pass them on."""
+        """Return whether a call stands in a function that gets the parameters, too, to pass them on."""
         return outermost(self.project, site.mentioned) in self.asked.passing
 
     def around(self, site: Site) -> Member | None:
@@ -174,7 +174,7 @@ class Views:
         return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
 
     def hands_all_on(self, site: Site, text: str) -> bool:
-        """Say whether a method that takes anything hands all of it on to what it overrides."""
+        """Return whether a method that takes anything hands all of it on to what it overrides."""
         around = self.around(site)
         if around is None or around is self.target:
             return False
@@ -185,7 +185,7 @@ class Views:
         return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
 
     def is_passing_up(self, site: Site) -> bool:
-        """Say whether a method calls what it overrides: by `super()`, or by the class."""
+        """Return whether a method calls what it overrides: by `super()`, or by the class."""
         path, receiver = site.mentioned.path, site.mentioned.mention[4]
         if receiver <= 0 or site.how is not How.CALL or self.around(site) is None:
             return False
@@ -193,7 +193,7 @@ class Views:
         return bool(values) and all(isinstance(each, (Above, Class, Rebound)) for each in values)
 
     def is_plain(self, site: Site) -> bool:
-        """Say whether what a call calls by another name is the function, or the class, and no other object.
+        """Return whether what a call calls by another name is the function, or the class, and no other object.
 
         append = text.append; append(1)     the method of an instance, if `text` surely is one
         """
@@ -207,7 +207,7 @@ class Views:
         )
 
     def is_of_others_below(self, site: Site, text: str, new: str) -> bool:
-        """Say whether a call may be of a class below, whose own constructor takes it, and not what it would become.
+        """Return whether a call may be of a class below, whose own constructor takes it, and not what it would become.
 
         class Base:
             def copy(self): return type(self)(self.size)        `type(self)(size=self.size)` is no call of

@@ -40,7 +40,7 @@ class Addresses:
         self._pattern = re.compile(rf"(?<![\w./-])(?:{pattern})(?![\w.-]){_BELOW}")
 
     def inside(self, file: str) -> bool:
-        """Say whether a file is the project's own, not one of an environment that lies in it."""
+        """Return whether a file is the project's own, not one of an environment that lies in it."""
         return "site-packages" not in file and any(file.startswith(root + "/") for root in self._roots)
 
     def module(self, file: str) -> str | None:

@@ -109,7 +109,7 @@ class _Earlier(Struct, frozen=True, kw_only=True):
     modules: Sequence[ModuleFile]
 
     def has(self, path: str) -> bool:
-        """Say whether there was a file."""
+        """Return whether there was a file."""
         return (self.setting.root / path).is_file()
 
     def module(self, module: ModuleFile) -> ModuleFile | None:
@@ -185,7 +185,7 @@ def check_imports(
 
 
 def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
-    """Say whether notices tell that the failed import of an error failed before the change, in the same way."""
+    """Return whether notices tell that the failed import of an error failed before the change, in the same way."""
     about = error.details.get("module", ""), error.details.get("problem", "")
     return any(notice.code == _FAILED_BEFORE and notice.about == about for notice in notices)
 
@@ -326,7 +326,7 @@ def _failed_already(
 
 
 def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], addresses: Addresses) -> bool:
-    """Say whether a module fails otherwise than before, when it was not its own code that failed.
+    """Return whether a module fails otherwise than before, when it was not its own code that failed.
 
     Who mends one of its faults meets the next one.
     """

@@ -477,13 +477,13 @@ class _Entry:
         return 0
 
     def is_file(self, **_: Any) -> bool:
-        """Say whether it is a file."""
+        """Return whether it is a file."""
         return stat.S_ISREG(self.stat().st_mode)
 
     def is_dir(self, **_: Any) -> bool:
-        """Say whether it is a folder."""
+        """Return whether it is a folder."""
         return stat.S_ISDIR(self.stat().st_mode)
 
     def is_symlink(self) -> bool:
-        """Say whether it is a link."""
+        """Return whether it is a link."""
         return False

@@ -100,7 +100,7 @@ class _Look:
         self._codes = codes
 
     def is_old(self, value: object, holder: str, deep: int) -> bool:
-        """Say whether a value was replaced, or one inside it, down to `deep` levels."""
+        """Return whether a value was replaced, or one inside it, down to `deep` levels."""
         kind = type(value)
         if kind in _EMPTY:
             return False
@@ -119,23 +119,23 @@ class _Look:
         return bool(old) or (deep > 0 and self.holds_old(_inside(value, holder), holder, deep - 1))
 
     def holds_old(self, values: Collection[object], holder: str, deep: int) -> bool:
-        """Say whether one of some values was replaced; no more are looked at than are left."""
+        """Return whether one of some values was replaced; no more are looked at than are left."""
         self.left -= len(values)
         return self.left >= 0 and any([self.is_old(value, holder, deep) for value in values])  # noqa: C419 - faster
 
     def _runs_new_code(self, function: FunctionType) -> bool:
-        """Say whether a function runs code of the present source of a reloaded module."""
+        """Return whether a function runs code of the present source of a reloaded module."""
         return id(function.__code__) in self._codes.get(id(function.__globals__), ())
 
     def _runs_old_code(self, function: FunctionType) -> bool:
-        """Say whether a function was made by a source of a reloaded module that is not its source any more."""
+        """Return whether a function was made by a source of a reloaded module that is not its source any more."""
         codes = self._codes.get(id(function.__globals__))
         if codes is None or id(function.__code__) in codes:
             return False
         return function.__code__.co_filename == function.__globals__.get("__file__")
 
     def _is_outdated(self, value: FunctionType | type, holder: str) -> bool:
-        """Say whether a function or class comes from a reloaded module which no longer has it at its top level."""
+        """Return whether a function or class comes from a reloaded module which no longer has it at its top level."""
         here = self._here.get(value.__module__)
         if here is None or id(value) in here:
             return False
@@ -204,7 +204,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 def _same_notation(one: object, other: object) -> bool:
-    """Say whether two values are one type alias or one pattern, written anew: nobody can tell them apart."""
+    """Return whether two values are one type alias or one pattern, written anew: nobody can tell them apart."""
     return type(other).__module__ in _NOTATION and _equal(one, other)
 
 

@@ -53,7 +53,7 @@ class Names(MutableMapping[str, object]):
 
 
 def asks_for_names(code: CodeType) -> bool:
-    """Say whether a module's code may ask for its names as a mapping, which has to be the module's own dict then."""
+    """Return whether a module's code may ask for its names as a mapping, which has to be the module's own dict then."""
     return not _ASKING.isdisjoint(code.co_names)
 
 
@@ -116,5 +116,5 @@ def forget_lines(module: ModuleType) -> None:
 
 
 def defined_by(module: ModuleType, value: object) -> bool:
-    """Say whether a value is a function or class that names the module as its own."""
+    """Return whether a value is a function or class that names the module as its own."""
     return isinstance(value, FunctionType | type) and value.__module__ == module.__name__

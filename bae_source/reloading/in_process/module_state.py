@@ -129,7 +129,7 @@ def _restore_namespace(module: ModuleType, namespace: dict[str, object]) -> None
 
 
 def _is_module(before: dict[str, object], now: dict[str, object], name: str) -> bool:
-    """Say whether a name stands for a module, before or after: importing binds it, and `restore` puts it back."""
+    """Return whether a name stands for a module, before or after: importing binds it, and `restore` puts it back."""
     return isinstance(before.get(name), ModuleType) or isinstance(now.get(name), ModuleType)
 
 

@@ -234,7 +234,7 @@ class _Watched:
         self.leftovers = Leftovers()
 
     def notices(self, names: Sequence[str]) -> tuple[Notice, ...]:
-        """Say what came while modules were loaded again: what the first time left is still there beside it."""
+        """Return what came while modules were loaded again: what the first time left is still there beside it."""
         said = self.leftovers.said()
         if not said:
             return ()

@@ -89,7 +89,7 @@ def _members(cls: object, module: ModuleType, seen: set[int]) -> Iterator[tuple[
 
 
 def own_class(value: object, module: ModuleType, qualname: str) -> bool:
-    """Say whether a value is a class that the module defines under that qualname."""
+    """Return whether a value is a class that the module defines under that qualname."""
     return isinstance(value, type) and value.__qualname__ == qualname and belongs(value, module)
 
 
@@ -104,12 +104,12 @@ def defined_functions(code: CodeType) -> dict[str, list[CodeType]]:
 
 
 def runs_other(function: FunctionType, module: ModuleType, code: CodeType) -> bool:
-    """Say whether a function of a module runs code of another source than the module's."""
+    """Return whether a function of a module runs code of another source than the module's."""
     return _from(function, module, code) and all(function.__code__ is not part for part in code_objects(code))
 
 
 def has_loaded(module: ModuleType, *, before: bytes | None, now: bytes) -> bool:
-    """Say whether a module has the functions of its source as it is now, and not those of the source before."""
+    """Return whether a module has the functions of its source as it is now, and not those of the source before."""
     codes = {
         function.__code__.co_qualname: text_of(function.__code__)
         for _, value in definitions(module)
@@ -133,7 +133,7 @@ def _from(function: FunctionType, module: ModuleType, code: CodeType) -> bool:
 
 
 def _hidden(qualname: str, module: ModuleType, new: set[int]) -> bool:
-    """Say whether something stands for a definition that its function cannot be found behind."""
+    """Return whether something stands for a definition that its function cannot be found behind."""
     value = look_up(qualname, module)
     if value is None or isinstance(value, _NO_WRAPPERS):
         return False

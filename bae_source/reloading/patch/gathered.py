@@ -41,7 +41,7 @@ Steps = tuple[tuple[str, Any], ...]
 
 
 def stays(old: object, new: object, name: str, sources: tuple[CodeType, CodeType], standing: Standing) -> bool:
-    """Say whether a container that a source made under a name stays, though the new source made another.
+    """Return whether a container that a source made under a name stays, though the new source made another.
 
     Parameters:
         sources: the code that makes it, in the old source and in the new one.
@@ -109,7 +109,7 @@ def counts(name: str, sources: tuple[CodeType, CodeType]) -> bool:
 
 
 def goes_on(functions: Iterable[FunctionType], name: str, groups: Groups, *, begun: bool) -> bool:
-    """Say whether an attribute of a function goes on with what it held when its source ran again.
+    """Return whether an attribute of a function goes on with what it held when its source ran again.
 
         f.calls = 0               where it does, behind `f` or in what made it: if both sources have the same constants
         f.calls = START           it does not
@@ -162,7 +162,7 @@ def _sets_itself(code: CodeType, name: str) -> bool:
 
 
 def _is_constant(steps: Steps) -> bool:
-    """Say whether what a statement gives an attribute is made of constants alone: `A.f.calls = 0`."""
+    """Return whether what a statement gives an attribute is made of constants alone: `A.f.calls = 0`."""
     end = len(steps) - 2
     while end and steps[end][0] in ("LOAD_ATTR", "LOAD_METHOD"):
         end -= 1
@@ -223,7 +223,7 @@ def put_in(kept: Any, given: Any) -> None:
 
 
 def _within(new: Any, old: Any, standing: Standing) -> bool:
-    """Say whether what a container begins with is in the old one."""
+    """Return whether what a container begins with is in the old one."""
     if isinstance(new, list | deque):
         return len(new) <= len(old) and all(_same(one, two, standing) for one, two in zip(old, new, strict=False))
     if isinstance(new, set | WeakSet):

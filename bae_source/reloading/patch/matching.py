@@ -64,20 +64,20 @@ class Matching:
         return self._known[name].get(code)
 
     def has_function(self, name: str) -> bool:
-        """Say whether a function of the new source has that qualname."""
+        """Return whether a function of the new source has that qualname."""
         return bool(_functions(self.after.get(name, [])))
 
     def had_class(self, name: str) -> bool:
-        """Say whether a class of the old source has that qualname."""
+        """Return whether a class of the old source has that qualname."""
         group = self.before.get(name, [])
         return bool(group) and not _functions(group)
 
     def same_statement(self, old: CodeType, new: CodeType) -> bool:
-        """Say whether the statements that two definitions are part of are the same, without what is inside them."""
+        """Return whether the statements that two definitions are part of are the same, without what is inside them."""
         return self._statement(old) == self._statement(new)
 
     def is_same_definition(self, name: str, same_value: Callable[[str], bool]) -> bool:
-        """Say whether a decorated function says the same in both sources, and so do those that decorate it.
+        """Return whether a decorated function says the same in both sources, and so do those that decorate it.
 
         Parameters:
             same_value: says of a name that the statement takes whether its value is the same, as far as that is known.
@@ -93,7 +93,7 @@ class Matching:
         return [*map(text_of, groups[0])] == [*map(text_of, groups[1])]
 
     def may_bind_otherwise(self, old: CodeType, new: CodeType) -> bool:
-        """Say whether a method of a class that is made in a function may have got other decorators."""
+        """Return whether a method of a class that is made in a function may have got other decorators."""
         if "." not in new.co_qualname.rpartition("<locals>.")[2] or "<locals>" not in new.co_qualname:
             return False
         before = next((code for code in self.before.get(old.co_qualname, []) if code == old), old)
@@ -101,7 +101,7 @@ class Matching:
         return decorated and not self.same_statement(before, new)
 
     def stands_elsewhere(self, code: CodeType, new: CodeType) -> bool:
-        """Say whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
+        """Return whether a definition stayed the same to the letter, but is not the one that its name leads to now."""
         group = [text_of(part) for part in self.after.get(code.co_qualname, [])]
         return len(group) > 1 and text_of(code) != text_of(new) and text_of(code) in group
 
@@ -142,13 +142,13 @@ class Matching:
 
 
 def _is_decorated(steps: tuple[tuple[str, Any], ...] | None) -> bool:
-    """Say whether something is called with the function that a statement makes."""
+    """Return whether something is called with the function that a statement makes."""
     names = [name for name, _ in steps or ()]
     return "MAKE_FUNCTION" in names and any(name.startswith("CALL") for name in names[names.index("MAKE_FUNCTION") :])
 
 
 def nameless(name: str) -> bool:
-    """Say whether a name names nothing: that of a lambda, or `_`."""
+    """Return whether a name names nothing: that of a lambda, or `_`."""
     return name.startswith("<") or not name.strip("_")
 
 

@@ -120,19 +120,19 @@ class Patch:
         return self._classes.reasons | self._classes.notes | self._left
 
     def _is_as_before(self, name: str) -> bool:
-        """Say whether what a decorator takes by a name is a plain value that is the same; of others nobody knows."""
+        """Return whether what a decorator takes by a name is a plain value that is the same; of others nobody knows."""
         old, new = self._before.get(name), vars(self._module).get(name)
         return old is new or type(old) is not type(new) or not isinstance(new, _PLAIN) or old == new
 
     def _is_gone(self, value: object) -> bool:
-        """Say whether a value is a function or class that this module's source defined and no longer does."""
+        """Return whether a value is a function or class that this module's source defined and no longer does."""
         if not isinstance(value, FunctionType | type) or not defined_by(self._module, value):
             return False
         name = value.__code__.co_qualname if isinstance(value, FunctionType) else value.__qualname__
         return name in self._matching.before and name not in self._matching.after and "<locals>" not in name
 
     def _as_loaded(self) -> bool:
-        """Say whether all functions that are alive run code of the old source, on its lines."""
+        """Return whether all functions that are alive run code of the old source, on its lines."""
         known = set(code_objects(self._old)) if self._old is not None else set()
         return all(code in known for code in self._living.values() if code.co_filename == self._code.co_filename)
 
@@ -159,13 +159,13 @@ class Patch:
         return self._poured(old, value)
 
     def _stays(self, name: str, old: object, new: object) -> bool:
-        """Say whether a registry stays: one that no statement at the top level fills, which would fill it again."""
+        """Return whether a registry stays: one that no statement at the top level fills, which would fill it again."""
         if self._old is None or name in self._loaded or self._pouring.standing_for(new) is not new:
             return False
         return stays(old, new, name, (self._old, self._code), self._pouring.standing_for)
 
     def _is_certain(self, name: str, old: object, new: object) -> bool:
-        """Say whether what a name is bound to now is what it was bound to before, as far as its name goes."""
+        """Return whether what a name is bound to now is what it was bound to before, as far as its name goes."""
         if nameless(name) or name in self._repeated:
             if name in self._repeated and isinstance(old, type) and defined_by(self._module, old):
                 self._classes.reasons[old.__qualname__] = "it is made in a loop"
@@ -189,7 +189,7 @@ class Patch:
         return self._classes.taken(old, new)
 
     def _is_own(self, value: object) -> bool:
-        """Say whether a function, or what wraps one, is made of a function of this module."""
+        """Return whether a function, or what wraps one, is made of a function of this module."""
         return any(function.__globals__ is vars(self._module) for function in functions_behind(value))
 
     def _pour_into_others(self) -> None:
@@ -246,7 +246,7 @@ class Patch:
         return found
 
     def _defaults_changed(self, function: FunctionType, was: CodeType) -> bool:
-        """Say whether a function that took code alone has defaults, and the statement that gave them changed."""
+        """Return whether a function that took code alone has defaults, and the statement that gave them changed."""
         old = next((code for code in self._matching.before.get(was.co_qualname, []) if code == was), was)
         given = function.__defaults__ or function.__kwdefaults__
         return bool(given) and not self._matching.same_statement(old, function.__code__)
@@ -367,7 +367,7 @@ class Patching:
         self._left.append((module.__name__, patch.left()))
 
     def finish(self) -> tuple[Notice, ...]:
-        """Say what does not run the new code, or exists twice."""
+        """Return what does not run the new code, or exists twice."""
         self._functions.clear()
         notices = [
             Notice("not_patched", f"{module}: {listed([f'{name} ({reason})' for name, reason in left.items()], 10)}.")

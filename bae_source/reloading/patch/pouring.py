@@ -94,7 +94,7 @@ class Pouring:
         return new
 
     def taken(self, old: object) -> bool:
-        """Say whether something was poured into `old`."""
+        """Return whether something was poured into `old`."""
         return id(old) in self._taken
 
     def touch(self, value: object) -> None:
@@ -305,7 +305,7 @@ def _alike(old: FunctionType, new: FunctionType) -> bool:
 
 
 def _same_shape(old: CodeType, new: CodeType) -> bool:
-    """Say whether defaults and closure made for one code fit the other."""
+    """Return whether defaults and closure made for one code fit the other."""
     return _shape(old) == _shape(new) and old.co_freevars == new.co_freevars
 
 

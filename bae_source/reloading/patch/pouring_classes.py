@@ -124,7 +124,7 @@ class ClassPouring:
         return None if all(getattr(old, name) == getattr(new, name) for name in _LAYOUT) else "its layout changed"
 
     def _same_but_for_functions(self, name: str) -> bool:
-        """Say whether a class statement stayed the same, without what is inside functions; `C(B, key=1): x = 2`."""
+        """Return whether a class statement stayed the same, without what is inside functions; `C(B, key=1): x = 2`."""
         sources = self._bodies(name)
         if sources is None or not self._matching.same_statement(*sources):
             return False
@@ -155,7 +155,7 @@ class ClassPouring:
         return [*found, *sorted(others, key=lambda other: other[0])]
 
     def _same_attributes(self, old: Any, new: Any) -> bool:
-        """Say whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
+        """Return whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
 
         What somebody else gave them does not count. Objects that cannot be compared are the same as far as the source
         of these two is.
@@ -179,7 +179,7 @@ class ClassPouring:
         return old is self._pouring.standing_for(new) or (old == new if isinstance(new, PLAIN) else made_alike)
 
     def _same_bases(self, old: type, new: type) -> bool:
-        """Say whether two classes have the same bases; one that is made anew in the statement is poured as well.
+        """Return whether two classes have the same bases; one that is made anew in the statement is poured as well.
 
         class Place(namedtuple("Place", "x y")):
         """
@@ -189,7 +189,7 @@ class ClassPouring:
         return old.__bases__ == self._pouring.standing_for(new.__bases__)
 
     def _alike(self, old: type, new: type) -> bool:
-        """Say whether two classes of this module were made under one qualname."""
+        """Return whether two classes of this module were made under one qualname."""
         if old is new or old.__qualname__ != new.__qualname__ or new.__module__ != self._module.__name__:
             return False
         return belongs(old, self._module, if_bare=self._matching.had_class(old.__qualname__))
@@ -251,7 +251,7 @@ class ClassPouring:
         return (before[0], after[0]) if len(before) == len(after) == 1 else None
 
     def _is_ours(self, name: str, value: object, old: type) -> bool:
-        """Say whether the old source gave the class this attribute, and not somebody from elsewhere."""
+        """Return whether the old source gave the class this attribute, and not somebody from elsewhere."""
         if name in _OWN or isinstance(value, MemberDescriptorType) or issubclass(old, enum.Enum):
             return type(value) in _ENUM_TAKES and name in self._assigned
         if name in self._assigned or (name.startswith("__") and name.endswith("__")):
@@ -266,7 +266,7 @@ class ClassPouring:
 
 
 def _is_made_by_code(cls: type) -> bool:
-    """Say whether instances are made by a `__new__` in Python, which a class remembers when it is taken away again.
+    """Return whether instances are made by a `__new__` in Python, which a class remembers when it is taken away again.
 
     From then on `object.__new__` refuses the arguments that only `__init__` knows.
     """

@@ -89,12 +89,12 @@ class LoadTime:
         self._statements = [each for part in _bodies(code) for each in _run(part, top=part is code)]
 
     def reads(self, name: str) -> bool:
-        """Say whether a name, or an attribute of that name, may be read: somebody may have what it holds then."""
+        """Return whether a name, or an attribute of that name, may be read: somebody may have what it holds then."""
         names = (name, f".{name}")
         return bool(self._doing(lambda part: not part.names.isdisjoint(names)))
 
     def functions_set(self, name: str, store: str) -> bool:
-        """Say whether a function sets a variable, whenever that runs; see `setting`."""
+        """Return whether a function sets a variable, whenever that runs; see `setting`."""
         return any((store, name) in each.stores for each in self._functions)
 
     def setting(self, name: str, store: str) -> Counter[object]:
@@ -273,7 +273,7 @@ class Variables:
                 type.__setattr__(cls, name, held)
 
     def _goes_on(self, name: str, given: object, bodies: Sources | None, store: str) -> bool:
-        """Say whether a variable goes on with what it held.
+        """Return whether a variable goes on with what it held.
 
         Parameters:
             given: what the new source left it at, `EMPTY` for nothing.
@@ -306,7 +306,7 @@ class Variables:
 
 
 def _differs(held: object, given: object) -> bool:
-    """Say whether it matters which of two values a variable has."""
+    """Return whether it matters which of two values a variable has."""
     return held is not given and (type(given) in CONTAINERS or not _same(held, given))
 
 
@@ -363,7 +363,7 @@ def _made(kind: Callable[[Any], object], parts: list[Any], given: Iterable[Any] 
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Say whether two values are the same constant; nothing of the project is called."""
+    """Return whether two values are the same constant; nothing of the project is called."""
     if type(one) is not type(other):
         return False
     if isinstance(one, _SINGLE):

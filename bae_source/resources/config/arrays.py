@@ -115,7 +115,7 @@ def _first(text: str, outer: Span, item: str) -> Splices:
 
 
 def _is_alone(text: str, item: Span) -> bool:
-    """Say whether nothing but a comma and a comment stands on the lines of an item."""
+    """Return whether nothing but a comma and a comment stands on the lines of an item."""
     rest = _REST.match(text, item.end)
     if rest is None or text[_line_start(text, item.start) : item.start].strip(" \t"):
         return False

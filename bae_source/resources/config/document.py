@@ -81,7 +81,7 @@ class Document:
         return self._scope.entries
 
     def has(self, key: str | Path) -> bool:
-        """Say whether there is a key; False also for one that leads through something that is no table."""
+        """Return whether there is a key; False also for one that leads through something that is no table."""
         path = path_of(key)
         try:
             return self._known(path) == len(path)
@@ -318,7 +318,7 @@ class Document:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Say whether two values of TOML are the same, and of the same types; the order of keys does not count."""
+    """Return whether two values of TOML are the same, and of the same types; the order of keys does not count."""
     waiting = [(first, second)]
     while waiting:
         one, other = waiting.pop()

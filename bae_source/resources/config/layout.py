@@ -170,7 +170,7 @@ def _needless(text: str, scope: Scope, entry: Entry) -> Span | None:
 
 
 def _is_implied(scope: Scope, header: Entry) -> bool:
-    """Say whether the next header below a table's own implies the table, too."""
+    """Return whether the next header below a table's own implies the table, too."""
     number = _number_of_last(scope, header) + 1
     follows = scope.entries[number].path if number < len(scope.entries) else ()
     is_below = len(follows) > len(header.path) and follows[: len(header.path)] == header.path
@@ -178,7 +178,7 @@ def _is_implied(scope: Scope, header: Entry) -> bool:
 
 
 def _stands_apart(text: str, scope: Scope, entry: Entry) -> bool:
-    """Say whether a key was put between blank lines: above the first header, or apart from its own."""
+    """Return whether a key was put between blank lines: above the first header, or apart from its own."""
     if entry.section < 0:
         return scope.entries[-1].section >= 0
     between = text[scope.entries[entry.section].span.end : entry.span.start]

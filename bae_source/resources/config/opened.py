@@ -80,7 +80,7 @@ def opened(workspace: Workspace, *, by_key: bool = False) -> Opened:
 
 
 def _hides_keys(workspace: Workspace) -> bool:
-    """Say whether the file may not be read as a whole, for a key in it alone."""
+    """Return whether the file may not be read as a whole, for a key in it alone."""
     try:
         workspace.check_readable(NAME)
     except Refused as error:

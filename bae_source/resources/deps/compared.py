@@ -161,7 +161,7 @@ def _marker(one: Declared) -> str:
 
 
 def _must_be_there(one: Declared) -> bool:
-    """Say whether a dependency has to be installed wherever the project is worked on; what builds it need not."""
+    """Return whether a dependency has to be installed wherever the project is worked on; what builds it need not."""
     return one.part != "build" and one.kind != "own"
 
 

@@ -63,7 +63,7 @@ class Place:
         return ".".join(self.path)
 
     def holds(self, each: Declared) -> bool:
-        """Say whether a declared requirement stands here."""
+        """Return whether a declared requirement stands here."""
         return each.path == PYPROJECT and (*each.table, each.key) == self.path
 
 
@@ -266,7 +266,7 @@ def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[s
 
 
 def _parses(text: str) -> bool:
-    """Say whether a requirement is one by name, and on one line, as installers read them from files."""
+    """Return whether a requirement is one by name, and on one line, as installers read them from files."""
     try:
         return Requirement(text).url is None and text.isprintable()
     except InvalidRequirement:
@@ -325,12 +325,12 @@ def _several(wanted: Requirement, place: Place, known: Sequence[str]) -> Refused
 
 
 def _is_edited(each: Declared) -> bool:
-    """Say whether a requirement is one by name that stands in a list which is edited."""
+    """Return whether a requirement is one by name that stands in a list which is edited."""
     return _is_in_list(each) and each.kind == "index"
 
 
 def _is_in_list(each: Declared) -> bool:
-    """Say whether a requirement stands in a list of the project's own tables, or of uv's."""
+    """Return whether a requirement stands in a list of the project's own tables, or of uv's."""
     own = each.table[:1] in (("project",), ("dependency-groups",)) or each.table == ("tool", "uv")
     return each.path == PYPROJECT and own and each.kind != "own"
 

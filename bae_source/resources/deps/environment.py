@@ -166,7 +166,7 @@ class Site:
                     yield name, need
 
     def _is_own(self, one: Installed) -> bool:
-        """Say whether a distribution is the project, or another one that lies in its folder."""
+        """Return whether a distribution is the project, or another one that lies in its folder."""
         return one.name == self._own or (bool(one.editable) and Path(one.editable).is_relative_to(self._root))
 
 

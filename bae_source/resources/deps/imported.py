@@ -160,7 +160,7 @@ class _Reader:
         return top not in STANDARD and top not in _FORMER and not self._is_own(path, dotted)
 
     def _is_own(self, path: str, dotted: str) -> bool:
-        """Say whether the beginning of a dotted name is a module of the project, or lies beside the file."""
+        """Return whether the beginning of a dotted name is a module of the project, or lies beside the file."""
         parts = dotted.split(".")
         key = (path.rpartition("/")[0], dotted)
         if key not in self._own:
@@ -169,7 +169,7 @@ class _Reader:
         return self._own[key]
 
     def _is_beside(self, path: str, name: str) -> bool:
-        """Say whether a module lies in the folder of the file, where Python looks if it runs the file."""
+        """Return whether a module lies in the folder of the file, where Python looks if it runs the file."""
         return bool(self._workspace.census.beside(path.rpartition("/")[0], name))
 
     def _purposes(self, path: str, lines: list[int]) -> dict[int, Purpose]:

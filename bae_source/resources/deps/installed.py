@@ -118,7 +118,7 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(each for each in self.distributions.values() if top in each.stubs)
 
     def applies(self, marker: str, extras: Iterable[str] = ()) -> bool:
-        """Say whether a requirement with a marker is needed for this interpreter; yes where that cannot be told."""
+        """Return whether a requirement with a marker is needed for this interpreter; yes where that cannot be told."""
         if not marker:
             return True
         from packaging.markers import InvalidMarker, Marker  # 40 ms, which help need not pay
@@ -192,7 +192,7 @@ def environment_folders(workspace: Workspace, own: str) -> tuple[str, ...]:
 
 
 def is_linked(folders: Iterable[str], own: str, root: Path) -> bool:
-    """Say whether a project is installed in some folders as what lies in its own folder, and not as a release of it.
+    """Return whether a project is installed in some folders as what lies in its own folder, and not as a release of it.
 
     Parameters:
         own: the project's own name, normalised.
@@ -480,7 +480,7 @@ def _python(folder: str) -> str:
 
 
 def _sees_more(folder: str) -> bool:
-    """Say whether an environment lets in what is installed for the system, as its `pyvenv.cfg` says."""
+    """Return whether an environment lets in what is installed for the system, as its `pyvenv.cfg` says."""
     for home in Path(folder).parents[:3]:
         text = _beginning(home / "pyvenv.cfg", _LARGEST_FILE)
         if text is not None:

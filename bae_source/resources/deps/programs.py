@@ -110,7 +110,7 @@ def installer_of(surroundings: Surroundings, site: Site, copy: Callable[[], Path
 
 
 def is_locked(root: Path) -> bool:
-    """Say whether uv locks a project's dependencies."""
+    """Return whether uv locks a project's dependencies."""
     return (root / LOCK).is_file()
 
 

@@ -400,7 +400,7 @@ def _leads_out(path: str, folder: str) -> bool:
 
 
 def _is_no_way(way: str) -> bool:
-    """Say whether a way from a folder leads to no log: a component is hidden, or none."""
+    """Return whether a way from a folder leads to no log: a component is hidden, or none."""
     return "\0" in way or any(part.startswith(".") or not part for part in way.split("/"))
 
 

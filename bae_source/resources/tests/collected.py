@@ -122,7 +122,7 @@ def _family(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> list[ast.Cl
 
 
 def _is_collected(members: Sequence[ast.stmt], *, is_case: bool) -> bool:
-    """Say whether pytest takes a class: none with `__test__ = False`, nor one of its own kind with `__init__`."""
+    """Return whether pytest takes a class: none with `__test__ = False`, nor one of its own kind with `__init__`."""
     for member in members:
         if isinstance(member, ast.Assign) and _is_named(member, "__test__"):
             return isinstance(member.value, ast.Constant) and bool(member.value.value)
@@ -164,7 +164,7 @@ def broken_and_tests(
 
 
 def are_of_unittest(workspace: Workspace) -> bool:
-    """Say whether all tests are methods of unittest's cases, and no file of tests names pytest."""
+    """Return whether all tests are methods of unittest's cases, and no file of tests names pytest."""
     settings = pytest_settings(workspace.files)
     files = files_of_tests(workspace, settings)
     if any(b"pytest" in (workspace.own_content(path) or b"") for path in files):

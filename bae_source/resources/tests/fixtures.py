@@ -39,7 +39,7 @@ class Multiplied(Struct, frozen=True, kw_only=True):
     all_tests: bool
 
     def has(self, node: Function, marks: Iterable[ast.expr], *, given: Iterable[str]) -> bool:
-        """Say whether a test asks for such a fixture.
+        """Return whether a test asks for such a fixture.
 
         Parameters:
             marks: its decorators, those of its class, and the marks of its file.

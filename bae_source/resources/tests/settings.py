@@ -54,7 +54,7 @@ class PytestSettings(Struct, frozen=True, kw_only=True):
     doctests: bool = False
 
     def holds_tests(self, path: str) -> bool:
-        """Say whether pytest collects a file of the project."""
+        """Return whether pytest collects a file of the project."""
         folder, _, name = path.rpartition("/")
         if not any(fnmatchcase(name, pattern) for pattern in self.files) or self._is_ignored(path):
             return False
@@ -89,11 +89,11 @@ class PytestSettings(Struct, frozen=True, kw_only=True):
         return (self.classes, self.functions) != (_CLASSES, _FUNCTIONS)
 
     def is_class(self, name: str) -> bool:
-        """Say whether pytest takes a class of such a name for one of tests, whatever its bases."""
+        """Return whether pytest takes a class of such a name for one of tests, whatever its bases."""
         return _fits(name, self.classes)
 
     def is_function(self, name: str) -> bool:
-        """Say whether pytest takes a function of such a name for a test."""
+        """Return whether pytest takes a function of such a name for a test."""
         return _fits(name, self.functions)
 
 
@@ -124,7 +124,7 @@ def pytest_settings(files: Files) -> PytestSettings:
 
 
 def has_settings(files: Files) -> bool:
-    """Say whether the root of a project has settings of pytest, which then count for all tests."""
+    """Return whether the root of a project has settings of pytest, which then count for all tests."""
     return any(files.kind(name) is not None for name in ("pytest.ini", ".pytest.ini", "pytest.toml")) or bool(
         _table(files)
     )

@@ -67,7 +67,7 @@ class Suite:
         self._known: dict[str, dict[tuple[str, ...], Entry]] = {}
 
     def is_test_file(self, path: str) -> bool:
-        """Say whether a file holds tests."""
+        """Return whether a file holds tests."""
         name = path.rpartition("/")[2]
         return any(fnmatchcase(name, pattern) for pattern in self._patterns)
 
@@ -77,7 +77,7 @@ class Suite:
         return tuple(path for path in self.workspace.census.paths if self.is_test_file(path))
 
     def has_doctests(self, path: str) -> bool:
-        """Say whether a file seems to hold examples in docstrings that pytest runs."""
+        """Return whether a file seems to hold examples in docstrings that pytest runs."""
         return self._settings.doctests and _EXAMPLE.search(self.workspace.own_content(path) or b"") is not None
 
     def below(self, path: str) -> list[str]:
@@ -139,7 +139,7 @@ class Suite:
         return False
 
     def is_fixture(self, path: str, names: tuple[str, ...]) -> bool:
-        """Say whether a function is a fixture of pytest."""
+        """Return whether a function is a fixture of pytest."""
         return any(_FIXTURE.fullmatch(each) for each in self._decorators(path, names))
 
     def users(self, path: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -250,6 +250,6 @@ def _likeness(path: str, module: str) -> int:
 
 
 def _helps(module: str, path: str) -> bool:
-    """Say whether a module lies among the tests that a file of tests is one of, which need not be about it."""
+    """Return whether a module lies among the tests that a file of tests is one of, which need not be about it."""
     folder = _FOLDER.match(module)
     return folder is not None and path.startswith(folder[0])

@@ -30,7 +30,7 @@ _APPENDED = re.compile(r"(?P<quote>['\"]).*?(?P=quote)")
 
 
 def listed_in(view: View, name: str) -> bool:
-    """Say whether `__all__` names something, as far as it can be read off."""
+    """Return whether `__all__` names something, as far as it can be read off."""
     return any(name in listed.names for each in _standing(view) for listed in each.lists)
 
 

@@ -47,7 +47,7 @@ class Exposed(Struct, frozen=True, kw_only=True):
 
 
 def exposes_modules(tree: Tree, package: str, modules: Sequence[str]) -> bool:
-    """Say whether a package exposes its modules as such, and none of their names."""
+    """Return whether a package exposes its modules as such, and none of their names."""
     view = view_of(tree.text)
     froms = own_froms(view, package)
     whole = [name for module, each in froms if not module for name, _ in each.names if name in modules]
@@ -285,7 +285,7 @@ def _check_free(tree: Tree, package: str, module: str, name: str, *, modules: Se
 
 
 def _has(view: View, package: str, module: str, name: str, modules: Sequence[str]) -> bool:
-    """Say whether a package has a name of a module already, or all that is public in it."""
+    """Return whether a package has a name of a module already, or all that is public in it."""
     froms = (each for own, each in own_froms(view, package) if own == module)
     if any(each.star or name in (other or inner for inner, other in each.names) for each in froms):
         return True
@@ -356,7 +356,7 @@ def _prefers_aliases(view: View, package: str, *, typing_only: bool) -> bool:
 
 
 def _prefers_single(view: View, package: str) -> bool:
-    """Say whether each imported name has a statement of its own, also where several come from one module."""
+    """Return whether each imported name has a statement of its own, also where several come from one module."""
     froms = [(module, each) for module, each in own_froms(view, package) if module and not each.star]
     modules = [module for module, _ in froms]
     return len(set(modules)) < len(modules) and all(len(each.names) == 1 for _, each in froms)

@@ -66,7 +66,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 def is_lazy(view: View) -> bool:
-    """Say whether a package finds names only when they are asked for."""
+    """Return whether a package finds names only when they are asked for."""
     nodes = [node for each in view.statements for node in _outside_functions(each.node)]
     if any(_is_marker(node) for node in nodes):
         return True
@@ -81,7 +81,7 @@ def is_replaced(view: View) -> bool:
 
 
 def by_stub(view: View) -> bool:
-    """Say whether its stub tells what is found."""
+    """Return whether its stub tells what is found."""
     calls = (node for each in view.statements for node in ast.walk(each.node) if isinstance(node, ast.Call))
     return any(_name_of(call.func) == _STUB for call in calls)
 
@@ -154,7 +154,7 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 
 
 def _is_own_entry(node: ast.expr) -> bool:
-    """Say whether something is `sys.modules[__name__]`, or the class of that."""
+    """Return whether something is `sys.modules[__name__]`, or the class of that."""
     if isinstance(node, ast.Attribute):
         return node.attr == "__class__" and _is_own_entry(node.value)
     if not isinstance(node, ast.Subscript) or _name_of(node.value) != "modules":
@@ -163,7 +163,7 @@ def _is_own_entry(node: ast.expr) -> bool:
 
 
 def _imports_something(view: View) -> bool:
-    """Say whether something is called that could import what is asked for."""
+    """Return whether something is called that could import what is asked for."""
     for each in view.statements:
         for node in ast.walk(each.node):
             if isinstance(node, ast.Call):

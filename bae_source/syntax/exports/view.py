@@ -218,7 +218,7 @@ class View:
         return None
 
     def _makes_anew(self, around: Statement, node: ast.stmt) -> bool:
-        """Say whether a statement inside of another one makes `__all__` anew."""
+        """Return whether a statement inside of another one makes `__all__` anew."""
         listing = self._all_statement(replace(around, node=node))
         return listing is not None and listing.anew
 
@@ -343,7 +343,7 @@ _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
 
 
 def _sets_all(node: ast.AST) -> bool:
-    """Say whether a node binds `__all__`, or puts something in the place of what is in it: `__all__[:] = …`."""
+    """Return whether a node binds `__all__`, or puts something in the place of what is in it: `__all__[:] = …`."""
     if isinstance(node, ast.Subscript):
         return is_all(node.value) and not isinstance(node.ctx, ast.Load)
     return isinstance(node, ast.Name) and node.id == ALL and not isinstance(node.ctx, ast.Load)

@@ -345,7 +345,7 @@ def _is_simple(node: ast.stmt) -> bool:
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Say whether a statement only has an effect: it calls something, or sets an attribute or an item."""
+    """Return whether a statement only has an effect: it calls something, or sets an attribute or an item."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call)
     targets = node.targets if isinstance(node, ast.Assign) else []
@@ -353,7 +353,7 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _prepares(node: ast.stmt) -> bool:
-    """Say whether a statement changes where modules are found, or what they find."""
+    """Return whether a statement changes where modules are found, or what they find."""
     if isinstance(node, (ast.Import, ast.ImportFrom)) or not (_acts(node) or hasattr(node, "body")):
         return False
     return any(

@@ -53,7 +53,7 @@ def with_joined(text: str, splices: Sequence[tuple[Span, str]], *, newline: str)
 
 
 def _may_be_doubled(text: str) -> bool:
-    """Say whether two lines import from one module, or one line has a word twice."""
+    """Return whether two lines import from one module, or one line has a word twice."""
     modules: set[tuple[str, ...]] = set()
     for match in _ON_LINE.finditer(text):
         words = _WORD.findall(match[1])

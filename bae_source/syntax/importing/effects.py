@@ -72,7 +72,7 @@ class _Effects:
         return bool(node.keywords) or any(self._keeps(base) for base in node.bases)
 
     def _keeps(self, node: ast.expr) -> bool:
-        """Say whether a decorator or a base may keep what it is given."""
+        """Return whether a decorator or a base may keep what it is given."""
         while isinstance(node, (ast.Call, ast.Subscript)):
             node = node.func if isinstance(node, ast.Call) else node.value
         first = chain_of(node)[0][:1]
@@ -95,7 +95,7 @@ class _Effects:
         return any(self._is_of_others(each) for each in targets)
 
     def _is_of_others(self, target: ast.expr) -> bool:
-        """Say whether what is assigned to belongs to something imported."""
+        """Return whether what is assigned to belongs to something imported."""
         is_part = False
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target, is_part = target.value, True

@@ -185,7 +185,7 @@ def _breaks(node: ast.AST) -> bool:
 
 
 def _exits(node: ast.stmt) -> bool:
-    """Say whether a statement is a call such as `sys.exit()`."""
+    """Return whether a statement is a call such as `sys.exit()`."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False
     function = node.value.func

@@ -45,7 +45,7 @@ def typing_imports(text: str) -> frozenset[int]:
 
 
 def may_swallow(manager: ast.expr) -> bool:
-    """Say whether a context manager may swallow what goes wrong inside, by its name."""
+    """Return whether a context manager may swallow what goes wrong inside, by its name."""
     names = [node.attr if isinstance(node, ast.Attribute) else node.id
              for node in ast.walk(manager) if isinstance(node, (ast.Attribute, ast.Name))]  # fmt: skip
     return any(part in name.lower() for name in names for part in _TOLERANT)

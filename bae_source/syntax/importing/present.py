@@ -85,7 +85,7 @@ class Present:
         return False
 
     def _always(self, wants: Sequence[Bound]) -> bool:
-        """Say whether something is bound in the end, and wherever what is new reads it before."""
+        """Return whether something is bound in the end, and wherever what is new reads it before."""
         if self.body is None:
             top = [each for each in self.tree.outline.imports if each.top and not each.typing_only]
             return any(self.same(each, wants) for each in top)
@@ -96,7 +96,7 @@ class Present:
             return False
 
     def held_from(self, number: int, wants: Sequence[Bound]) -> bool:
-        """Say whether something is bound whenever it is needed, once it is imported before a statement."""
+        """Return whether something is bound whenever it is needed, once it is imported before a statement."""
         if self.body is None:
             return True
         flow = Flow(self.body, self.place, frozenset(each.key for each in wants))
@@ -126,7 +126,7 @@ class Present:
         return found[-1] if found else None
 
     def same(self, binding: ImportBinding, wants: Collection[Bound]) -> bool:
-        """Say whether an import that is there binds what is wanted."""
+        """Return whether an import that is there binds what is wanted."""
         found = {each for alias in [_alias(binding)] for each in bindings(_node(binding), alias, self.place)}
         return found.issuperset(wants)
 
@@ -148,7 +148,7 @@ class Present:
         return list(bindings(_node(binding), _alias(binding), self.place))
 
     def _binds(self, name: str) -> bool:
-        """Say whether the module binds a name in any way but by an import: by a function's `global` too."""
+        """Return whether the module binds a name in any way but by an import: by a function's `global` too."""
         if self.body is None or "global" in self.tree.text:
             from bae_source.syntax.names.reading import binds  # 10 ms, for what brings new imports
 
@@ -213,13 +213,13 @@ def _read_at_once(statement: ast.AST) -> Iterator[str]:
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:
-    """Say whether a compound statement binds a name itself, on one way at least."""
+    """Return whether a compound statement binds a name itself, on one way at least."""
     binds = (bound for bound, _ in bound_by(statement, imports=True))
     return not isinstance(statement, _DEFINITIONS) and name in binds
 
 
 def _bound(state: State, want: Bound) -> bool:
-    """Say whether a name is bound on every way, to what is wanted or to what stands in for it on others."""
+    """Return whether a name is bound on every way, to what is wanted or to what stands in for it on others."""
     things: frozenset[Thing] = state.get(want.key, frozenset({UNBOUND}))
     return UNBOUND not in things and want.thing in things
 

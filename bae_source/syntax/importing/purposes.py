@@ -200,7 +200,7 @@ class _Remarks:
         return None
 
     def _needs(self, string: str, name: str, word: re.Pattern[str]) -> bool:
-        """Say whether the code in a string may read a name: a doctest, a fenced block, or an expression."""
+        """Return whether the code in a string may read a name: a doctest, a fenced block, or an expression."""
         if ">>>" in string or "```" in string:
             return word.search(string) is not None
         if string.strip("rbuftRBUFT").strip("\"'") == name:
@@ -219,11 +219,11 @@ def _code_of(text: str, lexed: Lexed) -> str:
 
 
 def _marks(comment: str) -> bool:
-    """Say whether a comment tells tools to leave an import."""
+    """Return whether a comment tells tools to leave an import."""
     found = _NOQA.search(comment)
     return (found is not None and _is_meant(found["codes"])) or _FOR_TOOLS.search(comment) is not None
 
 
 def _is_meant(codes: str | None) -> bool:
-    """Say whether the codes behind `noqa`, none for all of them, have the one of unused imports among them."""
+    """Return whether the codes behind `noqa`, none for all of them, have the one of unused imports among them."""
     return codes is None or any(_UNUSED.startswith(code) for code in re.split(r"[,\s]+", codes.upper()) if code)

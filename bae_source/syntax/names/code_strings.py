@@ -28,7 +28,7 @@ _CALL = re.compile(r"\s*(?:\w+\s*=\s*)?[^\W\d]\w*(?:\.[^\W\d]\w*)+\(")
 
 
 def may_hold_code(text: str) -> bool:
-    """Say whether a string may hold code that names something by a dotted name; most do not."""
+    """Return whether a string may hold code that names something by a dotted name; most do not."""
     return len(text) <= _LONGEST and ("import " in text or ("(" in text and _CALL.match(text) is not None))
 
 

@@ -29,7 +29,7 @@ _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 
 
 def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[str, ...]:
-    """Say what using a function gives: what its decorators make of it.
+    """Return what using a function gives: what its decorators make of it.
 
     Parameters:
         gathering: what binds names in the module so far; a decorator that it defines is nobody else's of that name.
@@ -59,7 +59,7 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
 
 
 def _is_from_elsewhere(decorator: ast.expr, gathering: Gathering, scope: int) -> bool:
-    """Say whether a decorator is imported, and not from the standard library."""
+    """Return whether a decorator is imported, and not from the standard library."""
     name = next(iter(chain_of(decorator)[0]), "")
     while scope > 0 and name not in gathering.scopes[scope].names:
         scope = gathering.scopes[scope].parent

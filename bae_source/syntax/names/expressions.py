@@ -567,6 +567,6 @@ def _before_starred(arguments: Sequence[ast.expr]) -> int:
 
 
 def _is_patch(function: ast.expr) -> bool:
-    """Say whether what is called is `patch.multiple`, wherever `patch` comes from."""
+    """Return whether what is called is `patch.multiple`, wherever `patch` comes from."""
     before = function.value if isinstance(function, ast.Attribute) and function.attr == "multiple" else None
     return getattr(before, "attr", getattr(before, "id", "")) == "patch"

@@ -234,11 +234,11 @@ class Gathering:
         self.scopes[scope].flags.append(f"{u.READ_AS[how]}{name} {first} {last[0]} {last[1]}")
 
     def is_class(self, place: Place) -> bool:
-        """Say whether a place is in the suite of a class itself."""
+        """Return whether a place is in the suite of a class itself."""
         return place.scope in self._of_classes
 
     def is_unbound(self, name: str, place: Place) -> bool:
-        """Say whether a place is in the suite of a class that has not bound a name so far."""
+        """Return whether a place is in the suite of a class that has not bound a name so far."""
         return self.is_class(place) and u.mangled(name, self.words.class_name) not in self.scopes[place.scope].names
 
     def bound_for_types(self, place: Place, node: ast.If) -> None:
@@ -266,7 +266,7 @@ class Gathering:
         return line, column
 
     def stands_at(self, text: str, line: int, column: int) -> bool:
-        """Say whether ASCII text stands at a place."""
+        """Return whether ASCII text stands at a place."""
         here = line <= len(self.lines) and line not in self.wide
         return here and self.lines[line - 1].startswith(text, column)
 
@@ -385,7 +385,7 @@ def words_in(line: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _has_value(binding: u.Binding) -> bool:
-    """Say whether a binding gives a name a value, and does not only annotate it."""
+    """Return whether a binding gives a name a value, and does not only annotate it."""
     return binding[0] != u.ANNOTATED or binding[2] != u.OPAQUE
 
 

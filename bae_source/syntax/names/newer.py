@@ -195,6 +195,6 @@ def _statements(body: list[ast.stmt], headers: dict[tuple[int, int], _Header]) -
 
 
 def _is_filler(statement: ast.stmt, following: ast.stmt, headers: dict[tuple[int, int], _Header]) -> bool:
-    """Say whether a statement is the `0` that stands for the word `type`."""
+    """Return whether a statement is the `0` that stands for the word `type`."""
     header = headers.get((following.lineno, following.col_offset))
     return header is not None and header.alias >= 0 and isinstance(statement, ast.Expr)

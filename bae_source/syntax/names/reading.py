@@ -77,7 +77,7 @@ def _parses(code: str) -> bool:
 
 
 def binds(source: Source, name: str) -> bool:
-    """Say whether a module binds a name in any way but by an import: in a loop too, or by a function's `global`.
+    """Return whether a module binds a name in any way but by an import: in a loop too, or by a function's `global`.
 
     Raises:
         SourceError: as `uses_of`.

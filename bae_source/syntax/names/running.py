@@ -71,7 +71,7 @@ def reaching(source: Source, uses: u.Uses) -> Counter[Reaching]:
 
 
 def may_reach(text: str) -> bool:
-    """Say whether a file may do so, by its words alone, so that others need not be parsed."""
+    """Return whether a file may do so, by its words alone, so that others need not be parsed."""
     return _WORDS.search(text) is not None
 
 
@@ -86,7 +86,7 @@ def called_by_import(uses: u.Uses) -> Counter[str]:
 
 
 def _runs_by_import(uses: u.Uses, number: int) -> bool:
-    """Say whether an import of the file runs what stands in a scope."""
+    """Return whether an import of the file runs what stands in a scope."""
     while number >= 0:
         scope = uses.scopes[number]
         if scope.kind not in _RUN_BY_IMPORT:
@@ -129,7 +129,7 @@ def _meant(uses: u.Uses, name: str, mention: u.Mention) -> Iterator[str]:
 
 
 def _has_literal(source: Source, mention: u.Mention) -> bool:
-    """Say whether the first argument of a call is a literal, so that all see what it is."""
+    """Return whether the first argument of a call is a literal, so that all see what it is."""
     line, column = mention[:2]
     start = source.lines.start(line)
     text = source.text[start : start + 10_000]

@@ -33,7 +33,7 @@ def defined(statement: ast.stmt) -> tuple[str, ...]:
 
 
 def replaces_module(target: ast.expr) -> bool:
-    """Say whether to assign to a target puts something else in the place of a module, or makes it one of a class."""
+    """Return whether to assign to a target puts something else in the place of a module, or makes it one of a class."""
     if isinstance(target, ast.Attribute) and target.attr == "__class__":
         target = target.value
     if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):

@@ -255,7 +255,7 @@ def _string(body: Sequence[ast.stmt], place: int) -> ast.Expr | None:
 
 
 def _holds_a_place(statement: ast.stmt) -> bool:
-    """Say whether a statement is `pass` or `...`."""
+    """Return whether a statement is `pass` or `...`."""
     value = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(statement, ast.Pass) or (isinstance(value, ast.Constant) and value.value is ...)
 
@@ -281,7 +281,7 @@ def suites_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def _may_define(text: str, start: int, end: int) -> bool:
-    """Say whether `def` or `class` stands between two offsets, though it be in a string; `default` is neither."""
+    """Return whether `def` or `class` stands between two offsets, though it be in a string; `default` is neither."""
     for keyword in ("def", "class"):
         found = text.find(keyword, start, end)
         while found >= 0:

@@ -97,7 +97,7 @@ def _bounded(text: str) -> tuple[str, int | None]:
 
 
 def _ends_below(text: str, lexed: Lexed, opening: int) -> bool:
-    """Say whether a line below a bracket begins a statement as far out as the one that the bracket stands in."""
+    """Return whether a line below a bracket begins a statement as far out as the one that the bracket stands in."""
     first = max(number for number, start in enumerate(lexed.starts) if start <= opening)
     while first and lexed.kinds[first] is not LineKind.LOGICAL:
         first -= 1

@@ -62,7 +62,7 @@ def compile_error(tree: Tree, written: Iterable[Span] | None = None) -> SourceEr
 
 
 def compiles(text: str) -> bool:
-    """Say whether the running Python parses and compiles a text; False, too, where it gives up."""
+    """Return whether the running Python parses and compiles a text; False, too, where it gives up."""
     try:
         return _compiled(text) is None
     except _TOO_MUCH:

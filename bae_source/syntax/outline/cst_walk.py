@@ -91,7 +91,7 @@ class _Walker:
         return number
 
     def _holds_a_place(self, statement: cst.CSTNode) -> bool:
-        """Say whether a statement is `pass` or `...`."""
+        """Return whether a statement is `pass` or `...`."""
         value = statement.value if isinstance(statement, self.cst.Expr) else None
         return isinstance(statement, self.cst.Pass) or isinstance(value, self.cst.Ellipsis)
 

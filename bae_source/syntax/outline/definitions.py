@@ -166,7 +166,7 @@ class Outline(Struct, kw_only=True, array_like=True, dict=True, eq=False):
         return tuple(name for name in self.names_in(MODULE) if not name.startswith("_"))
 
     def lets_out(self, name: str) -> bool:
-        """Say whether a star import takes a name of the module, as far as a static `__all__` says so."""
+        """Return whether a star import takes a name of the module, as far as a static `__all__` says so."""
         return name in self.exported if self.exported is not None else not name.startswith("_")
 
     def named(self, parent: int, name: str) -> list[int]:
@@ -315,7 +315,7 @@ class Collector:
         )
 
     def _follows_code(self, start: int, line_start: int) -> bool:
-        """Say whether something else stands in front of `start` on its logical line."""
+        """Return whether something else stands in front of `start` on its logical line."""
         prefix = self.text[line_start:start]
         return bool(prefix and prefix.strip(" \t\f\\\r\n")) or (self.joins and self.lines.joined(line_start))
 

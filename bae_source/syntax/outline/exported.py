@@ -37,7 +37,7 @@ def listing_of(node: ast.stmt) -> tuple[How, ast.expr | None] | None:
 
 
 def is_all(node: ast.AST) -> bool:
-    """Say whether a node is the name `__all__`."""
+    """Return whether a node is the name `__all__`."""
     return isinstance(node, ast.Name) and node.id == ALL
 
 

@@ -158,7 +158,7 @@ def _user(tree: Tree, name: str, group: Group, others: Sequence[int]) -> int | N
 
 
 def uses_itself(tree: Tree, index: int, name: str) -> bool:
-    """Say whether a definition reads the name that it binds while it runs: in its value, or in a decorator."""
+    """Return whether a definition reads the name that it binds while it runs: in its value, or in a decorator."""
     definition = tree.outline.definitions[index]
     if definition.body is not None:
         return any(each.partition(".")[0] == name for each in definition.decorators)

@@ -105,7 +105,7 @@ def on_one_line(text: str) -> str:
 
 
 def is_at_head(outline: Outline, definition: Definition) -> bool:
-    """Say whether nothing but the module's docstring stands above a definition."""
+    """Return whether nothing but the module's docstring stands above a definition."""
     return definition.suite == 0 and definition.position <= (outline.docstring is not None)
 
 
@@ -164,12 +164,12 @@ def part_span(tree: Tree, index: int, part: Part) -> Span | None:
 
 
 def has_parts(definition: Definition) -> bool:
-    """Say whether a definition has a signature, decorators, a docstring and a body."""
+    """Return whether a definition has a signature, decorators, a docstring and a body."""
     return definition.kind in (Kind.CLASS, Kind.FUNCTION)
 
 
 def suite_is_inline(tree: Tree, definition: Definition) -> bool:
-    """Say whether a definition's suite begins on its header's line."""
+    """Return whether a definition's suite begins on its header's line."""
     assert definition.body is not None
     suite = tree.outline.suites[definition.body]
     assert suite is not None

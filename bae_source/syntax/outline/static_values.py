@@ -22,12 +22,12 @@ Loaded = tuple[str, int]
 
 
 def is_typing_test(test: ast.expr) -> bool:
-    """Say whether a condition is `TYPE_CHECKING`, by itself or of a module."""
+    """Return whether a condition is `TYPE_CHECKING`, by itself or of a module."""
     return (test.id if isinstance(test, ast.Name) else getattr(test, "attr", "")) == TYPE_CHECKING
 
 
 def is_skipped(test: ast.expr) -> bool | None:
-    """Say whether an import of the module skips the suite of an `if`; None where that cannot be told.
+    """Return whether an import of the module skips the suite of an `if`; None where that cannot be told.
 
     if TYPE_CHECKING:                       skipped, and so is `if TYPE_CHECKING and DEBUG`
     if not TYPE_CHECKING:                   runs

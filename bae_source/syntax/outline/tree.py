@@ -97,7 +97,7 @@ def parse_text(text: str, lines: Lines | None = None) -> tuple[Outline, bool]:
 
 
 def parses(text: str) -> bool:
-    """Say whether one of the two parsers takes a text, or might if it were less deep."""
+    """Return whether one of the two parsers takes a text, or might if it were less deep."""
     try:
         parse_text(text)
     except SourceError as error:
@@ -165,7 +165,7 @@ def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
 
 
 def has_bare_exceptions(text: str) -> bool:
-    """Say whether the running parser refuses the text for an `except A, B`, which Python 3.14 lets in."""
+    """Return whether the running parser refuses the text for an `except A, B`, which Python 3.14 lets in."""
     try:
         parse_module(text)
     except SyntaxError as error:

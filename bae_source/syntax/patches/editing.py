@@ -37,7 +37,7 @@ def joined(lines: Iterable[Line]) -> bytes:
 
 
 def _is_verbatim(view: View, fit: Fit) -> bool:
-    """Say whether the hunk has the file's own line ends, so that those of what comes are meant."""
+    """Return whether the hunk has the file's own line ends, so that those of what comes are meant."""
     old = fit.hunk.old
     if not old:
         return not view.is_crlf or any(line.text.endswith("\r") for line in fit.hunk.new)

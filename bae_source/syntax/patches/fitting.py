@@ -140,7 +140,7 @@ def _apart(found: list[Fitted]) -> list[Fitted]:
 
 
 def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Say whether two ranges of lines overlap; what is inserted where a range begins meets it."""
+    """Return whether two ranges of lines overlap; what is inserted where a range begins meets it."""
     return one[0] == other[0] or max(one[0], other[0]) < min(one[1], other[1])
 
 
@@ -218,7 +218,7 @@ class _Search:
         return Fit(hunk=hunk, start=at, closeness=closeness, added=added, removed=removed, unlike=unlike)
 
     def _unlike(self, at: int) -> str | None:
-        """Say in what the surroundings of a place are others than the hunk names; None where they are elsewhere."""
+        """Return in what the surroundings of a place are others than the hunk names; None where they are elsewhere."""
         anchors = self._hunk.anchors
         if not anchors or _is_below(self._view, at, anchors):
             return ""
@@ -294,7 +294,7 @@ class _Search:
         )
 
     def _stands_at(self, at: int) -> bool:
-        """Say whether the new lines stand at a place, all of them.
+        """Return whether the new lines stand at a place, all of them.
 
         Where the old ones do as well, with the very ends that lines have there, so have the new ones to.
         """
@@ -333,7 +333,7 @@ def _droppable(lines: Sequence[Line]) -> int:
 
 
 def _is_lower(hunk: Hunk, removed: str) -> bool:
-    """Say whether a line of a hunk has less indentation than the place has less of."""
+    """Return whether a line of a hunk has less indentation than the place has less of."""
     return any(bare(each.text) and not each.text.startswith(removed) for each in hunk.new)
 
 
@@ -370,12 +370,12 @@ def _indent(line: str) -> str:
 
 
 def _ends_alike(view: View, at: int, old: Sequence[Line]) -> bool:
-    """Say whether the file ends without a line feed where the lines say so, and only there."""
+    """Return whether the file ends without a line feed where the lines say so, and only there."""
     return (at + len(old) < len(view) or view.ended) == old[-1].ended
 
 
 def _is_below(view: View, at: int, anchors: Sequence[str]) -> bool:
-    """Say whether a place stands below some lines, in what each of them opens where it opens something.
+    """Return whether a place stands below some lines, in what each of them opens where it opens something.
 
     @@ class A:         the nearest line above that is `class A:`, with nothing between that is indented less deeply
     @@ def f(self):
@@ -397,7 +397,7 @@ def _is_below(view: View, at: int, anchors: Sequence[str]) -> bool:
 
 
 def _has_heading(view: View, at: int, heading: str) -> bool:
-    """Say whether git would show a heading above a place, whatever it takes for one in such a file."""
+    """Return whether git would show a heading above a place, whatever it takes for one in such a file."""
     for opens in (_TOP, _DEFINES):
         found = next((line for line in reversed(view.lines[:at]) if opens.match(line)), None)
         if found is not None and bare(found).startswith(bare(heading)):

@@ -116,7 +116,7 @@ def _counted(lines: Sequence[str], at: int, counts: tuple[int, int]) -> Body | N
 
 
 def _goes_on(lines: Sequence[str], at: int, ends: Callable[[int], bool]) -> bool:
-    """Say whether more lines of a hunk follow behind those that its header counts."""
+    """Return whether more lines of a hunk follow behind those that its header counts."""
     if at < len(lines) and not ends(at) and lines[at][:1] not in (*_MARKS, "") and lines[at] not in _BLANK:
         raise _unmarked(lines, at)
     while at < len(lines) and lines[at] in _BLANK:

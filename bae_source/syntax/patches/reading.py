@@ -21,7 +21,7 @@ _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?\s*")
 
 
 def is_patch(text: str) -> bool:
-    """Say by its first line whether a text is a patch."""
+    """Return by its first line whether a text is a patch."""
     return _BEGINS.match(text) is not None
 
 

@@ -105,7 +105,7 @@ class Reader:
         return all(self._line(at + ahead).startswith(each) for ahead, each in enumerate(begins))
 
     def _ends(self, at: int) -> bool:
-        """Say whether a hunk ends before a line, whatever its header counts."""
+        """Return whether a hunk ends before a line, whatever its header counts."""
         line = self._lines[at]
         if _ENDS.match(line) or (self._closing and line.rstrip() == self._closing):
             return True

@@ -78,7 +78,7 @@ def bind(hole: str, things: tuple[Any, ...], bound: Bindings) -> Iterator[Bindin
 
 
 def _are_same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Say whether equal things stand on both sides, or a parameter and a name with its spelling."""
+    """Return whether equal things stand on both sides, or a parameter and a name with its spelling."""
     return len(some) == len(others) and all(
         _key(one) == _key(other) or _spelled(one) == _key(other) or _key(one) == _spelled(other)
         for one, other in zip(some, others, strict=True)
@@ -133,7 +133,7 @@ def holes_in(pattern: object) -> Iterator[str]:
 
 
 def has_many(pattern: object) -> bool:
-    """Say whether a hole in a pattern stands for any number of things."""
+    """Return whether a hole in a pattern stands for any number of things."""
     return any(name.startswith(MANY) for name in _names_in(pattern))
 
 

@@ -257,7 +257,7 @@ class Places:
 
 
 def _fits(pattern: ast.AST, code: object) -> bool:
-    """Say whether a hole may stand for a piece of code: a statement for one, an expression for another."""
+    """Return whether a hole may stand for a piece of code: a statement for one, an expression for another."""
     kinds = (ast.stmt, ast.expr, ast.arg, ast.alias)
     return any(isinstance(pattern, kind) and isinstance(code, kind) for kind in kinds)
 

@@ -322,7 +322,7 @@ def _of_kind(
 
 
 def _lies_on(node: ast.AST, lines: Sequence[int]) -> bool:
-    """Say whether a node, with its decorators, goes over one of some lines; one without a place may."""
+    """Return whether a node, with its decorators, goes over one of some lines; one without a place may."""
     place = node.__dict__
     first, last = place.get("lineno"), place.get("end_lineno")
     if first is None or last is None:  # as a comment that tells type checkers to look away

@@ -272,7 +272,7 @@ def _lacking(
 
 
 def _is_empty(tree: Tree, index: int) -> bool:
-    """Say whether a definition is a function that holds nothing but a docstring, `pass` or `...`."""
+    """Return whether a definition is a function that holds nothing but a docstring, `pass` or `...`."""
     definition = tree.outline.definitions[index]
     suite = tree.outline.suites[definition.body] if definition.body is not None else None
     if suite is None or definition.kind is not Kind.FUNCTION:
@@ -282,7 +282,7 @@ def _is_empty(tree: Tree, index: int) -> bool:
 
 
 def _is_undocumented(tree: Tree, index: int) -> bool:
-    """Say whether a definition is no function or class with a docstring, or with one that holds nothing but dots."""
+    """Return whether a definition is no function or class with a docstring, or with one that holds nothing but dots."""
     definition = tree.outline.definitions[index]
     return definition.body is None or _says_nothing(tree, definition.docstring)
 

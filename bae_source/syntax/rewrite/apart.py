@@ -78,7 +78,7 @@ def _imports(node: ast.stmt) -> Iterator[str]:
 
 
 def _is_for_checkers(node: ast.stmt) -> TypeGuard[ast.If]:
-    """Say whether a statement holds imports for type checkers, and nothing else."""
+    """Return whether a statement holds imports for type checkers, and nothing else."""
     return (
         isinstance(node, ast.If)
         and not node.orelse
@@ -103,7 +103,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _assigns(node: ast.stmt, names: frozenset[str]) -> bool:
-    """Say whether a statement assigns to one of some names, and to nothing else."""
+    """Return whether a statement assigns to one of some names, and to nothing else."""
     if isinstance(node, ast.Assign):
         return len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in names
     return isinstance(node, (ast.AnnAssign, ast.AugAssign)) and ast.unparse(node.target) in names

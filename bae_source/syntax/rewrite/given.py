@@ -103,7 +103,7 @@ def understand(
 
 
 def begins_literal(code: str) -> bool:
-    """Say whether some code begins like a string, whether it ends or not."""
+    """Return whether some code begins like a string, whether it ends or not."""
     return _LITERAL.match(code) is not None
 
 
@@ -177,7 +177,7 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
 
 
 def _looks_stripped(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
-    """Say whether source that parses as it stands is rather meant with its first line indented.
+    """Return whether source that parses as it stands is rather meant with its first line indented.
 
     It is if its first suite stands deeper than any suite would: while those inside it are indented by the unit of the
     place, or, where there are none, by what nobody indents with.
@@ -240,7 +240,7 @@ def _possible_indents(body: str, lexed: Lexed, first: int, unit: str, target_ind
 
 
 def _closing_is_indented(body: str, lexed: Lexed, target_indent: str) -> bool:
-    """Say whether a lone bracket that closes the statement stands at the indentation it would have in its place."""
+    """Return whether a lone bracket that closes the statement stands at the indentation it would have in its place."""
     lines = [start for start, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.CONTINUATION]
     logical = sum(kind is LineKind.LOGICAL for kind in lexed.kinds)
     if not target_indent or logical != 1 or not lines or not _CLOSING.match(body, lines[-1]):

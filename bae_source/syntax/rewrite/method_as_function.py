@@ -94,7 +94,7 @@ def _blocked(node: _Function, name: str, *, is_static: bool) -> str:
 
 
 def _uses(node: _Function, name: str) -> bool:
-    """Say whether a function uses a parameter, or may."""
+    """Return whether a function uses a parameter, or may."""
     defaults = [*node.args.defaults, *(each for each in node.args.kw_defaults if each is not None)]
     names = {e.id for part in (*node.body, *defaults) for e in ast.walk(part) if isinstance(e, ast.Name)}
     return name in names or bool(names & _ALL_NAMES)

@@ -163,7 +163,7 @@ def insertion_start(tree: Tree) -> int:
 
 
 def blocks_beside(tree: Tree, start: int, end: int) -> tuple[bool, bool]:
-    """Say whether the statement of a module above a range is a block of several lines, and the one below."""
+    """Return whether the statement of a module above a range is a block of several lines, and the one below."""
     found = _statements(tree.text)
     above = next((each for each in reversed(found) if each.end <= start), None)
     below = next((each for each in found if each.start >= end), None)
@@ -176,12 +176,12 @@ def _is_block(text: str, statement: Span | None) -> bool:
 
 
 def _holds(definition: Definition, span: Span) -> bool:
-    """Say whether a change stays inside a definition; what begins behind its last statement is beside it."""
+    """Return whether a change stays inside a definition; what begins behind its last statement is beside it."""
     return definition.span.start <= span.start < definition.end and span.end <= definition.span.end
 
 
 def _is_second(outline: Outline, path: tuple[str, ...]) -> bool:
-    """Say whether a class or function has the name of another definition of its suite, or of an import beside it."""
+    """Return whether a class or function has the name of another definition of its suite, or of an import beside it."""
     found = [each for n, each in enumerate(outline.definitions) if outline.qualname(n) == path]
     if any(each.role for each in found):
         return False  # accessors and overloads share their name

@@ -92,7 +92,7 @@ def _code_of(text: str) -> str:
 
 
 def _is_parameter(tree: Tree, code: str, start: int) -> bool:
-    """Say whether a name that binds stands in the header of a function, and not in that of a lambda there."""
+    """Return whether a name that binds stands in the header of a function, and not in that of a lambda there."""
     found = None
     for each in tree.outline.definitions:
         if each.kind is Kind.FUNCTION and each.keyword < start < each.end:

@@ -65,7 +65,7 @@ def unnumbered(text: str) -> str | None:
 
 
 def _is_inside_brackets(text: str) -> bool:
-    """Say whether Python reads a text as the rows of a dictionary, a list or a call."""
+    """Return whether Python reads a text as the rows of a dictionary, a list or a call."""
     for opening, closing in ("{}", "[]"):
         try:
             parse_text(f"{opening}{text}\n{closing}")
@@ -132,7 +132,7 @@ def _spaced(text: str) -> str:
 
 
 def _has_column(text: str) -> bool:
-    """Say whether each of several lines begins with its number and a bar, which Python would read as an operator."""
+    """Return whether each of several lines begins with its number and a bar, which Python would read as an operator."""
     if not _COLUMN.match(text.lstrip()):
         return False
     lines = _full(text)

@@ -287,7 +287,7 @@ def _gaps(tree: Tree, spot: _Spot, given: Given) -> tuple[int, int]:
 
 
 def _behind_head(tree: Tree, spot: _Spot) -> bool:
-    """Say whether the new lines follow the docstring or the imports of a module."""
+    """Return whether the new lines follow the docstring or the imports of a module."""
     if spot.scope != MODULE or not spot.span.start:
         return False
     from bae_source.syntax.rewrite.module_parts import insertion_start
@@ -296,7 +296,7 @@ def _behind_head(tree: Tree, spot: _Spot) -> bool:
 
 
 def _beside_blocks(tree: Tree, spot: _Spot) -> tuple[bool, bool]:
-    """Say whether a compound statement of the module ends above the new lines, and whether one begins below them."""
+    """Return whether a compound statement of the module ends above the new lines, and whether one begins below them."""
     if not spot.of_module:
         return False, False
     from bae_source.syntax.rewrite.module_parts import blocks_beside
@@ -347,7 +347,7 @@ def _refuse_collision(tree: Tree, spot: _Spot, given: Given) -> None:
 
 
 def _shares(outline: Outline, present: list[int], given: Definition, at: int) -> bool:
-    """Say whether a definition joins those of its name that are there, instead of taking their place.
+    """Return whether a definition joins those of its name that are there, instead of taking their place.
 
     An accessor joins the others where it is a new one, behind what is there; an overload stands before the
     implementation, and an implementation behind overloads that have none.

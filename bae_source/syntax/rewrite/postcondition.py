@@ -129,7 +129,7 @@ def check_renamed(
 
 
 def renames_alone(before: Source, change: FileChange, splices: Sequence[tuple[Span, str]], after: Source) -> bool:
-    """Say whether a change puts names for names, and Python takes the file with them, or took it neither before.
+    """Return whether a change puts names for names, and Python takes the file with them, or took it neither before.
 
     Then all other tokens of it are those that they were, so every definition is where it was.
     """
@@ -142,7 +142,7 @@ def renames_alone(before: Source, change: FileChange, splices: Sequence[tuple[Sp
 
 
 def names_alone(text: str, splices: Iterable[tuple[Span, str]]) -> bool:
-    """Say whether splices put names for names, with as many dots: those bring no other syntax than there was."""
+    """Return whether splices put names for names, with as many dots: those bring no other syntax than there was."""
     return all(_are_alike(text, span, new) for span, new in splices)
 
 
@@ -194,18 +194,18 @@ def _standing(outline: Outline, spans: list[Span]) -> list[Definition]:
 
 
 def _is_cut(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
-    """Say whether an edit stands inside of a definition in which nothing may change."""
+    """Return whether an edit stands inside of a definition in which nothing may change."""
     start, end = definition.span.start, definition.end
     return any(start < p.span.start and p.span.end < end for p in places) and not _may_change(definition, targets)
 
 
 def _may_change(definition: Definition, targets: Sequence[Span]) -> bool:
-    """Say whether a definition is a target, or in one, or around one."""
+    """Return whether a definition is a target, or in one, or around one."""
     return any(definition.span.contains(target) or target.contains(definition.span) for target in targets)
 
 
 def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Span], text: str) -> bool:
-    """Say whether a new definition begins in an edit and ends behind it, and behind the target that it is in."""
+    """Return whether a new definition begins in an edit and ends behind it, and behind the target that it is in."""
     for place in places:
         if place.written.start <= definition.keyword < place.written.end:
             last = Span(max(place.span.start, place.span.end - 1), place.span.end)  # where the edit ends, it is inside
@@ -215,7 +215,7 @@ def _overruns(definition: Definition, places: list[_Place], targets: Sequence[Sp
 
 
 def _ends_by(definition: Definition, limit: int, text: str) -> bool:
-    """Say whether a definition, and a comment that it ends with, draw in nothing that stands behind an offset.
+    """Return whether a definition, and a comment that it ends with, draw in nothing that stands behind an offset.
 
     What the string below an attribute documents is checked on its own.
     """

@@ -77,7 +77,7 @@ def replace(tree: Tree, module: str, group: Group, new_source: str, *, comment: 
 
 
 def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
-    """Say whether the new source is what is there, as it stands or as reading it dedented shows it."""
+    """Return whether the new source is what is there, as it stands or as reading it dedented shows it."""
     present = span.cut(tree.text)
     if new_source == present:
         return True
@@ -182,7 +182,7 @@ class _Replacing:
         return [index for index in others if self._is_there(self.given.outline.definitions[index])]
 
     def _is_there(self, definition: Definition) -> bool:
-        """Say whether a given definition is in the file, the very same; refuse if another one has its name."""
+        """Return whether a given definition is in the file, the very same; refuse if another one has its name."""
         outline, scope = self.tree.outline, self.first.parent
         existing = {other for name in definition.names for other in outline.named(scope, name)}
         existing.difference_update(self.group.members)
@@ -228,7 +228,7 @@ class _Replacing:
         return text if not text or text.endswith(("\n", "\r")) else text + self.newline
 
     def _keeps_string(self, targets: tuple[int, ...]) -> bool:
-        """Say whether the string that documents the present attribute goes on to document the new one."""
+        """Return whether the string that documents the present attribute goes on to document the new one."""
         present, new = (
             tree.outline.definitions[members[-1]]
             for tree, members in ((self.tree, self.group.members), (self.given.tree, targets))
@@ -275,7 +275,7 @@ class _Replacing:
         return next((n for n in range(len(lines), 0, -1) if lines[:n] == there[-n:]), 0)
 
     def _replaces_comment(self, target: int) -> bool:
-        """Say whether what is put in begins above the owned comment."""
+        """Return whether what is put in begins above the owned comment."""
         return self.comment is not None or self.put_first != target or self._comment_of(target) is not None
 
     def _inline_text(self, targets: tuple[int, ...]) -> str:

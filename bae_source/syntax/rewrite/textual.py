@@ -194,7 +194,7 @@ def _apart(places: Sequence[int], size: int) -> list[int]:
 
 
 def stands(text: str, place: int, old: str, new: str) -> bool:
-    """Say whether a text has `new` already where it has `old`, which `new` holds: it was put there before, say."""
+    """Return whether a text has `new` already where it has `old`, which `new` holds: it was put there before, say."""
     at = new.find(old)
     while at >= 0:
         if at <= place and text.startswith(new, place - at):
@@ -204,7 +204,7 @@ def stands(text: str, place: int, old: str, new: str) -> bool:
 
 
 def is_indented_twice(tree: Tree, span: Span, new: str) -> bool:
-    """Say whether new text of several lines brings the white space that stands before the text it replaces."""
+    """Return whether new text of several lines brings the white space that stands before the text it replaces."""
     lines = tree.source.lines
     before = tree.text[lines.start(lines.number(span.start)) : span.start]
     return bool(before) and not before.strip() and new[:1] in (" ", "\t") and bool(NEWLINE.search(new))

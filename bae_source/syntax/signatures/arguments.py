@@ -106,7 +106,7 @@ def arguments_in(text: str) -> tuple[Argument, ...] | None:
 
 
 def fits(arguments: Sequence[Argument], signature: Signature, skipped: int) -> bool:
-    """Say whether a function takes the arguments of a call.
+    """Return whether a function takes the arguments of a call.
 
     Parameters:
         skipped: how many of its first parameters are bound already.
@@ -307,7 +307,7 @@ class _Rewriting:
         return None
 
     def _star_fits(self) -> bool:
-        """Say whether what stands behind the arguments before a `*` is for the parameters that it was for.
+        """Return whether what stands behind the arguments before a `*` is for the parameters that it was for.
 
         def f(a, b, c=0)  ->  def f(b, c=0)        f(x, *rest) becomes f(*rest): `rest` still begins with `b`
         """
@@ -322,7 +322,7 @@ class _Rewriting:
         return not (before.rest or after.rest) or (new[start:] == tail and bool(before.rest) == bool(after.rest))
 
     def _doubles_fit(self) -> bool:
-        """Say whether every parameter that a `**` may give takes a keyword still."""
+        """Return whether every parameter that a `**` may give takes a keyword still."""
         after = self.change.after.named
         if self.change.before.options and (not self.change.after.options or self._newly_by_keyword()):
             return False
@@ -335,7 +335,7 @@ class _Rewriting:
         )
 
     def _newly_by_keyword(self) -> bool:
-        """Say whether a keyword that went into `**options` may be another parameter's now, and get two values."""
+        """Return whether a keyword that went into `**options` may be another parameter's now, and get two values."""
         before = self.change.before.named
         return any(
             each.is_by_keyword and (not before[name].is_by_keyword if name in before else name in self.change.given)
@@ -399,11 +399,11 @@ class _Rewriting:
         return [*first, *self._behind(keyword, new)]
 
     def _is_alone(self, parameter: Parameter, new: Mapping[str, str]) -> bool:
-        """Say whether a call gives something for a parameter that takes no keyword."""
+        """Return whether a call gives something for a parameter that takes no keyword."""
         return parameter.kind is Kind.POSITIONAL_ONLY and (parameter.name in self.of or parameter.name in new)
 
     def _stands_alone(self, parameter: Parameter) -> bool:
-        """Say whether what is for a parameter stands without a keyword."""
+        """Return whether what is for a parameter stands without a keyword."""
         source = self.of.get(parameter.name)
         return parameter.kind is Kind.POSITIONAL_ONLY or (source is not None and not self.arguments[source].keyword)
 
@@ -445,7 +445,7 @@ class _Rewriting:
         ]
 
     def _keeps_order(self, wanted: Sequence[Wanted]) -> bool:
-        """Say whether all that has effects runs in the order that it ran in."""
+        """Return whether all that has effects runs in the order that it ran in."""
         order = [each.old for each in wanted if each.old is not None]
         for place, number in enumerate(order):
             for later in order[place + 1 :]:
@@ -458,7 +458,7 @@ class _Rewriting:
 
 
 def _is_literal(text: str) -> bool:
-    """Say whether a default means the same wherever it is written."""
+    """Return whether a default means the same wherever it is written."""
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

@@ -76,7 +76,7 @@ def _wanted(items: Sequence[str], before: Signature, after: Signature) -> list[W
 
 
 def _is_wide(text: str, column: int, rest: str) -> bool:
-    """Say whether a header stands on one line that is longer than most projects let lines be."""
+    """Return whether a header stands on one line that is longer than most projects let lines be."""
     return "\n" not in text and "\r" not in text and column + len(text) + len(rest) > _WIDEST
 
 
@@ -109,7 +109,7 @@ def led_along(own: Signature, before: Signature, after: Signature) -> Signature 
     alone = {each.name for each in new if each.kind is Kind.KEYWORD_ONLY}
 
     def is_behind(number: int) -> bool:
-        """Say whether a parameter stood behind one that takes keywords alone now: it would move into its place."""
+        """Return whether a parameter stood behind one that takes keywords alone now: it would move into its place."""
         above = [each.name for each in own.parameters[:number] if each.is_positional]
         return own.parameters[number].is_positional and not alone.isdisjoint(above)
 

@@ -179,7 +179,7 @@ def _comment(text: str, span: Span) -> Span:
 
 
 def _ends_line(text: str, span: Span) -> bool:
-    """Say whether nothing but a comment stands behind an item on its line, so that another comment may."""
+    """Return whether nothing but a comment stands behind an item on its line, so that another comment may."""
     return re.compile(r"[ \t\f]*[\r\n]").match(text, _comment(text, span).end) is not None
 
 

@@ -83,7 +83,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
         return not self.default and not self.is_starred
 
     def is_written_like(self, other: Parameter) -> bool:
-        """Say whether another one has the same name, annotation and default."""
+        """Return whether another one has the same name, annotation and default."""
         return (self.name, self.annotation, self.default) == (other.name, other.annotation, other.default)
 
     def with_annotation_of(self, other: Parameter) -> Parameter:
@@ -142,7 +142,7 @@ class Signature(Struct, frozen=True, kw_only=True):
         return {each.name: each for each in self.parameters if not each.is_starred}
 
     def is_like(self, other: Signature) -> bool:
-        """Say whether another one says the same, whatever its layout."""
+        """Return whether another one says the same, whatever its layout."""
         return self._facts == other._facts
 
     @property
@@ -260,7 +260,7 @@ def given_signature(text: str) -> Signature | str:
 
 
 def _fault(rest: str) -> str:
-    """Say why a text behind the name of a function makes no header; "" where it makes one."""
+    """Return why a text behind the name of a function makes no header; "" where it makes one."""
     try:
         compile(f"def f{rest}: pass", "<signature>", "exec", dont_inherit=True)
     except SyntaxError as error:

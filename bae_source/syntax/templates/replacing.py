@@ -385,13 +385,13 @@ class Replacer:
         return Span(star.start() if star else span.start, span.end + (slash.end() if slash else 0))
 
     def _is_unpacked(self, thing: ast.AST) -> bool:
-        """Say whether an expression stands behind `**` in a dictionary."""
+        """Return whether an expression stands behind `**` in a dictionary."""
         node = self.parents[thing]
         assert isinstance(node, ast.Dict)
         return any(key is None and value is thing for key, value in zip(node.keys, node.values, strict=True))
 
     def _are_apart(self, things: Sequence[Any]) -> bool:
-        """Say whether other arguments stand between those that a hole stands for."""
+        """Return whether other arguments stand between those that a hole stands for."""
         call = self.parents.get(things[0]) if isinstance(things[0], ast.AST) else None
         if not isinstance(call, (ast.Call, ast.ClassDef)):
             return False
@@ -462,7 +462,7 @@ class Replacer:
         return result, position
 
     def _makes_tuple(self, code: str, position: int) -> bool:
-        """Say whether the comma before a hole at an offset is all that makes a tuple."""
+        """Return whether the comma before a hole at an offset is all that makes a tuple."""
         return any(
             isinstance(node, ast.Tuple) and len(node.elts) == 2 and _ends_at(code, node, position)
             for node in ast.walk(self.template.tree)
@@ -579,11 +579,11 @@ def _spans(holes: Sequence[Hole]) -> list[tuple[Span, str]]:
 
 
 def _ends_at(code: str, node: ast.AST, position: int) -> bool:
-    """Say whether a node of the replacement's tree ends at an offset, or at the bracket behind it."""
+    """Return whether a node of the replacement's tree ends at an offset, or at the bracket behind it."""
     end = Lines(code).offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
     return end in (position, position + 1)
 
 
 def _has_line_ends(code: str) -> bool:
-    """Say whether a line of some code ends in brackets."""
+    """Return whether a line of some code ends in brackets."""
     return "\n" in code and any("\n" in span.cut(code) for span, _ in lex(code).brackets)

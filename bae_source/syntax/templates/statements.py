@@ -80,7 +80,7 @@ def block_of(source: Source, lexed: Lexed, first: ast.AST, last: ast.AST, *, is_
 
 
 def is_elif(text: str, start: int) -> bool:
-    """Say whether the `if` statement that begins at an offset is written as `elif`."""
+    """Return whether the `if` statement that begins at an offset is written as `elif`."""
     return text.startswith("elif", start) and not text[start + 4 : start + 5].isalnum()
 
 

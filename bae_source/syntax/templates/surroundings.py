@@ -83,12 +83,12 @@ def _first_line(node: ast.AST) -> int:
 
 
 def may_be_out_of_place(*trees: ast.AST) -> bool:
-    """Say whether putting one for the other may have code outside of the function or the loop that it needs."""
+    """Return whether putting one for the other may have code outside of the function or the loop that it needs."""
     return any(isinstance(node, _BOUND_TO_PLACE) for tree in trees for node in ast.walk(tree))
 
 
 def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
-    """Say whether the code around a place compiles with new text, or does not do so now either.
+    """Return whether the code around a place compiles with new text, or does not do so now either.
 
     `await go()` parses outside of an asynchronous function, and does not compile there. The function around the place
     decides; where there is none, the statement of the module or class.
@@ -107,7 +107,7 @@ def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new
 
 
 def fits_in_string(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
-    """Say whether new code can take the place of an expression in the f-strings around it, if there are any.
+    """Return whether new code can take the place of an expression in the f-strings around it, if there are any.
 
     Before Python 3.12 no field may hold the quotes of its literal, a backslash, a comment or the end of a line.
     """
@@ -169,14 +169,14 @@ def _brackets(source: Source, child: ast.AST, around: ast.AST) -> tuple[str, str
 
 
 def is_bracketed(source: Source, node: ast.Tuple) -> bool:
-    """Say whether a tuple has brackets of its own, and does not only begin with those of its first element."""
+    """Return whether a tuple has brackets of its own, and does not only begin with those of its first element."""
     text = span_of(source, node).cut(source.text)
     first = next((span for span, _ in lex(text).brackets if span.start == 0), None)
     return text.startswith("(") and first is not None and first.end == len(text)
 
 
 def is_inside_brackets(statement: Statement, text: str, place: Span) -> bool:
-    """Say whether a place of a statement lies in brackets, where lines may end."""
+    """Return whether a place of a statement lies in brackets, where lines may end."""
     return reading(statement.with_text(text, place, "\n0")) is not None
 
 

@@ -53,7 +53,7 @@ def named_in(content: bytes, source: Source | None) -> Named:
 
 
 def _renames(imported: bytes) -> bool:
-    """Say whether `as` stands in what is imported."""
+    """Return whether `as` stands in what is imported."""
     return b" as " in imported.translate(_SPACED)
 
 
@@ -88,7 +88,7 @@ def _headers(content: bytes) -> Iterator[bytes]:
 
 
 def _begins_line(content: bytes, start: int) -> bool:
-    """Say whether nothing but indentation stands before a place in its line, as before every class statement."""
+    """Return whether nothing but indentation stands before a place in its line, as before every class statement."""
     while start and content[start - 1] in _INDENT:
         start -= 1
     return not start or content[start - 1] in b"\r\n"

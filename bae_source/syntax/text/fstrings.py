@@ -38,7 +38,7 @@ def newer_field(text: str) -> SyntaxError | None:
 
 
 def _is_plain(text: str, start: re.Match[str]) -> bool:
-    """Say whether a literal ends where older Pythons see its end, and its fields hold nothing that they refuse."""
+    """Return whether a literal ends where older Pythons see its end, and its fields hold nothing that they refuse."""
     body = re.compile(_BODY[start[1]], re.DOTALL).match(text, start.end())
     return body is not None and re.compile(_PLAIN).fullmatch(text, *body.span()) is not None
 
@@ -65,7 +65,7 @@ def _first_newer(text: str) -> tuple[int, int] | None:
 
 
 def _is_refused(name: str, shown: str, around: list[str]) -> bool:
-    """Say whether older Pythons refuse a token in the fields of f-strings with these quotes."""
+    """Return whether older Pythons refuse a token in the fields of f-strings with these quotes."""
     if not around:
         return False
     one_line = any(len(quotes) == 1 for quotes in around)

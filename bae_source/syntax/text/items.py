@@ -198,7 +198,7 @@ def _own_line(items: Items, new: str, at: int, newline: str, lines: Lines) -> Sp
 
 
 def _breaks_at(text: str, place: int, items: Items) -> bool:
-    """Say whether a line ends at a place, or all items do."""
+    """Return whether a line ends at a place, or all items do."""
     return place == items.inside.end or text[place : place + 1] in ("\r", "\n")
 
 
@@ -278,7 +278,7 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _is_broken(items: Items, lines: Lines) -> bool:
-    """Say whether each item has a line of its own."""
+    """Return whether each item has a line of its own."""
     if not items.bracketed:
         return False
     numbers = [lines.number(span.start) for span in items.spans]
@@ -292,13 +292,13 @@ def _starts_line(span: Span, lines: Lines) -> bool:
 
 
 def _ends_line(items: Items, at: int, lines: Lines) -> bool:
-    """Say whether a line ends behind the item before `at`."""
+    """Return whether a line ends behind the item before `at`."""
     end = items.ends[at - 1] or items.spans[at - 1].end
     return _breaks_at(lines.text, _line_end(lines.text, end), items)
 
 
 def _would_be_wide(items: Items, new: str, at: int, lines: Lines) -> bool:
-    """Say whether the line would be longer with an item than any line is that the others stand on."""
+    """Return whether the line would be longer with an item than any line is that the others stand on."""
     line = lines.number(items.spans[at - 1].start)
     widths = [len(lines.cut(lines.number(span.start)).rstrip("\r\n")) for span in items.spans]
     return len(lines.cut(line).rstrip("\r\n")) + len(new) + 2 > max(*widths, _WIDE)

@@ -72,7 +72,7 @@ def lines_kept(block: Sequence[str], *, at_head: bool, text: str) -> int:
 
 
 def closes(line: str, opening: str) -> bool:
-    """Say whether a comment line for a tool ends the range that another begins: `# fmt: on` that of `# fmt: off`."""
+    """Return whether a comment line for a tool ends the range that another begins: `# fmt: on` that of `# fmt: off`."""
     begun, ended = (each.strip().lstrip("#").strip() for each in (opening, line))
     found = _OPENING.match(begun)
     if not found or not (_TOOL.match(begun) and _TOOL.match(ended)):
@@ -82,15 +82,15 @@ def closes(line: str, opening: str) -> bool:
 
 
 def is_ruled(comment: str) -> bool:
-    """Say whether a comment has a ruled line, as headings have."""
+    """Return whether a comment has a ruled line, as headings have."""
     return _RULED.search(comment) is not None
 
 
 def is_of_an_attribute(comment: str) -> bool:
-    """Say whether a comment documents the attribute below it, and nothing else."""
+    """Return whether a comment documents the attribute below it, and nothing else."""
     return all(line.lstrip().startswith("#:") for line in comment.strip().splitlines())
 
 
 def _is_for_all(said: str, text: str) -> bool:
-    """Say whether a comment line is for a tool, and rules over more than the next statement."""
+    """Return whether a comment line is for a tool, and rules over more than the next statement."""
     return bool(_TOOL.match(said) or (_FOLD.match(said) and _CLOSING_FOLD.search(text)))

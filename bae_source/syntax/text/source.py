@@ -97,7 +97,7 @@ class Lines:
         return first or self.text[own : own + len(_leading_space(self.text, own))]
 
     def joined(self, line_start: int) -> bool:
-        """Say whether the line above ends in a backslash that joins it to the one that starts here."""
+        """Return whether the line above ends in a backslash that joins it to the one that starts here."""
         if "\\" not in self.text[max(0, line_start - 3) : line_start]:
             return False
         above = self.cut(self.number(line_start) - 1)

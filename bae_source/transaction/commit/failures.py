@@ -104,7 +104,7 @@ def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
 
 
 def failed(error: BaseException) -> str:
-    """Say what went wrong before a rollback failed."""
+    """Return what went wrong before a rollback failed."""
     return f"The change failed ({_said(error)})"
 
 
@@ -140,7 +140,7 @@ def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ..
 
 
 def saved(place: str) -> str:
-    """Say where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
+    """Return where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
     return f"What somebody saved just before that, and has been saved over, is in {place}."
 
 

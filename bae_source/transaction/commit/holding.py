@@ -59,7 +59,7 @@ class Holding:
             self.journal.release()
 
     def is_ours(self) -> bool:
-        """Say whether this is the process that took hold: one that it forked meanwhile has no part in it."""
+        """Return whether this is the process that took hold: one that it forked meanwhile has no part in it."""
         return self._pid == os.getpid()
 
     @property
@@ -68,7 +68,7 @@ class Holding:
         return self._lock.is_held
 
     def is_valid(self) -> bool:
-        """Say whether others are still kept out."""
+        """Return whether others are still kept out."""
         return self._lock.is_valid()
 
 

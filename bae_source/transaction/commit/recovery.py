@@ -215,7 +215,7 @@ class Recovery:
 
 
 def is_sound(record: Record) -> bool:
-    """Say whether every path of a record leads to something inside of a project, as every path of a plan does."""
+    """Return whether every path of a record leads to something inside of a project, as every path of a plan does."""
     places = [content.parts for content in record.contents] + [*record.made]
     places += [tuple(content.path.split("/")) for content in record.contents]
     places += [tuple(path.split("/")) for path in record.entry.folders]

@@ -108,7 +108,7 @@ class Restorer:
         return Restored(back=len(back), foreign=tuple(foreign), failed=tuple(failed))
 
     def stands(self) -> bool:
-        """Say whether the only file of the record holds what was written, and make that durable; nothing is changed.
+        """Return whether the only file of the record holds what was written, and make that durable; nothing is changed.
 
         False also where somebody saved just before the old file was taken out, or wrote to it since; what a power cut
         took of it is nobody's.
@@ -199,7 +199,7 @@ class Restorer:
         return self._put_back(number, content, folder)
 
     def _is_undone(self, number: int, content: Content, found: Found) -> bool:
-        """Say whether our new file was never put in place: then what is there is somebody's who wrote the same."""
+        """Return whether our new file was never put in place: then what is there is somebody's who wrote the same."""
         held = self._look_primary(number, content)
         if held.content is None or held.is_same(found) or held.is_file(content.looks) or held.holds(content.before):
             return False
@@ -219,7 +219,7 @@ class Restorer:
             return None
 
     def _is_theirs(self, held: Found, content: Content) -> bool:
-        """Say whether what was taken out is not the file that was read, or was written to since."""
+        """Return whether what was taken out is not the file that was read, or was written to since."""
         if held.status is None or content.looks is None or held.holds(content.before) or held.holds(content.after):
             return False
         is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
@@ -232,12 +232,12 @@ class Restorer:
                     self._kept.append(self._staging.keep(held, content.parts[-1]))
 
     def _is_changed(self, held: Held, content: Content) -> bool:
-        """Say whether an old file is not what was read, in any way."""
+        """Return whether an old file is not what was read, in any way."""
         old = self._look(held)
         return not (held.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
 
     def _is_saved(self, held: Held, content: Content) -> bool:
-        """Say whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
+        """Return whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
         try:
             found = self._look(held)
         except PermissionError:
@@ -249,7 +249,7 @@ class Restorer:
         return not (may_be_draft(found, content) and self._is_untouched(content))
 
     def _is_untouched(self, content: Content) -> bool:
-        """Say whether a target shows that nothing was put in its place."""
+        """Return whether a target shows that nothing was put in its place."""
         found = self._found(content)
         return found is not None and (found.holds(content.before) or found.is_file(content.looks))
 
@@ -392,7 +392,7 @@ class Restorer:
 
 
 def _is_another(found: Found, content: Content) -> bool:
-    """Say whether a file whose bytes stay is not the old one: mode and owner, which it was to get, tell."""
+    """Return whether a file whose bytes stay is not the old one: mode and owner, which it was to get, tell."""
     if content.before != content.after or found.status is None or content.looks is None:
         return False
     return not (found.is_file(content.looks) or content.looks.are_of(found.status))
@@ -406,19 +406,19 @@ _OTHERS = stat.S_IXUSR | stat.S_IRWXG | stat.S_IRWXO
 
 
 def begins(whole: bytes | None, found: Found) -> bool:
-    """Say whether a file holds a beginning of what it was to hold."""
+    """Return whether a file holds a beginning of what it was to hold."""
     return whole is not None and found.content is not None and whole.startswith(found.content)
 
 
 def may_be_draft(held: Found, content: Content) -> bool:
-    """Say whether a held file may be as much of the new one as had been written."""
+    """Return whether a held file may be as much of the new one as had been written."""
     if held.status is None or not begins(content.after, held):
         return False
     return content.model is None or not held.status.st_mode & _OTHERS
 
 
 def is_told_by_mode(content: Content) -> bool:
-    """Say whether what comes out of a target has another mode than a draft, or nothing can come out."""
+    """Return whether what comes out of a target has another mode than a draft, or nothing can come out."""
     if content.before is None or content.looks is None:
         return True
     return not content.anew and bool(content.looks.mode & _OTHERS)

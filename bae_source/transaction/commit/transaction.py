@@ -173,7 +173,7 @@ class Run:
             raise self._take_back(error) from error
 
     def _written(self) -> tuple[Notice, ...]:
-        """Say to the loader that the change is made, which nothing that comes of that can alter."""
+        """Return to the loader that the change is made, which nothing that comes of that can alter."""
         try:
             return _undisturbed(self._loader.written)
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
@@ -214,7 +214,7 @@ class Run:
         return failures.explained(error, restored, tuple(map(failures.saved, kept)))
 
     def _failed(self, error: BaseException) -> BaseException:
-        """Say to the witness that a change which it knows of has failed, and return the error to raise."""
+        """Return to the witness that a change which it knows of has failed, and return the error to raise."""
         entry = self.entry
         if entry is None or not self._holding.is_ours():
             return error

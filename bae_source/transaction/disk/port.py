@@ -65,7 +65,7 @@ class Disk(Protocol):
         """Return what a link says."""
 
     def access(self, name: str, folder: int) -> bool:
-        """Say whether `name` in `folder` may be written."""
+        """Return whether `name` in `folder` may be written."""
 
     def chmod(self, file: int, mode: int) -> None:
         """Set the mode of an open file."""
@@ -171,7 +171,7 @@ class RealDisk:
         return os.readlink(name, dir_fd=folder)
 
     def access(self, name: str, folder: int) -> bool:
-        """Say whether `name` in `folder` may be written."""
+        """Return whether `name` in `folder` may be written."""
         return os.access(name, os.W_OK, dir_fd=folder)
 
     def chmod(self, file: int, mode: int) -> None:

@@ -34,7 +34,7 @@ class Spelling:
         self._needed = {parts[:length] for parts in staying for length in range(len(parts))}
 
     def has(self, content: Content) -> bool:
-        """Say whether the name of a new file, or of its outermost new folder, is there already, letter by letter.
+        """Return whether the name of a new file, or of its outermost new folder, is there already, letter by letter.
 
         The walk keeps folders.
 
@@ -51,7 +51,7 @@ class Spelling:
         return name in found
 
     def _leaves(self, parts: Parts) -> bool:
-        """Say whether a file goes with the change, or a folder with everything that is in it."""
+        """Return whether a file goes with the change, or a folder with everything that is in it."""
         if parts in self._leaving or parts in self._needed:
             return parts not in self._needed
         if not stat.S_ISDIR(self._disk.lstat(parts[-1], self._walk.at(parts[:-1])).st_mode):

@@ -49,7 +49,7 @@ class Looks(Struct, frozen=True, kw_only=True):
         return self.user, self.group
 
     def are_of(self, status: os.stat_result) -> bool:
-        """Say whether mode and owner are still these."""
+        """Return whether mode and owner are still these."""
         return (self.mode, self.user, self.group) == (status.st_mode, status.st_uid, status.st_gid)
 
 
@@ -112,7 +112,7 @@ class Found(Struct, frozen=True, kw_only=True):
     content: bytes | None = None
 
     def holds(self, wanted: bytes | None) -> bool:
-        """Say whether it is a file with this content; None for no file at all."""
+        """Return whether it is a file with this content; None for no file at all."""
         return self.status is None if wanted is None else self.content == wanted
 
     def is_as_read(self, content: Content) -> bool:
@@ -124,11 +124,11 @@ class Found(Struct, frozen=True, kw_only=True):
         return content.looks.are_of(self.status) and self.status.st_nlink == 1
 
     def is_file(self, looks: Looks | None) -> bool:
-        """Say whether it is that very file, whatever it holds."""
+        """Return whether it is that very file, whatever it holds."""
         return looks is not None and self.status is not None and looks.inode == (self.status.st_dev, self.status.st_ino)
 
     def is_same(self, other: Found) -> bool:
-        """Say whether the two are names of one file."""
+        """Return whether the two are names of one file."""
         mine, its = self.status, other.status
         return mine is not None and its is not None and (mine.st_dev, mine.st_ino) == (its.st_dev, its.st_ino)
 

@@ -158,7 +158,7 @@ class Walk:
         return found
 
     def _is_folder(self, parts: tuple[str, ...]) -> bool:
-        """Say whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
+        """Return whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
         try:
             self.at(parts)
         except OSError:
@@ -209,7 +209,7 @@ class Walk:
 
 
 def are_names(parts: Sequence[str]) -> bool:
-    """Say whether each is the name of something in the folder before it, and none leads anywhere else."""
+    """Return whether each is the name of something in the folder before it, and none leads anywhere else."""
     return bool(parts) and not any(part in ("", ".", "..") or "/" in part or "\0" in part for part in parts)
 
 

@@ -121,7 +121,7 @@ class Imports:
         return found is not False
 
     def goes(self, stem: str) -> bool:
-        """Say whether the last commit has a module at a place, and what is staged has none any more."""
+        """Return whether the last commit has a module at a place, and what is staged has none any more."""
         ends = (f"{stem}.py", f"{stem}{_INIT}")
         return not self._gone.isdisjoint(ends) and not any(each in self.workspace.census.stamps for each in ends)
 
@@ -130,7 +130,7 @@ class Imports:
         return frozenset(self.workspace.staged.index.gone())
 
     def is_sure(self, path: str, imported: u.Imported) -> bool:
-        """Say whether an import has to succeed, and can mean nothing but what was looked at."""
+        """Return whether an import has to succeed, and can mean nothing but what was looked at."""
         if path not in self._guarded:
             from bae_source.syntax.importing.guards import guarded_imports  # only where something is wrong
 
@@ -147,7 +147,7 @@ class Imports:
         return any(each.endswith(ends) and each not in known for each in self.workspace.staged.entries)
 
     def is_never_made(self, stem: str) -> bool:
-        """Say whether nothing hints at a module that is only made when the project is built; git is asked once."""
+        """Return whether nothing hints at a module that is only made when the project is built; git is asked once."""
         if stem not in self._never_made:
             last = stem.rpartition("/")[2]
             by_convention = _MADE_BY_CONVENTION.fullmatch(last) is not None

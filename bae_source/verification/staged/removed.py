@@ -142,12 +142,12 @@ class Removed:
         return [*found, *(["/".join(filter(None, [folder, rest.replace(".", "/")]))] if folder else [])]
 
     def _is_left(self, stem: str) -> bool:
-        """Say whether a module or a folder of modules lies at a place."""
+        """Return whether a module or a folder of modules lies at a place."""
         census = self.workspace.census
         return stem in census.folders or f"{stem}{PYTHON}" in census.stamps
 
     def _is_required(self, name: str) -> bool:
-        """Say whether a file of requirements names a module, or Python has it: it may come from elsewhere then."""
+        """Return whether a file of requirements names a module, or Python has it: it may come from elsewhere then."""
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
         files = (each for each in self.workspace.staged.entries if _REQUIREMENTS.fullmatch(each.rpartition("/")[2]))
         return name in sys.stdlib_module_names or any(word.search(self.workspace.bytes_of(each)) for each in files)

@@ -149,7 +149,7 @@ def _wrong(name: str, error: SourceError) -> Finding:
 
 
 def _is_not_decoded(workspace: Workspace, path: str) -> bool:
-    """Say whether it is the decoding that a file does not come back from."""
+    """Return whether it is the decoding that a file does not come back from."""
     try:
         content = workspace.content(path) or b""
     except ResourceError:
@@ -185,7 +185,7 @@ def _wrong_exports(workspace: StagedWorkspace, modules: Sequence[ModuleFile]) ->
 
 
 def _is_in_order(uses: Uses) -> bool:
-    """Say whether there is nothing to find: no `__all__`, or one that lists what is bound, each name once."""
+    """Return whether there is nothing to find: no `__all__`, or one that lists what is bound, each name once."""
     if "__all__" not in uses.scopes[0].names and "__all__" not in uses.mentions:
         return True
     listed = uses.exported

@@ -63,7 +63,7 @@ class SetOutside:
         self._chains: dict[str, frozenset[str]] = {}
 
     def may_set(self, files: Sequence[str], name: str) -> bool:
-        """Say whether one of some modules may be given a name by code that stands elsewhere.
+        """Return whether one of some modules may be given a name by code that stands elsewhere.
 
         Parameters:
             files: of the modules; none where only code counts that has the name.
@@ -87,7 +87,7 @@ class SetOutside:
         return any(each.text == name or (anew and each.text.endswith(f".{name}")) for each in said)
 
     def _may_set_any(self, file: str) -> bool:
-        """Say whether a module may be given names that stand nowhere."""
+        """Return whether a module may be given names that stand nowhere."""
         if file not in self._by_any:
             self._by_any[file] = any(self._reaches(path, file) for path in self._setting_files)
         return self._by_any[file]
@@ -101,7 +101,7 @@ class SetOutside:
         return {path: self.workspace.bytes_of(path) for path in asked}
 
     def _reaches(self, path: str, file: str) -> bool:
-        """Say whether a file sets attributes of a module by names that do not stand there."""
+        """Return whether a file sets attributes of a module by names that do not stand there."""
         try:
             if path not in self._chains:
                 text = Source(self._setting_files[path]).text
@@ -114,7 +114,7 @@ class SetOutside:
             return True
 
     def _loads(self, path: str, file: str) -> bool:
-        """Say whether a file gets at a module by its name in a string."""
+        """Return whether a file gets at a module by its name in a string."""
         module, uses = self.workspace.census.module(file), self.names.uses(path)
         if module is None or not any(word in uses.mentions for word in _LOADERS):
             return False
@@ -122,7 +122,7 @@ class SetOutside:
         return any(each.text == module.name for each in said)
 
     def _may_mean(self, path: str, chain: str, file: str) -> bool:
-        """Say whether a name with attributes behind it may be a module."""
+        """Return whether a name with attributes behind it may be a module."""
         first, *rest = chain.split(".")
         scopes = self.names.uses(path).scopes
         meanings: set[Meaning] = set()

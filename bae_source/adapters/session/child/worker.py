@@ -86,7 +86,7 @@ def serve(*given: str) -> None:
 
 
 def _is_left(orders: int) -> bool:
-    """Say whether nobody is there any more to give orders."""
+    """Return whether nobody is there any more to give orders."""
     waiting = select.poll()
     waiting.register(orders, 0)
     return bool(waiting.poll(0))
@@ -259,7 +259,7 @@ class _Guard:
 
 
 def _is_gone(module: ModuleType) -> bool:
-    """Say whether a module of the engine was taken back with its file, as a change of the engine can."""
+    """Return whether a module of the engine was taken back with its file, as a change of the engine can."""
     place = getattr(module, "__file__", None)
     return module.__name__.startswith("bae_source.") and isinstance(place, str) and not os.path.exists(place)  # noqa: PTH110
 

@@ -113,7 +113,7 @@ def of_pyproject(path: str, before: bytes | None, after: bytes | None) -> Iterat
 
 
 def touches_ours(path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Say whether the engine's own settings in a pyproject.toml are others after a change."""
+    """Return whether the engine's own settings in a pyproject.toml are others after a change."""
     old, new = _settings(path, before), _settings(path, after)
     if old is None and new is None:
         return any(_may_be_ours(content) for content in (before, after)) and before != after
@@ -148,7 +148,7 @@ def _ours(settings: Mapping[str, Any]) -> Any:
 
 
 def _may_be_ours(content: bytes | None) -> bool:
-    """Say whether a file that cannot be read may have our table in it, escaped or not."""
+    """Return whether a file that cannot be read may have our table in it, escaped or not."""
     return any(mark in (content or b"") for mark in (b"bae-source", b"\\u", b"\\U", b"\\x"))
 
 
@@ -164,7 +164,7 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any], lead: _Key) -> It
 
 
 def _is_same(first: Any, second: Any) -> bool:
-    """Say whether two values are the same, 1 and 1.0 and true being three."""
+    """Return whether two values are the same, 1 and 1.0 and true being three."""
     return type(first) is type(second) and repr(first) == repr(second)
 
 

@@ -107,7 +107,7 @@ def effects_of(module: Module, name: str, *, is_package: bool) -> Iterator[Effec
 
 
 def is_public_at(workspace: Workspace, symbol: str) -> bool | None:
-    """Say whether other projects may use a symbol; None for what is none, or is not there."""
+    """Return whether other projects may use a symbol; None for what is none, or is not there."""
     try:
         found = resolve(workspace, symbol)
     except ResourceError:
@@ -120,7 +120,7 @@ def is_public_at(workspace: Workspace, symbol: str) -> bool | None:
 
 
 def is_public(outline: Outline, index: int, name: str) -> bool:
-    """Say whether a definition is for the public, as far as its module's `__all__` and underscores say."""
+    """Return whether a definition is for the public, as far as its module's `__all__` and underscores say."""
     if index == MODULE:
         return False
     parts = bare(name).split(".")
@@ -188,7 +188,7 @@ def _altered(name: str, first: Piece, second: Piece) -> Iterator[What]:
 
 
 def _is_layout(first: Piece, second: Piece) -> bool:
-    """Say whether two pieces are the same code, written with other white space.
+    """Return whether two pieces are the same code, written with other white space.
 
     class  A( B ):      class A(B):       yes
     f("a  b")           f("a b")          no, nor is another block around a statement
@@ -278,7 +278,7 @@ def _accepting(old: Signature, new: Signature) -> What:
 
 
 def _takes_as_much(old: Signature, new: Signature) -> bool:
-    """Say whether every call that fits a signature fits another one, and means the same parameters.
+    """Return whether every call that fits a signature fits another one, and means the same parameters.
 
     (a, b=1)    (a, b=1, c=2)        yes, as annotations do
                 (a, b=2)             yes, though it may do something else

@@ -202,12 +202,12 @@ def why_waits(path: str) -> str:
 
 
 def is_called(path: str, name: str) -> bool:
-    """Say whether the file at a path has a name, for one file system or another."""
+    """Return whether the file at a path has a name, for one file system or another."""
     return (components(path) or ("",))[-1] == name
 
 
 def is_among_tests(path: str) -> bool:
-    """Say whether a file lies in a folder of tests: `tests` anywhere, `test` at the top of the project alone.
+    """Return whether a file lies in a folder of tests: `tests` anywhere, `test` at the top of the project alone.
 
     A package `app.test` may be code for those who test with it.
     """
@@ -216,12 +216,12 @@ def is_among_tests(path: str) -> bool:
 
 
 def is_of_tests_or_docs(path: str) -> bool:
-    """Say whether a file lies in a folder of tests or of docs."""
+    """Return whether a file lies in a folder of tests or of docs."""
     return is_among_tests(path) or not _DOC_FOLDERS.isdisjoint(components(path)[:-1])
 
 
 def is_requirements(path: str) -> bool:
-    """Say whether pip is given the file at a path, to go by its name or its folder."""
+    """Return whether pip is given the file at a path, to go by its name or its folder."""
     *folders, name = components(path) or ("",)
     if len(name) > _LONGEST:
         return False

@@ -162,7 +162,7 @@ def _comment(tree: Tree, definition: Definition) -> int:
 
 
 def are_alike(first: Piece, second: Piece, texts: tuple[str, str] | None = None) -> bool:
-    """Say whether two pieces are the same.
+    """Return whether two pieces are the same.
 
     Parameters:
         texts: of their modules with something overwritten, to compare them in these; blank lines do not count then.

@@ -306,7 +306,7 @@ class _Assessment:
             self._note(_weakened(effect), address)
 
     def _is_moved(self, effect: Effect, module: Module) -> bool:
-        """Say whether a test, or all tests of a module that goes, are somewhere else after the change."""
+        """Return whether a test, or all tests of a module that goes, are somewhere else after the change."""
         if effect.name:
             return _last(effect.name) in self._tests_that_come
         assert module.before is not None
@@ -368,7 +368,7 @@ class _Running:
 
 
 def _may_call(each: Difference) -> bool:
-    """Say whether an import of the module may run what differs in a definition: it is no function."""
+    """Return whether an import of the module may run what differs in a definition: it is no function."""
     pieces = [piece for piece in (each.before, each.after) if piece is not None]
     return any(piece.definition is None or piece.definition.kind is not Kind.FUNCTION for piece in pieces)
 
@@ -381,7 +381,7 @@ def _uses(tree: Tree) -> Uses | None:
 
 
 def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
-    """Say whether less than half of a file's lines are left, blank ones aside."""
+    """Return whether less than half of a file's lines are left, blank ones aside."""
     old, new = (sum(1 for line in (content or b"").splitlines() if line.strip()) for content in (before, after))
     return 2 * new < old
 
@@ -391,7 +391,7 @@ def _last(name: str) -> str:
 
 
 def _is_test(name: str) -> bool:
-    """Say whether a name is that of a test, of a class of them, or of a module of tests."""
+    """Return whether a name is that of a test, of a class of them, or of a module of tests."""
     return not name or any(map(_TEST.match, name.split(".")))
 
 

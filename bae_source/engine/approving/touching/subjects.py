@@ -141,7 +141,7 @@ class _Reader:
 
 
 def _decides(file: FileChange) -> bool:
-    """Say whether a file may decide how modules are called."""
+    """Return whether a file may decide how modules are called."""
     name = file.path.rpartition("/")[2]
     return (
         is_called(file.path, PYPROJECT)

@@ -121,7 +121,7 @@ class Touched:
                 yield ("data", address_of(workspace.census, path)) if module is None else (self.kind(path), module.name)
 
     def kind(self, path: str) -> Kind:
-        """Say whether a Python file holds tests or other code."""
+        """Return whether a Python file holds tests or other code."""
         try:
             is_test = path.endswith(PYTHON) and (is_called(path, CONFTEST) or self._suite.is_test_file(path))
         except ResourceError:
@@ -216,7 +216,7 @@ def _spoken(content: bytes | None) -> Iterator[str]:
 
 
 def exchanges(edit: Edit) -> bool:
-    """Say whether an edit puts a name in the place of another."""
+    """Return whether an edit puts a name in the place of another."""
     return all(_NAME.fullmatch(each) and not iskeyword(each.decode()) for each in (edit.old, edit.new))
 
 

@@ -188,7 +188,7 @@ class Calling:
             self._places.setdefault(place, []).append(near)
 
     def _takes_on(self, path: str, scope: u.Scope, around: Collection[int]) -> bool:
-        """Say whether a function inside of some has a parameter whose default is what is looked for."""
+        """Return whether a function inside of some has a parameter whose default is what is looked for."""
         if scope.kind != u.FUNCTION_SCOPE or scope.parent not in around:
             return False
         bindings = (each for several in scope.names.values() for each in several)
@@ -247,7 +247,7 @@ class Calling:
         return None in values and self.targets.isdisjoint(values)
 
     def _is_made_of(self, path: str, number: int, near: _Near, *, taken: bool = False) -> bool:
-        """Say whether an expression may hold what a name in it stands for, or gives something out of it.
+        """Return whether an expression may hold what a name in it stands for, or gives something out of it.
 
         Parameters:
             taken: whether it is an attribute of that, so that the name itself does not count.
@@ -275,7 +275,7 @@ class Calling:
         return self._is_any_made(path, several, near, taken)
 
     def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:
-        """Say whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
+        """Return whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
         if name in near.names and not taken and (self._gives(path, number) or self._is_of_unknown(path, number)):
             return True
         if name not in near.carriers:
@@ -291,7 +291,7 @@ class Calling:
         return is_local or not self._carrying.isdisjoint(found)
 
     def _is_of_unknown(self, path: str, number: int) -> bool:
-        """Say whether an expression is an attribute of what nobody knows, and a member is looked for."""
+        """Return whether an expression is an attribute of what nobody knows, and a member is looked for."""
         what, *rest = self.project.uses(path).expressions[number]
         known = what != u.ATTRIBUTE or not self.sought.classes
         return not known and None in self.project.inference.values(path, int(rest[0]))
@@ -372,7 +372,7 @@ class Calling:
         return None
 
     def _names(self, path: str, number: int, names: Collection[str]) -> bool:
-        """Say whether an expression has one of some names in it."""
+        """Return whether an expression has one of some names in it."""
         return number != u.OPAQUE and not self._words(path, number).isdisjoint(names)
 
     def _words(self, path: str, number: int) -> frozenset[str]:
@@ -395,11 +395,11 @@ class Calling:
         return self._is_any(self.project.inference.values(path, number))
 
     def _tells(self, path: str, note: int, names: Collection[str]) -> bool:
-        """Say whether an annotation says that what is looked for is given, as `type[C]` does."""
+        """Return whether an annotation says that what is looked for is given, as `type[C]` does."""
         return self._names(path, note, names) and self._is_any(self.project.inference.annotated(path, note))
 
     def _is_any(self, values: Collection[Value]) -> bool:
-        """Say whether one of some values is what is looked for, or it or a class below it."""
+        """Return whether one of some values is what is looked for, or it or a class below it."""
         return any((each.of if isinstance(each, OfClass) else each) in self.targets for each in values)
 
     def _look_into_methods(self, target: Class) -> None:

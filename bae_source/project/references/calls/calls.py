@@ -221,7 +221,7 @@ def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
 
 
 def _is_variable(project: Project, symbol: Symbol) -> bool:
-    """Say whether a name is bound to values alone, and defines no function and no class."""
+    """Return whether a name is bound to values alone, and defines no function and no class."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     bindings = (*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ()))
     return not any(how in (u.FUNCTION, u.CLASS) for how, *_ in bindings)
@@ -272,7 +272,7 @@ def _of_receivers(project: Project, values: Values, name: str) -> tuple[Collecti
 
 
 def _is_hooked(project: Project, value: Value, name: str) -> bool:
-    """Say whether code that runs when a class is made may put something else in the place of an attribute."""
+    """Return whether code that runs when a class is made may put something else in the place of an attribute."""
     orders, owner = project.inference.orders, class_around(value)
     members = project.inference.members(value, name) if owner and orders.is_hooked(owner) else []
     if not members or owner is None:
@@ -334,7 +334,7 @@ def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding
 
 
 def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
-    """Say whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
+    """Return whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
     how, value, _, line = binding
     is_call = how == u.ASSIGNED and uses.expressions[value][:1] in ((u.CALLED,), (u.TYPED,))
     return is_call and any(mention[0] == line and mention[3] == u.READ for mention in uses.mentions.get(name, ()))

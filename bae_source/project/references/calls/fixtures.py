@@ -80,7 +80,7 @@ class Fixtures:
         return self._known[path]
 
     def bears_name(self, symbol: Symbol, name: str) -> bool:
-        """Say whether something is a fixture that pytest knows by a name."""
+        """Return whether something is a fixture that pytest knows by a name."""
         return self.defined(symbol.path).get((symbol.scope, name)) == symbol
 
     def _functions(self, uses: u.Uses, scope: int, owner: int) -> Iterator[tuple[str, int]]:
@@ -128,7 +128,7 @@ class Fixtures:
         return [each for each in found if isinstance(each, Symbol)]
 
     def is_asked(self, parameter: Symbol) -> bool:
-        """Say whether a parameter asks for a fixture, be it one of the project or of a plugin."""
+        """Return whether a parameter asks for a fixture, be it one of the project or of a plugin."""
         path, itself = parameter.path, self._asking(parameter.path, parameter.scope)
         bindings = self.uses(path).scopes[parameter.scope].names.get(parameter.name, ())
         if itself is None or any(how != u.PARAMETER or default for how, _, default, _ in bindings):
@@ -193,7 +193,7 @@ class Fixtures:
         return ""
 
     def _is_patched(self, path: str, number: int) -> bool:
-        """Say whether a decorator of a function gives it replacements, as those of `unittest.mock` do."""
+        """Return whether a decorator of a function gives it replacements, as those of `unittest.mock` do."""
         uses = self.uses(path)
         scope = uses.scopes[number]
         lines = [line for _, line in self._functions(uses, scope.parent, scope.owner)]

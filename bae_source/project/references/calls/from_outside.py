@@ -76,7 +76,7 @@ def reasons(project: Project, sought: Sought) -> Iterator[str]:
 
 
 def may_call(base: str, name: str) -> bool:
-    """Say whether the code of a class outside the project may use what a class below it has under a name."""
+    """Return whether the code of a class outside the project may use what a class below it has under a name."""
     package, (module, _, last) = base.partition(".")[0], base.rpartition(".")
     if package in _PASSIVE:
         return package in STANDARD and hasattr(getattr(_passive(module), last, None), name)
@@ -94,7 +94,7 @@ def _passive(module: str) -> object:
 
 
 def is_passive(name: str) -> bool:
-    """Say whether a decorator or a class outside the project calls nothing but what is called on it."""
+    """Return whether a decorator or a class outside the project calls nothing but what is called on it."""
     return name.partition(".")[0] in _PASSIVE
 
 
@@ -130,7 +130,7 @@ def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Val
 
 
 def _hands_out(project: Project, value: Value) -> bool:
-    """Say whether what decorates may use what it decorates where nobody calls that by its name."""
+    """Return whether what decorates may use what it decorates where nobody calls that by its name."""
     if isinstance(value, Outside):
         return not is_passive(value.name)
     return _keeps(project, value) if isinstance(value, Function) else True
@@ -166,7 +166,7 @@ def _keeps(project: Project, decorator: Function) -> bool:
 
 
 def _is_handed_on(project: Project, calls: Calls, path: str, name: str, mention: u.Mention) -> bool:
-    """Say whether a parameter is given to something, or put somewhere, where it stands."""
+    """Return whether a parameter is given to something, or put somewhere, where it stands."""
     line, column = mention[:2]
     text = project.lines(path).cut(line).encode()
     if text[column + len(name.encode()) :].lstrip().startswith(b"."):

@@ -78,7 +78,7 @@ def setting(inference: Inference, sought: Sought, path: str, name: str, call: in
 
 
 def may_be_field(inference: Inference, owner: Class, name: str) -> bool:
-    """Say whether a name of a class may be a field of it, of which Python makes its constructor."""
+    """Return whether a name of a class may be a field of it, of which Python makes its constructor."""
     symbol = Symbol(owner.path, owner.scope, name)
     sought = Sought(
         name=name, word=name, module="", dotted="", meanings=frozenset({symbol}), classes=frozenset({owner})
@@ -155,11 +155,11 @@ class _Keywords:
         return None
 
     def is_given(self, value: Value, method: str) -> bool:
-        """Say whether it is a parameter of what a method of a value is, and so none of its attributes."""
+        """Return whether it is a parameter of what a method of a value is, and so none of its attributes."""
         return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value, method)
 
     def _is_parameter(self, owner: Value, method: str = "__init__") -> bool:
-        """Say whether it is a parameter of the method that a class's code has, and so none of its attributes."""
+        """Return whether it is a parameter of the method that a class's code has, and so none of its attributes."""
         members = self.inference.members(owner, method)
         [symbol] = [members[0].symbol] if len(members) == 1 and members[0].sure else [None]
         scopes = self.inference.uses(symbol.path).scopes if symbol else ()
@@ -185,7 +185,7 @@ class _Keywords:
         return _SURE if self.is_field() and self._makes_constructor(order) else Reason.KEYWORD_OF_CLASS.of()
 
     def is_field(self) -> bool:
-        """Say whether what is looked for may be a field of a class whose constructor Python makes."""
+        """Return whether what is looked for may be a field of a class whose constructor Python makes."""
         for owner in self.sought.classes:
             bindings = self.inference.uses(owner.path).scopes[owner.scope].names.get(self.sought.name, ())
             declares = any(
@@ -200,7 +200,7 @@ class _Keywords:
         return self.inference.uses(owner.path).expressions[number][:1] == (u.CALLED,)
 
     def _makes_constructor(self, order: Order) -> bool | None:
-        """Say whether Python makes the constructor of a class from its fields; None where nobody can say."""
+        """Return whether Python makes the constructor of a class from its fields; None where nobody can say."""
         for node in order.nodes:
             if isinstance(node, Outside):
                 if node.name in MAKING_BASES:

@@ -207,12 +207,12 @@ class _Calls:
         return Signatures(self.project, structs.replace(sought, meanings=frozenset(self.functions)))
 
     def _may_set(self, mentioned: Mentioned, sought: Sought) -> bool:
-        """Say whether a call may set the parameter by keywords that its code does not name."""
+        """Return whether a call may set the parameter by keywords that its code does not name."""
         is_bound = self._is_bound(mentioned, sought)
         return self._signatures.may_set(mentioned.path, mentioned.mention, self.family.sought.word, is_bound=is_bound)
 
     def _is_bound(self, mentioned: Mentioned, sought: Sought) -> bool:
-        """Say whether Python surely gives a call its first argument: of a class, or of a method of an instance."""
+        """Return whether Python surely gives a call its first argument: of a class, or of a method of an instance."""
         if sought in self._made:
             return True
         receiver = mentioned.mention[4]
@@ -238,7 +238,7 @@ class _Calls:
                 yield Mentioned(path, mention, "unsure", Reason.HANDED_TO_A_CALL.of())
 
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
-        """Say whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
+        """Return whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
         number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
         called = self.project.uses(path).expressions[number]
         if called[:1] == (u.NAME,) and (made := self._assigned(path, called)):
@@ -274,7 +274,7 @@ class _Calls:
         return None if True not in called else "sure" if all(called) else "unsure"
 
     def _is_one(self, value: Value) -> bool:
-        """Say whether a call of a value is one of a function whose parameter is renamed."""
+        """Return whether a call of a value is one of a function whose parameter is renamed."""
         if isinstance(value, Function):
             return (value.path, value.scope) in self._scopes
         making = ("__call__",) if isinstance(value, Instance) else MAKING
@@ -311,13 +311,13 @@ class _Calls:
 
 
 def _may_be_called(function: Symbol) -> bool:
-    """Say whether code calls a function by its name, with keywords; Python calls most special methods without."""
+    """Return whether code calls a function by its name, with keywords; Python calls most special methods without."""
     is_special = function.name.startswith("__") and function.name.endswith("__")
     return not is_special or function.name in (*MAKING, "__call__", "__init_subclass__")
 
 
 def is_given(project: Project, symbol: Symbol) -> bool:
-    """Say whether a name is a parameter that calls give."""
+    """Return whether a name is a parameter that calls give."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     return scope.kind == u.FUNCTION_SCOPE and any(
         binding[0] == u.PARAMETER for binding in scope.names.get(symbol.name, ())

@@ -96,11 +96,11 @@ class Definition(Struct, frozen=True, kw_only=True):
         return any(each.rpartition(".")[2] in MAKERS for each in self.decorators)
 
     def is_around(self, other: Definition) -> bool:
-        """Say whether another definition lies in it."""
+        """Return whether another definition lies in it."""
         return len(self.path) < len(other.path) and other.path[: len(self.path)] == self.path and self.holds(other.line)
 
     def holds(self, line: int) -> bool:
-        """Say whether a line lies in it."""
+        """Return whether a line lies in it."""
         return any(first <= line <= last for first, last in self.spans)
 
 
@@ -168,7 +168,7 @@ class Reached:
             self._handed.update(own)
 
     def _is_handed_on(self, path: str, name: str) -> bool:
-        """Say whether a file reads a name without asking what it stands for about an attribute, or calling it."""
+        """Return whether a file reads a name without asking what it stands for about an attribute, or calling it."""
         for line, column, _, kind, receiver, _ in self.project.uses(path).mentions.get(name, ()):
             if kind == u.READ and receiver == u.PLAIN:
                 text = self.project.lines(path).cut(line).encode()
@@ -179,7 +179,7 @@ class Reached:
         return False
 
     def lets_out(self, path: str, number: int) -> bool:
-        """Say whether an import is there for others to import from: in a package, or its name is in `__all__`."""
+        """Return whether an import is there for others to import from: in a package, or its name is in `__all__`."""
         uses = self.project.uses(path)
         imported = uses.imports[number]
         is_so = path.endswith(_PACKAGE) or imported.name in (uses.exported or ())
@@ -188,15 +188,15 @@ class Reached:
         return is_so
 
     def is_let_out(self, found: Reference) -> bool:
-        """Say whether a reference is such an import, or stands in `__all__`."""
+        """Return whether a reference is such an import, or stands in `__all__`."""
         return found.kind == "export" or (found.kind == "import" and (found.module, found.line) in self._let_out_at)
 
     def is_a_call(self, found: Reference) -> bool:
-        """Say whether a string surely stands for a use: a name that is put together, or a fixture asked for."""
+        """Return whether a string surely stands for a use: a name that is put together, or a fixture asked for."""
         return found.why == Reason.PUT_TOGETHER.of() or _ASKED.search(found.text) is not None
 
     def is_called(self, each: Definition, sought: Sought) -> bool:
-        """Say whether Python, pytest, or a class above uses a definition by its name."""
+        """Return whether Python, pytest, or a class above uses a definition by its name."""
         return self._is_collected(each, sought) or any(
             self._is_called_by_class(owner, each, sought.name) for owner in sought.classes
         )
@@ -222,12 +222,12 @@ class Reached:
         return any(map(_is_case, self._bases_of(each, sought)))
 
     def _is_collected_below(self, owner: Class) -> bool:
-        """Say whether a class, or one below it, stands in a test module, or is a case of unittest."""
+        """Return whether a class, or one below it, stands in a test module, or is a case of unittest."""
         family = (owner, *(self.below(owner) or ()))
         return any(_is_of_tests(each.path) or any(map(_is_case, self.orders.of(each).outside)) for each in family)
 
     def _has_tests(self, owner: Class) -> bool:
-        """Say whether a class, or one above it, has tests: pytest can be set to collect classes of any name."""
+        """Return whether a class, or one above it, has tests: pytest can be set to collect classes of any name."""
         scopes = (self.project.uses(node.path).scopes[node.scope] for node in self.orders.of(owner).classes)
         return any(name.startswith("test") for scope in scopes for name in scope.names)
 
@@ -382,7 +382,7 @@ class Reached:
             yield Reach.SUBCLASSES_ASKED.of()
 
     def _is_loaded_by_others(self, module: ModuleFile) -> bool:
-        """Say whether a module is one that no code imports, and that is no script and no test."""
+        """Return whether a module is one that no code imports, and that is no script and no test."""
         path = module.path
         if path in self._imported or path.endswith("__main__.py") or _TEST_FILE.search(path):
             return False

@@ -237,7 +237,7 @@ class _Search:
         return others
 
     def _is_parameter(self, path: str, word: str) -> bool:
-        """Say whether a function of a file has a parameter of a name, by which pytest may give it a fixture."""
+        """Return whether a function of a file has a parameter of a name, by which pytest may give it a fixture."""
         bound = (scope.names.get(word) for scope in self.project.uses(path).scopes)
         return any(bindings[0][0] == u.PARAMETER for bindings in bound if bindings)
 
@@ -275,7 +275,7 @@ class _Search:
         return why
 
     def _is_in_strings(self, each: Definition) -> bool:
-        """Say whether the text of a string, which is no docstring, has the name of a definition as a word."""
+        """Return whether the text of a string, which is no docstring, has the name of a definition as a word."""
         named = re.compile(rf"(?:(?<!\w)|(?<=\\[abfnrtv])){re.escape(each.word)}(?!\w)")
         for path in self.table.files(each.word):
             text = Source(self.workspace.content(path) or b"").text
@@ -330,7 +330,7 @@ def _definition(module: ModuleFile, summary: Summary, named: Named) -> Definitio
 
 
 def _is_declared(line: str) -> bool:
-    """Say whether a line lets a function bind a name of a scope around it."""
+    """Return whether a line lets a function bind a name of a scope around it."""
     return line.lstrip().startswith(("global ", "nonlocal "))
 
 

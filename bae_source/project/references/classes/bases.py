@@ -146,7 +146,7 @@ class Bases:
         return named_in
 
     def _still(self) -> bool:
-        """Say whether the files that were read already hold what their stamps say."""
+        """Return whether the files that were read already hold what their stamps say."""
         workspace, stamps = self.workspace, self.workspace.census.stamps
         return all(workspace.stamp_of(path) is not None for path in workspace.read_paths if path in stamps)
 

@@ -103,7 +103,7 @@ class Calls:
         return frozenset[Value]().union(*held)
 
     def _is_maker(self, path: str, call: Call) -> bool:
-        """Say whether what is called is what makes classes, and not something of the project that has its name."""
+        """Return whether what is called is what makes classes, and not something of the project that has its name."""
         if call.name == _METHOD:
             receiver = max(u.OPAQUE, call.mention[4])
             return any(map(self._makes_classes, self.project.inference.values(path, receiver)))

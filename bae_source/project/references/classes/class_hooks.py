@@ -38,7 +38,7 @@ _Hook = tuple[Class, int]
 
 
 def why_not(orders: ClassOrders, of: Class, name: str, found: Symbol, *, of_class: bool) -> str:
-    """Say why an attribute may be another one than a class of an order binds; nothing where that is not seen.
+    """Return why an attribute may be another one than a class of an order binds; nothing where that is not seen.
 
     Parameters:
         orders: tells which classes are above which.
@@ -86,7 +86,7 @@ def _decorators(orders: ClassOrders, of: Class, owner: Class) -> Iterator[Functi
 
 
 def _names(uses: u.Uses, hook: int, name: str) -> bool:
-    """Say whether a function sets or deletes an attribute of that name, or holds it as a string."""
+    """Return whether a function sets or deletes an attribute of that name, or holds it as a string."""
     scopes = uses.scopes
     changed = (each for each in uses.mentions.get(name, ()) if each[3] in (u.WRITE, u.DELETE) and each[4] > 0)
     return any(_is_inside(scopes, each[2], hook) for each in changed) or any(
@@ -100,7 +100,7 @@ def _called(orders: ClassOrders, of: Class) -> str:
 
 
 def _is_inside(scopes: Sequence[u.Scope], scope: int, hook: int) -> bool:
-    """Say whether a scope is that of a function, or stands in it."""
+    """Return whether a scope is that of a function, or stands in it."""
     while scope > hook:
         scope = scopes[scope].parent
     return scope == hook

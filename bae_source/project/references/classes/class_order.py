@@ -131,7 +131,7 @@ class ClassOrders:
                 waiting += (found for found in above if isinstance(found, Class) and found not in self._known)
 
     def is_protocol(self, owner: Class) -> bool:
-        """Say whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it.
+        """Return whether a class is a protocol (PEP 544) or an interface of zope: what fits it need not be below it.
 
         So it is with one that tells itself what is below it.
         """
@@ -144,7 +144,7 @@ class ClassOrders:
         )
 
     def is_abstract(self, owner: Class) -> bool:
-        """Say whether classes may be registered with a class (PEP 3119), as far as its bases and metaclass say."""
+        """Return whether classes may be registered with a class (PEP 3119), as far as its bases and metaclass say."""
         return any(map(self._is_made_abstract, self.of(owner).nodes))
 
     def _is_made_abstract(self, node: Node) -> bool:
@@ -163,7 +163,7 @@ class ClassOrders:
         return known
 
     def is_enumeration(self, owner: Class) -> bool:
-        """Say whether what a class's suite assigns are members of an enumeration."""
+        """Return whether what a class's suite assigns are members of an enumeration."""
         return not ENUMERATIONS.isdisjoint(self.of(owner).outside)
 
     def class_around(self, path: str, scope: int) -> Class | None:
@@ -179,7 +179,7 @@ class ClassOrders:
         return isinstance(node, Class) and "__subclasshook__" in self.uses(node.path).scopes[node.scope].names
 
     def intercepts(self, owner: Class) -> bool:
-        """Say whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
+        """Return whether a class decides itself what each attribute of its instances is, by `__getattribute__`."""
         return any(map(self._has_getattribute, self.of(owner).nodes))
 
     def is_hooked(self, owner: Class) -> bool:
@@ -234,12 +234,12 @@ class ClassOrders:
         return found
 
     def are_for_types(self, members: Iterable[Member]) -> bool:
-        """Say whether some members are there for type checkers alone, each of them."""
+        """Return whether some members are there for type checkers alone, each of them."""
         symbols = [(self.uses(each.symbol.path).scopes[each.symbol.scope], each.symbol.name) for each in members]
         return all(name in scope.names and _is_for_types(scope, name) for scope, name in symbols)
 
     def is_property(self, owner: Class, name: str) -> bool:
-        """Say whether a class's suite makes a property of that name."""
+        """Return whether a class's suite makes a property of that name."""
         functions = self.uses(owner.path).scopes
         bindings = functions[owner.scope].names.get(name, ())
         return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
@@ -259,7 +259,7 @@ class ClassOrders:
         return found
 
     def is_parameter(self, path: str, number: int) -> bool:
-        """Say whether an expression is a parameter of the function that it stands in."""
+        """Return whether an expression is a parameter of the function that it stands in."""
         uses = self.uses(path)
         form = uses.expressions[number]
         names = uses.scopes[int(form[2])].names if form[:1] == (u.NAME,) else {}
@@ -297,7 +297,7 @@ class ClassOrders:
 
 
 def may_bind(base: Outside, name: str) -> bool:
-    """Say whether a class from outside may have an attribute; the built-in ones are there to be asked."""
+    """Return whether a class from outside may have an attribute; the built-in ones are there to be asked."""
     module, _, last = base.name.rpartition(".")
     found = getattr(builtins, last, None) if module == "builtins" else None
     return not isinstance(found, type) or hasattr(found, name)
@@ -325,7 +325,7 @@ def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> in
 
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:
-    """Say whether a class has a name for type checkers alone, and not when code runs."""
+    """Return whether a class has a name for type checkers alone, and not when code runs."""
     return u.FOR_TYPES + name in scope.flags or all(binding[0] == u.DECLARED for binding in scope.names[name])
 
 

@@ -87,7 +87,7 @@ class ClassWords:
             self._making.add(path)
 
     def may_matter(self, path: str, content: bytes, start: int, place: int) -> bool:
-        """Say whether a class that is set at a place may come to be a base: what functions hold mostly does not.
+        """Return whether a class that is set at a place may come to be a base: what functions hold mostly does not.
 
         Parameters:
             start: where the text begins that sets it.

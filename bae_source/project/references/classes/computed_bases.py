@@ -57,7 +57,7 @@ class ComputedBases:
         self._depth = 0
 
     def may_lead_to(self, order: Order, above: Class) -> bool:
-        """Say whether a class of an order may be below one that does not stand in it."""
+        """Return whether a class of an order may be below one that does not stand in it."""
         return not order.whole and any(
             named is None or above in self.orders.of(named).nodes
             for owner in order.classes
@@ -105,7 +105,7 @@ class ComputedBases:
                     yield None
 
     def _is_from_outside(self, path: str, number: int, depth: int = 0) -> bool:
-        """Say whether an expression gives what other distributions make, as far as names are followed."""
+        """Return whether an expression gives what other distributions make, as far as names are followed."""
         if not number or depth > _DEEPEST:
             return False
         values = self.orders.values(path, number)
@@ -132,7 +132,7 @@ class ComputedBases:
         return frozenset(found)
 
     def _is_given_so(self, meaning: Meaning, depth: int) -> bool:
-        """Say whether all that a name is assigned comes from outside, and no class of ours is named beside it."""
+        """Return whether all that a name is assigned comes from outside, and no class of ours is named beside it."""
         if not isinstance(meaning, Symbol):
             return False
         bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())

@@ -50,7 +50,7 @@ def fitting(project: Project, family: Family) -> Iterator[Reference]:
 
 
 def _fits(project: Project, own: Class, protocol: Class) -> bool:
-    """Say whether a class has all that a protocol names."""
+    """Return whether a class has all that a protocol names."""
     scope = project.uses(protocol.path).scopes[protocol.scope]
     names = [each for each in (*scope.names, *scope.attributes) if not each.startswith("__")]
     order = project.inference.orders.of(own)

@@ -262,7 +262,7 @@ class _Lineage:
         return _in_order(search)
 
     def _decided(self, above: _Above, owner: Class, mentioned: Mentioned) -> tuple[Certainty, str] | None:
-        """Say how sure it is that a class is below; None where it is not."""
+        """Return how sure it is that a class is below; None where it is not."""
         if mentioned.mention[3] == u.BASE and not above.is_alias:
             return mentioned.certainty, mentioned.why
         uses = self.uses(owner.path)
@@ -286,7 +286,7 @@ class _Lineage:
         )
 
     def _is_known(self, value: Value) -> bool:
-        """Say whether a value is a class of which all is known that is above it, or one outside the project."""
+        """Return whether a value is a class of which all is known that is above it, or one outside the project."""
         return isinstance(value, Outside) or (
             isinstance(value, Class) and self.project.inference.orders.of(value).whole
         )
@@ -484,15 +484,15 @@ class _Lineage:
                 yield Symbol(path, around, name)
 
     def _may_hold(self, value: Value) -> bool:
-        """Say whether something that is assigned may hold, or be made of, what its expression names."""
+        """Return whether something that is assigned may hold, or be made of, what its expression names."""
         return not isinstance(value, (Instance, Rebound)) and not self._is_known(value)
 
     def _is_made(self, value: Value) -> bool:
-        """Say whether a value is a class that a call makes below what it is given."""
+        """Return whether a value is a class that a call makes below what it is given."""
         return isinstance(value, Class) and not self._is_known(value)
 
     def _gives(self, path: str, number: int, classes: frozenset[Class]) -> bool:
-        """Say whether what is returned is one of the classes, or holds one: a tuple, or what a line lists."""
+        """Return whether what is returned is one of the classes, or holds one: a tuple, or what a line lists."""
         form, values = self.uses(path).expressions[number], self.project.inference.values(path, number)
         if form[:1] == (u.SEVERAL,):
             return any(self.project.inference.values(path, int(each)) & classes for each in form[1:])
@@ -518,12 +518,12 @@ def _in_order(search: Search) -> list[Mentioned]:
 
 
 def _is_guessed(mentioned: Mentioned) -> bool:
-    """Say whether it is an attribute of something that nobody knows."""
+    """Return whether it is an attribute of something that nobody knows."""
     return mentioned.certainty != "sure" and mentioned.mention[4] != u.PLAIN
 
 
 def _are_of(values: Collection[Value], classes: Collection[Class]) -> bool:
-    """Say whether one of some values is one of the classes itself or a class below it, as `cls` is."""
+    """Return whether one of some values is one of the classes itself or a class below it, as `cls` is."""
     return any(isinstance(each, OfClass) and each.of in classes for each in values)
 
 

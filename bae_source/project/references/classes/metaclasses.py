@@ -40,7 +40,7 @@ def properties(orders: ClassOrders, owner: Class, name: str) -> frozenset[Symbol
 
 
 def may_come_before(orders: ClassOrders, properties: Collection[Symbol], sought: Sought, *, exact: bool) -> bool:
-    """Say whether a property of a class's metaclass may be what is looked for.
+    """Return whether a property of a class's metaclass may be what is looked for.
 
     Parameters:
         exact: whether it is that class, and none below it: that may have a metaclass with another such property.
@@ -52,7 +52,7 @@ def may_come_before(orders: ClassOrders, properties: Collection[Symbol], sought:
 
 
 def is_metaclass(orders: ClassOrders, owner: Class) -> bool:
-    """Say whether the instances of a class are classes, as its bases show."""
+    """Return whether the instances of a class are classes, as its bases show."""
     return not METACLASSES.isdisjoint(orders.of(owner).outside)
 
 
@@ -70,7 +70,7 @@ class Makers:
         self._family = family
 
     def may_make(self, value: Instance) -> bool:
-        """Say whether a class may be what stands before the dot, as in the methods of its metaclass."""
+        """Return whether a class may be what stands before the dot, as in the methods of its metaclass."""
         is_known = is_metaclass(self._orders, value.of)
         if value.exact and not is_known:
             return False

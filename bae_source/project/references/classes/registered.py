@@ -186,7 +186,7 @@ def _before_dots(content: bytes) -> Iterator[bytes]:
 
 
 def _is_kind_of(name: str, above: str) -> bool:
-    """Say whether a class outside the project is another one, or below it, as far as the standard library says."""
+    """Return whether a class outside the project is another one, or below it, as far as the standard library says."""
     name, above = name.rpartition(".")[2], above.rpartition(".")[2]
     found, other = getattr(collections.abc, name, None), getattr(collections.abc, above, None)
     return name == above or (isinstance(found, type) and isinstance(other, type) and issubclass(found, other))

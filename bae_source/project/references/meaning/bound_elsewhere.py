@@ -83,7 +83,7 @@ class BoundElsewhere:
                 yield receiver, given
 
     def changes_class(self, names: Names, symbol: Symbol) -> bool:
-        """Say whether its file assigns another class to what a variable holds: `x.__class__ = A`."""
+        """Return whether its file assigns another class to what a variable holds: `x.__class__ = A`."""
         written = self._classes_written(symbol.path)
         return bool(written) and any(
             self.uses(symbol.path).expressions[receiver][:2] == (u.NAME, symbol.name)
@@ -99,7 +99,7 @@ class BoundElsewhere:
         return self._written_classes[path]
 
     def concerns(self, owner: Owner, receivers: Values) -> bool:
-        """Say whether one of some receivers is a module, or of a class, or of one above or below it."""
+        """Return whether one of some receivers is a module, or of a class, or of one above or below it."""
         return any(self._is_kin(each, owner) for each in receivers)
 
     def _is_kin(self, value: Value, owner: Owner) -> bool:
@@ -141,7 +141,7 @@ class BoundByOthers:
                 self._binding.setdefault(name, []).append(path)
 
     def may_set(self, name: str) -> bool:
-        """Say whether these files set or delete an attribute, or have its name as a string; so if none was read."""
+        """Return whether these files set or delete an attribute, or have its name as a string; so if none was read."""
         if name not in self._setting:
             self._setting[name] = not self._looked_into or any(self._sets(path, name) for path in self._looked_into)
         return self._setting[name]
@@ -169,7 +169,7 @@ class BoundByOthers:
         return _NOTHING.union(*(self._held(owner, name) for owner in owners))
 
     def _is_free(self, owner: Owner, name: str) -> bool:
-        """Say whether an attribute is what is assigned to it: a property takes that, or refuses it."""
+        """Return whether an attribute is what is assigned to it: a property takes that, or refuses it."""
         orders = self.elsewhere.orders
         members = orders.members(orders.of(owner), name) if isinstance(owner, Class) else ()
         if not members or not members[0].sure:

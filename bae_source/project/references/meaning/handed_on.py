@@ -48,7 +48,7 @@ class HandedOn:
         self.paths = tuple(paths)
 
     def may_be(self, mentioned: Mentioned) -> bool:
-        """Say whether the receiver of a mention may be a module that has what is looked for."""
+        """Return whether the receiver of a mention may be a module that has what is looked for."""
         path, receiver = mentioned.path, mentioned.mention[4]
         if self._is_handed_on or self._makes_modules(path):
             return True
@@ -125,7 +125,7 @@ class HandedOn:
         )
 
     def _stands_alone(self, path: str, name: str) -> bool:
-        """Say whether a name that means a module stands somewhere without an attribute behind it."""
+        """Return whether a name that means a module stands somewhere without an attribute behind it."""
         lines = self.project.lines(path)
         for line, column, scope, kind, receiver, _ in self.project.uses(path).mentions.get(name, ()):
             if kind == u.IMPORT or receiver != u.PLAIN:
@@ -171,7 +171,7 @@ def _is_called(uses: u.Uses, name: str) -> bool:
 
 
 def _returns_things(uses: u.Uses, scope: int) -> bool:
-    """Say whether the function around a scope returns more than literals."""
+    """Return whether the function around a scope returns more than literals."""
     while uses.scopes[scope].kind not in (u.FUNCTION_SCOPE, u.MODULE_SCOPE):
         scope = uses.scopes[scope].parent
     return any(uses.expressions[each][:1] != (u.LITERAL,) for each in uses.scopes[scope].returns)

@@ -22,7 +22,7 @@ _STEPS = ((u.ATTRIBUTE,), (u.SUBSCRIPT,))
 
 
 def lists_more(uses: u.Uses) -> bool:
-    """Say whether a module may let out what the `__all__` that can be read off it does not list."""
+    """Return whether a module may let out what the `__all__` that can be read off it does not list."""
     if not (uses.exported or uses.listed) or _EXPORTS in uses.bound:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
@@ -33,12 +33,12 @@ def lists_more(uses: u.Uses) -> bool:
 
 
 def _is_list(form: u.Expression) -> bool:
-    """Say whether an expression may be the module's list: its name, or an attribute of that name."""
+    """Return whether an expression may be the module's list: its name, or an attribute of that name."""
     return form[:2] == (u.NAME, _EXPORTS) or (form[:1] == (u.ATTRIBUTE,) and form[2] == _EXPORTS)
 
 
 def _changes(form: u.Expression, before: u.Expression, lists: set[int]) -> bool:
-    """Say whether an expression may change the list, and is no statement of the module that can be read off."""
+    """Return whether an expression may change the list, and is no statement of the module that can be read off."""
     if form[1] not in lists:
         return False
     if form[0] == u.SUBSCRIPT:

@@ -406,7 +406,7 @@ class Names:
         return frozenset(found) if symbol.scope else frozenset(found).union(self._bound_anew(symbol))
 
     def is_itself(self, symbol: Symbol, number: int) -> bool:
-        """Say whether an import takes a module's name from that module, as code below `__main__` does."""
+        """Return whether an import takes a module's name from that module, as code below `__main__` does."""
         imported = self.uses(symbol.path).imports[number]
         is_same = imported.attribute == symbol.name and not symbol.scope and not symbol.path.endswith("/__init__.py")
         return is_same and self.files(symbol.path, imported.module, imported.level) == (symbol.path,)

@@ -110,7 +110,7 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
 
 
 def _is_empty(uses: u.Uses, binding: u.Binding) -> bool:
-    """Say whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
+    """Return whether a binding gives a name no value, or None: that stands for what is still to come, or is no more."""
     how, first, second, _ = binding
     if how == u.ANNOTATED and not second:
         return True

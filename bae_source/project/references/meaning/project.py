@@ -87,7 +87,7 @@ class Project:
         raise found
 
     def knows(self, path: str) -> bool:
-        """Say whether it is known what a file refers to."""
+        """Return whether it is known what a file refers to."""
         return path in self._uses
 
     def unanalysed(self, path: str) -> dict[str, ResourceError]:
@@ -175,7 +175,7 @@ class Project:
         return structs.replace(around, address=f"{around.address}.{written}")
 
     def _is_loaded(self, path: str) -> bool:
-        """Say whether any file imports another as a module: few packages bind the name of a submodule themselves."""
+        """Return whether any file imports another as a module: few packages bind the name of a submodule themselves."""
         if path not in self._loaded:
             self._loaded[path] = False  # until it is known
             naming = self.workspace.index.naming([_stem(path)])

@@ -64,7 +64,7 @@ class Provided:
     def name(
         self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = MAKES_NAMES
     ) -> Verdict:
-        """Say whether `from module import name` finds something.
+        """Return whether `from module import name` finds something.
 
         Parameters:
             path: the module's file.
@@ -92,7 +92,7 @@ class Provided:
         return None if verdict is False and made and self._is_in_stub(path, name) else verdict
 
     def module(self, path: str, module: str, level: int) -> Verdict:
-        """Say whether an import of a module finds it.
+        """Return whether an import of a module finds it.
 
         Parameters:
             path: the file that imports.
@@ -144,7 +144,7 @@ class Provided:
         return True
 
     def _below(self, folder: str, name: str, made: Collection[str] = MAKES_NAMES) -> Verdict:
-        """Say whether a module or a package lies directly in a folder."""
+        """Return whether a module or a package lies directly in a folder."""
         if self.census.beside(folder, name) or f"{folder}/{name}" in self.census.folders:
             return True
         endings = _BUILT_FROM if made else _BUILT_FROM[1:]  # the stub of a module that goes may stay
@@ -152,7 +152,7 @@ class Provided:
         return None if any(each.partition(".")[0] == name for each in others) else False
 
     def _is_compiled(self, folder: str, file: str) -> bool:
-        """Say whether something stands beside a module that Python would take instead of it."""
+        """Return whether something stands beside a module that Python would take instead of it."""
         stem = file.removesuffix(".py")
         return any(each.endswith(_COMPILED) and each.partition(".")[0] == stem for each in self.others(folder))
 
@@ -171,7 +171,7 @@ class Provided:
             return True
 
     def _by_star(self, path: str, uses: u.Uses, name: str, seen: frozenset[str]) -> Verdict:
-        """Say whether a star import of a module brings a name."""
+        """Return whether a star import of a module brings a name."""
         verdicts: list[Verdict] = [False]
         for number in uses.stars:
             imported = uses.imports[number]

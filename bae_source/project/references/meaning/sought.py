@@ -97,7 +97,7 @@ def bound_in(scopes: Sequence[u.Scope], number: int, name: str) -> int:
 
 
 def is_within(scopes: Sequence[u.Scope], inner: int, outer: int) -> bool:
-    """Say whether a scope is another one, or lies in it."""
+    """Return whether a scope is another one, or lies in it."""
     while inner > outer:
         inner = scopes[inner].parent
     return inner == outer

@@ -94,7 +94,7 @@ class Variables:
             yield from self._held(Symbol(module, 0, name), self.project.names.attribute(module, name))
 
     def is_direct(self, path: str, number: int) -> bool:
-        """Say whether an expression is what a name of a module holds, and nothing that comes of it."""
+        """Return whether an expression is what a name of a module holds, and nothing that comes of it."""
         form = self.project.uses(path).expressions[number]
         return form[0] == u.NAME or (form[0] == u.ATTRIBUTE and bool(self._modules(path, int(form[1]))))
 

@@ -149,7 +149,7 @@ def _cut(text: str) -> str:
 
 
 def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
-    """Say of each file, and each folder, that could not be looked into that it was not, and why."""
+    """Return of each file, and each folder, that could not be looked into that it was not, and why."""
     for path, error in unreadable:
         name = _name_at(workspace, path)
         yield Notice("not_searched", f"{error.clause_about(name)}, so there may be more in {name}.")

@@ -222,7 +222,7 @@ class _Prose:
         return None if self._is_in_field(string, at) or not self._decided.isdisjoint(places) else "string"
 
     def is_in_bytes(self, at: int) -> bool:
-        """Say whether a module's name that begins at an offset stands in bytes, with its package before it."""
+        """Return whether a module's name that begins at an offset stands in bytes, with its package before it."""
         package = self._sought.dotted.rpartition(".")[0]
         if not self._sought.is_module or not self._text.endswith(f"{package}." if package else "", 0, at):
             return False
@@ -230,7 +230,7 @@ class _Prose:
         return string is not None and _BYTES.match(self._text, string.start) is not None
 
     def _is_in_field(self, string: Span, at: int) -> bool:
-        """Say whether an offset in a string lies between the braces of an f-string."""
+        """Return whether an offset in a string lies between the braces of an f-string."""
         if _WITH_FIELDS.match(self._text, string.start) is None:
             return False
         depth = 0
@@ -246,7 +246,7 @@ class _Prose:
         return line, _column(self._text[start:at], at - start)
 
     def _is_inside(self, string: Span) -> bool:
-        """Say whether a string stands in brackets, where no docstring does."""
+        """Return whether a string stands in brackets, where no docstring does."""
         return any(span.start < string.start < span.end for span, _ in self._lexed.brackets)
 
 
@@ -257,12 +257,12 @@ def _around(spans: Sequence[Span], at: int) -> Span | None:
 
 
 def is_docstring(text: str, string: Span) -> bool:
-    """Say whether a string begins its line, as docstrings do and hardly any other."""
+    """Return whether a string begins its line, as docstrings do and hardly any other."""
     return not text[text.rfind("\n", 0, string.start) + 1 : string.start].strip()
 
 
 def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted"]:
-    """Say how a word of prose is the symbol's name; nothing where it is one of the language."""
+    """Return how a word of prose is the symbol's name; nothing where it is one of the language."""
     before = re.search(r"[\w.]*\Z", text[max(0, word.start - _LONGEST_LEAD) : word.start])
     lead = before[0].lstrip(".") if before else ""
     if lead.endswith("."):
@@ -282,7 +282,7 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
 
 
 def _leads(owner: str, sought: Sought) -> bool:
-    """Say whether what stands before the dot may be what the symbol belongs to."""
+    """Return whether what stands before the dot may be what the symbol belongs to."""
     return (bool(sought.classes) and owner in _OWN) or any(_leads_to(owner, each, sought) for each in sought.every)
 
 

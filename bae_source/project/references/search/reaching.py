@@ -66,7 +66,7 @@ class Reaching:
         ) or self._beside(of, name, family, of_instance)
 
     def fits(self, kind: str, needed: str, family: Iterable[Class]) -> bool:
-        """Say whether one of a family's classes may be what an annotation asks for that says what a value can do.
+        """Return whether one of a family's classes may be what an annotation asks for that says what a value can do.
 
         Parameters:
             kind: name of the class that it is annotated with.
@@ -80,7 +80,7 @@ class Reaching:
         return bool(registered) and any(_is_among(order, registered) for order in several)
 
     def _beside(self, of: Class, name: str, family: Iterable[Class], of_instance: bool) -> bool:
-        """Say whether one of a family's classes stands for a class, or has methods of it, without being below it."""
+        """Return whether one of a family's classes stands for a class, or has methods of it, without being below it."""
         orders = self.inference.orders
         registered = self.registered(of) if orders.is_abstract(of) else ()
         return any(
@@ -91,7 +91,7 @@ class Reaching:
         )
 
     def _borrows(self, owner: Class, of: Class) -> bool:
-        """Say whether the suite of a class, or one above it, has a method that is defined in another one."""
+        """Return whether the suite of a class, or one above it, has a method that is defined in another one."""
         if owner not in self._assigned:
             classes = self.inference.orders.of(owner).classes
             self._assigned[owner] = tuple(each for around in classes for each in _assigned(self.inference, around))
@@ -112,7 +112,7 @@ class Reaching:
         return of in order.nodes or self.inference.computed.may_lead_to(order, of)
 
     def _leads(self, owner: Class, name: str, of_instance: bool) -> bool:
-        """Say whether an attribute of a class is what is looked for."""
+        """Return whether an attribute of a class is what is looked for."""
         key = (owner, name, of_instance)
         if key not in self._known:
             orders = self.inference.orders
@@ -133,7 +133,7 @@ class Reaching:
 
 
 def _is_among(order: Order, registered: Collection[Class | None]) -> bool:
-    """Say whether a class is registered, or one above it, by its order; any may be where `None` is."""
+    """Return whether a class is registered, or one above it, by its order; any may be where `None` is."""
     return None in registered or any(node in registered for node in order.classes)
 
 
@@ -149,7 +149,7 @@ def _assigned(inference: Inference, owner: Class) -> Iterator[tuple[str, int, st
 def is_tested(
     inference: Inference, path: str, form: u.Expression, family: Callable[[], Iterable[Class] | None]
 ) -> bool:
-    """Say whether code asks if an annotated name, or an attribute, holds an instance of one of a family's classes.
+    """Return whether code asks if an annotated name, or an attribute, holds an instance of one of a family's classes.
 
     The test stands in the same function, the name and the class on one line of it.
 
@@ -189,7 +189,7 @@ def _is_tested_for(inference: Inference, path: str, scope: int, name: str, owner
 
 
 def _are_on(uses: u.Uses, scope: int, place: tuple[int, int], name: str) -> bool:
-    """Say whether the test and the name stand before a place on its line."""
+    """Return whether the test and the name stand before a place on its line."""
     return all(
         any(each[:1] == place[:1] and each[1] < place[1] and each[2] == scope for each in uses.mentions.get(word, ()))
         for word in (_TEST, name)

@@ -189,7 +189,7 @@ def calls_of(project: Project, resolved: Resolved, references: References) -> Re
 
 
 def _may_be_fixture(project: Project, sought: Sought) -> bool:
-    """Say whether something stands in a file that defines fixtures of pytest."""
+    """Return whether something stands in a file that defines fixtures of pytest."""
     paths = {each.path for each in sought.meanings if isinstance(each, Symbol)}
     return any(
         "fixture" in project.uses(path).mentions or "yield_fixture" in project.uses(path).mentions for path in paths
@@ -328,7 +328,7 @@ def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentione
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:
-    """Say whether what a name is looked up in may have what is looked for."""
+    """Return whether what a name is looked up in may have what is looked for."""
     first, *rest = receiver.split(".")
     values: set[Value] = set()
     for meaning in project.names.named(path, scope, first):

@@ -151,7 +151,7 @@ class Search:
                 del self.found[place]
 
     def _is_in_a_class(self) -> bool:
-        """Say whether the suite of a class imports what is looked for, which its instances then have."""
+        """Return whether the suite of a class imports what is looked for, which its instances then have."""
         imports = (each for each in self.found.values() if each.mention[3] == u.IMPORT)
         return any(self.project.uses(each.path).scopes[each.mention[2]].kind == u.CLASS_SCOPE for each in imports)
 
@@ -225,7 +225,7 @@ class Search:
         return Signatures(self.project, self.sought)
 
     def _is_alias(self, path: str, number: int, imported: u.Imported) -> bool:
-        """Say whether an import binds the symbol under another name."""
+        """Return whether an import binds the symbol under another name."""
         named = imported.attribute or imported.module.rpartition(".")[2]
         if named not in self.known or (named == imported.name and not self.sought.is_module):
             return False

@@ -35,7 +35,7 @@ Below = Callable[[Class], tuple[Class, ...] | None]
 
 
 def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]) -> bool:
-    """Say whether only the family of what is looked for has its name.
+    """Return whether only the family of what is looked for has its name.
 
     Parameters:
         below: finds every class below a class, or None where there are too many.
@@ -84,7 +84,7 @@ def _has(project: Project, owner: Class, name: str) -> bool:
 
 
 def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) -> bool:
-    """Say whether a file gives the name to something that is not of the family: its module, or another class."""
+    """Return whether a file gives the name to something that is not of the family: its module, or another class."""
     for number, scope in enumerate(uses.scopes):
         if scope.kind == u.CLASS_SCOPE and Class(path, number) not in family:
             if name in scope.names or name in scope.attributes:
@@ -95,7 +95,7 @@ def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) 
 
 
 def _is_assigned(project: Project, sought: Sought) -> bool:
-    """Say whether what is looked for is bound by assignments, and by no function."""
+    """Return whether what is looked for is bound by assignments, and by no function."""
     for owner in sought.classes:
         scope = project.uses(owner.path).scopes[owner.scope]
         if any(each[0] in (u.FUNCTION, u.CLASS) for each in scope.names.get(sought.name, ())):
@@ -104,7 +104,7 @@ def _is_assigned(project: Project, sought: Sought) -> bool:
 
 
 def _binds_another(project: Project, path: str, uses: u.Uses, name: str, family: Collection[Class]) -> bool:
-    """Say whether a file binds an attribute of the name of something that is known, and not of the family."""
+    """Return whether a file binds an attribute of the name of something that is known, and not of the family."""
     for _, _, receiver, _ in uses.bound[name]:
         values = project.inference.values(path, receiver) if receiver > 0 else NOT_KNOWN
         if any(value is not None and class_around(value) not in family for value in values):
@@ -121,7 +121,7 @@ def packages_outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]
 
 
 def is_standard(word: str) -> bool:
-    """Say whether a class of Python or of its standard library has an attribute of that name."""
+    """Return whether a class of Python or of its standard library has an attribute of that name."""
     return f"\n{word}\n".encode() in _standard()
 
 
@@ -131,7 +131,7 @@ def _standard() -> bytes:
 
 
 def may_have(files: Iterable[Path], word: str) -> bool:
-    """Say whether the word stands in the files of an installed package, or they are too many to tell."""
+    """Return whether the word stands in the files of an installed package, or they are too many to tell."""
     sought = re.compile(rb"(?<!\w)" + re.escape(word.encode()) + rb"(?!\w)")
     left = _MOST_BYTES
     for file in files:

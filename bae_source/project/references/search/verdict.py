@@ -169,7 +169,7 @@ class Judge:
         return _SURE
 
     def _may_be(self, dotted: str, *, known: bool = False) -> bool:
-        """Say whether a name from outside may be what is looked for, under a folder that is no source root so far.
+        """Return whether a name from outside may be what is looked for, under a folder that is no source root so far.
 
         No package is a source root, and what the standard library has comes from there.
 
@@ -219,7 +219,7 @@ class Judge:
         return unsure
 
     def _leads_there(self, values: Values, name: str) -> bool:
-        """Say whether a receiver is one thing, as most are, of which the attribute is what is looked for."""
+        """Return whether a receiver is one thing, as most are, of which the attribute is what is looked for."""
         if len(values) != 1:
             return False
         [value] = values
@@ -234,7 +234,7 @@ class Judge:
         return verdict is not None and verdict.doubts_receiver
 
     def _is_open(self, path: str, form: u.Expression) -> bool:
-        """Say whether a receiver may hold what its binding does not say.
+        """Return whether a receiver may hold what its binding does not say.
 
         Other code can bind an attribute, a name of a module or of a class, and an annotation may be wrong.
         """
@@ -416,7 +416,7 @@ class Judge:
         return Verdict("unsure", Reason.NOT_IN_CLASS.of(name=name), doubts_receiver=True)
 
     def _is_bound_below(self, owner: Class, name: str) -> bool:
-        """Say whether a class below another binds an attribute, which code that asks for it means then."""
+        """Return whether a class below another binds an attribute, which code that asks for it means then."""
         orders = self.inference.orders
         below = self.below(owner) or ()
         return any(orders.members(orders.of(each), name, of_instance=True) for each in below if each != owner)
@@ -432,7 +432,7 @@ class Judge:
         return isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact)
 
     def _reached_below(self, value: Value, of: Class, name: str) -> bool:
-        """Say whether a class below the receiver's leads to what is looked for."""
+        """Return whether a class below the receiver's leads to what is looked for."""
         family = self.below(of) if self.family is None else self.family
         return family is None or self._reaching.below(value, of, name, family)
 
@@ -443,5 +443,5 @@ class Judge:
 
 
 def _is_taken(form: u.Expression) -> bool:
-    """Say whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
+    """Return whether a receiver is an attribute, which a class may give otherwise than its suite shows."""
     return form[:1] == (u.ATTRIBUTE,)

@@ -165,7 +165,7 @@ class CalledOn:
         )
 
     def _is_given(self, symbol: Symbol) -> bool:
-        """Say whether a class's suite alone binds an attribute, and to nothing that is bound to something else."""
+        """Return whether a class's suite alone binds an attribute, and to nothing that is bound to something else."""
         scope = self.steps.uses(symbol.path).scopes[symbol.scope]
         return symbol.name not in scope.attributes and all(
             how == u.FUNCTION or (how == u.ASSIGNED and self._is_plain(symbol, value))
@@ -173,7 +173,7 @@ class CalledOn:
         )
 
     def _is_plain(self, symbol: Symbol, number: int) -> bool:
-        """Say whether what a suite assigns is a function of that suite, or one that an instance is given to."""
+        """Return whether what a suite assigns is a function of that suite, or one that an instance is given to."""
         uses = self.steps.uses(symbol.path)
         what, *rest = uses.expressions[number] or (None,)
         if what == u.NAME:
@@ -197,7 +197,7 @@ class CalledOn:
         return frozenset({Above(around)}) if around else NOT_KNOWN
 
     def _has(self, itself: Value, owner: Class) -> bool:
-        """Say whether a receiver is of a class, or of one below it."""
+        """Return whether a receiver is of a class, or of one below it."""
         of = itself.of if isinstance(itself, (Instance, OfClass)) else itself
         return isinstance(of, Class) and owner in self.steps.orders.of(of).nodes
 

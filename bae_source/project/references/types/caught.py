@@ -13,7 +13,7 @@ from bae_source.project.references.types.values import BUILTINS, Class, is_built
 
 
 def may_be_caught(classes: Iterable[Class] | None, order: Callable[[Class], Order], kind: str) -> bool:
-    """Say whether one of some classes may be below a built-in exception; None are too many to look at."""
+    """Return whether one of some classes may be below a built-in exception; None are too many to look at."""
     return classes is None or any(_may_be(order(each), kind) for each in classes)
 
 

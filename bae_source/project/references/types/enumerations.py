@@ -18,14 +18,14 @@ ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum
 
 
 def may_be_member(name: str, scope: u.Scope) -> bool:
-    """Say whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
+    """Return whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
     bindings = scope.names.get(name, ())
     is_assigned = bool(bindings) and all(binding[0] == u.ASSIGNED for binding in bindings)
     return is_assigned and not name.startswith("_") and name not in scope.attributes
 
 
 def is_no_member(uses: Callable[[str], u.Uses], values: Callable[[str, int], Values], path: str, number: int) -> bool:
-    """Say whether what a suite assigns is what `enum.nonmember` gives.
+    """Return whether what a suite assigns is what `enum.nonmember` gives.
 
     Parameters:
         uses: tells what a file refers to.

@@ -98,7 +98,7 @@ class Making:
         return frozenset(each for each in others if each is not None) | made_too
 
     def takes_others(self, owner: Class) -> bool:
-        """Say whether a class decides by code of its own what `isinstance` takes for its instances."""
+        """Return whether a class decides by code of its own what `isinstance` takes for its instances."""
         order = self.orders.of(owner)
         above = map(self.orders.of, metaclasses(self.uses, order, self.values))
         own = self.orders.members(order, "__subclasshook__")
@@ -117,7 +117,7 @@ class Making:
         return any(each != value.of and each in self.orders.of(value.of).nodes for each in around)
 
     def _may_choose(self, maker: Function, order: Order) -> bool:
-        """Say whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
+        """Return whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
 
         Parameters:
             order: that of the class whose method it is, or of one below it.
@@ -132,7 +132,7 @@ class Making:
         return False
 
     def _is_by_type(self, path: str, number: int, order: Order) -> bool:
-        """Say whether an expression is `super().__call__(…)` of a metaclass, and what that leads to `type` has."""
+        """Return whether an expression is `super().__call__(…)` of a metaclass, and what that leads to `type` has."""
         expressions = self.uses(path).expressions
         form = expressions[number]
         called = expressions[int(form[1])] if form[:1] == (u.CALLED,) else ()
@@ -144,7 +144,7 @@ class Making:
         )
 
     def _is_type(self, order: Order) -> bool:
-        """Say whether what is searched after a metaclass has no `__call__` but that of `type`."""
+        """Return whether what is searched after a metaclass has no `__call__` but that of `type`."""
         is_known = order.whole and order.outside and METACLASSES.issuperset(order.outside)
         return bool(is_known) and not self.orders.members(order, "__call__")
 
@@ -165,7 +165,7 @@ class Making:
         return frozenset(found - {owner})
 
     def _is_below_parameter(self, owner: Class) -> bool:
-        """Say whether a class has a base that is a parameter of the function around it."""
+        """Return whether a class has a base that is a parameter of the function around it."""
         bases = self.uses(owner.path).scopes[owner.scope].bases
         return any(self.orders.is_parameter(owner.path, base) for base in bases)
 

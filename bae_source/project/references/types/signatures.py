@@ -85,7 +85,7 @@ class Signatures:
         self.sought = sought
 
     def may_take(self, path: str, name: str, mention: u.Mention) -> bool:
-        """Say whether a call of an attribute of something unknown may be of what is looked for."""
+        """Return whether a call of an attribute of something unknown may be of what is looked for."""
         if not self._known or name in self.project.uses(path).bound:  # where it may be anything that code puts there
             return True
         lines, (line, column) = self.project.lines(path), mention[:2]
@@ -113,7 +113,7 @@ class Signatures:
         return () if any(_takes_all(each.arguments) for each in found) else found
 
     def may_set(self, path: str, mention: u.Mention, parameter: str, *, is_bound: bool) -> bool:
-        """Say whether a call of what is looked for may set a parameter by `**`: it gives it in no other way.
+        """Return whether a call of what is looked for may set a parameter by `**`: it gives it in no other way.
 
         Parameters:
             mention: of what is called, or of what a partial function is made of.
@@ -213,7 +213,7 @@ def _takes_all(arguments: ast.arguments) -> bool:
 
 
 def _is_given(given: int, function: _Defined, parameter: str) -> bool:
-    """Say whether arguments that stand by themselves are those of a parameter, or nothing but such could be.
+    """Return whether arguments that stand by themselves are those of a parameter, or nothing but such could be.
 
     Parameters:
         given: how many there are, with the one that Python gives.
@@ -224,7 +224,7 @@ def _is_given(given: int, function: _Defined, parameter: str) -> bool:
 
 
 def _fits(called: _Called, arguments: ast.arguments, skipped: int) -> bool:
-    """Say whether parameters take what a call is given.
+    """Return whether parameters take what a call is given.
 
     Parameters:
         skipped: how many of the first ones are bound.

@@ -55,7 +55,7 @@ def _passing(value: Value, types: Values, orders: Orders) -> Iterator[Value]:
 
 
 def _is_one_of(value: Value, types: Values, orders: Orders) -> bool:
-    """Say whether a value is an instance of one of some types, whatever class below its own it is of."""
+    """Return whether a value is an instance of one of some types, whatever class below its own it is of."""
     if isinstance(value, Instance):
         above = orders(value.of)
         return any(

@@ -121,7 +121,7 @@ class TypeVariables:
         return _Argument(lambda: self.values(path, int(number)), lambda: self.items(path, int(number)))
 
     def is_method(self, path: str, number: int) -> bool:
-        """Say whether a function takes an instance, or its class, first."""
+        """Return whether a function takes an instance, or its class, first."""
         scopes = self.uses(path).scopes
         around = scopes[scopes[number].parent]
         if around.kind == u.TYPE_SCOPE:

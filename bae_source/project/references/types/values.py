@@ -209,7 +209,7 @@ def instance_of(value: Value) -> Value:
 
 
 def lacks(value: Value, name: str) -> bool:
-    """Say whether a value is an instance of a built-in type that has no attribute of that name.
+    """Return whether a value is an instance of a built-in type that has no attribute of that name.
 
     So it is not what stands before the dot when the code runs, or the code would fail.
     """
@@ -221,7 +221,7 @@ def lacks(value: Value, name: str) -> bool:
 
 
 def is_bound_nowhere(value: Outside) -> bool:
-    """Say whether a name is taken for a built-in one that Python does not have."""
+    """Return whether a name is taken for a built-in one that Python does not have."""
     owner, _, last = value.name.rpartition(".")
     return owner == "builtins" and not hasattr(builtins, last)
 
@@ -249,7 +249,7 @@ def bound_by(value: Value) -> Value:
 
 
 def is_bound(value: Value) -> bool:
-    """Say whether all that is known of a value is the bound of a type variable."""
+    """Return whether all that is known of a value is the bound of a type variable."""
     return isinstance(value, (Instance, OfClass)) and value.is_bound
 
 
@@ -261,7 +261,7 @@ def instance_made(value: Value) -> Value:
 
 
 def may_stand_for_another(value: Value) -> bool:
-    """Say whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
+    """Return whether `value[X]` in an annotation may mean an `X`, as `Mapped[X]` of another distribution does."""
     return isinstance(value, Outside) and value.name.partition(".")[0] not in STANDARD
 
 
@@ -272,7 +272,7 @@ def union_of(several: Iterable[Values]) -> Values:
 
 
 def is_exception(value: Value) -> bool:
-    """Say whether a value is an instance of a built-in exception, or of a class below it."""
+    """Return whether a value is an instance of a built-in exception, or of a class below it."""
     return isinstance(value, OutsideInstance) and is_built_in_below(value.name, "BaseException")
 
 

@@ -127,7 +127,7 @@ class Selected:
         return [each for each in found if self._is_place(each)] if found else [base]
 
     def _is_place(self, given: str) -> bool:
-        """Say whether something that pytest is given may hold what is wanted."""
+        """Return whether something that pytest is given may hold what is wanted."""
         path = os.path.realpath(given.partition("::")[0])
         return not os.path.isfile(path) or path in self._wanted  # noqa: PTH113
 
@@ -261,7 +261,7 @@ def _frames(excinfo: Any) -> list[list[Any]]:
 
 
 def _is_hidden(frame: Any) -> bool:
-    """Say whether a frame is the machinery's: that of pytest, its plugins' own, or of unittest."""
+    """Return whether a frame is the machinery's: that of pytest, its plugins' own, or of unittest."""
     name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     machinery = name in ("_pytest", "pluggy", "importlib", "bae_source_by_pytest") or "__unittest" in frame.f_globals
     return machinery or frame.f_code.co_filename.startswith("<frozen") or bool(frame.f_locals.get("__tracebackhide__"))

@@ -127,7 +127,7 @@ class Kept:
 
 
 def _is_fresh(loader: Any, source: str, compiled: str) -> bool:
-    """Say whether a file that pytest compiled is of a source as it is, by the head that pytest writes."""
+    """Return whether a file that pytest compiled is of a source as it is, by the head that pytest writes."""
     try:
         head = loader.get_data(compiled)[:16]
         status = loader.path_stats(source)

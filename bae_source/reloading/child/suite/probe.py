@@ -127,7 +127,7 @@ def _moved(path: str, request: dict[str, Any]) -> str:
 
 
 def _is_of_project(real: str, request: dict[str, Any]) -> bool:
-    """Say whether a file is the project's own, seen from its shadow: not the shadow's, nor an environment's."""
+    """Return whether a file is the project's own, seen from its shadow: not the shadow's, nor an environment's."""
     root, project = request["root"], request["project"]
     inside = (real + os.sep).startswith(project + os.sep) and not (real + os.sep).startswith(root + os.sep)
     prefixes = {os.path.realpath(each) + os.sep for each in (sys.prefix, sys.base_prefix)}
