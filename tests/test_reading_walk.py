@@ -1,4 +1,4 @@
-"""README's way through httpx, flask and django, as it is printed there, through the real command line."""
+"""The way through httpx, flask and django in docs/reading.md, as it is printed there, through the real command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import pytest
 from benchmarks import corpus
 
 HOUSE = Path(__file__).resolve().parent.parent
-SECTION = re.search(r"\n## Find your way\n(.*?)\n## ", (HOUSE / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+PAGE = (HOUSE / "docs/reading.md").read_text(encoding="utf-8")
+SECTION = re.search(r"\n## Find your way\n(.*?)\n## ", PAGE, re.DOTALL)
 assert SECTION
 BLOCKS = re.findall(r"of (httpx|flask|django):\n\n```console\n(.*?)```", SECTION[1], re.DOTALL)
 WALK = [(name, line[2:]) for name, block in BLOCKS for line in block.splitlines()]
