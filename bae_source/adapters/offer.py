@@ -16,6 +16,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -305,8 +306,6 @@ class Offer:
         return CALL if _reads(tool) else CHANGE
 
     def _not_offered(self, name: str) -> RequestError:
-        from difflib import get_close_matches  # only for a tool that is not there
-
         hints = [f"Did you mean {each}?" for each in get_close_matches(name, self.tools)]
         if relay := self.through.get(name):
             hints = [f'{relay}(verb="{name}", arguments={{…}}) calls it.']
@@ -315,8 +314,6 @@ class Offer:
         return RequestError("unknown_operation", f"{name!r} is {what}.", hints=[*hints, listed])
 
     def _no_verb(self, relay: Relay, verb: str) -> RequestError:
-        from difflib import get_close_matches  # as above
-
         known = [name for name, tool in self.reached.items() if _reads(tool) is relay.reads]
         close = get_close_matches(verb, self.reached)
         what = "not offered here" if verb in REQUESTS.verbs else "no verb"

@@ -11,11 +11,13 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from bae_source.adapters.schema import brief_schema, input_schema, output_schema
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
 from bae_source.model.context import steering
 from bae_source.model.outcome import Outcome, headed
 from bae_source.model.request import Effect, Request, parameters, signature, summary
+from bae_source.model.selection import KINDS, Selected, selected_failure
 
 Json = dict[str, Any]
 
@@ -56,15 +58,11 @@ class Tool(Struct, frozen=True, kw_only=True):
     @property
     def input_schema(self) -> Json:
         """JSON Schema of its arguments."""
-        from bae_source.adapters.schema import brief_schema, input_schema  # only where tools are described
-
         return brief_schema(self.kind) if self.prompt else input_schema(self.kind)
 
     @property
     def output_schema(self) -> Json:
         """JSON Schema of its answer (`answered`)."""
-        from bae_source.adapters.schema import output_schema  # likewise
-
         return output_schema(self.kind)
 
     @property
@@ -113,15 +111,11 @@ def tools(names: Iterable[str] = (), *, read_only: bool = False) -> tuple[Tool, 
 
 def as_called(name: str, failure: Outcome) -> Outcome:
     """Return a failure in the shape that a tool's answers have."""
-    from bae_source.model.selection import KINDS, selected_failure  # 2 ms, for errors alone
-
     return selected_failure(failure, KINDS[name]) if name in KINDS else failure
 
 
 def as_texts(outcome: Outcome) -> list[str]:
     """Return what a tool says: what `as_text` does; of `ast` what is printed, and then any warnings."""
-    from bae_source.model.selection import Selected  # likewise
-
     if not isinstance(outcome, Selected):
         return [as_text(outcome)]
     return [outcome.text, *(["".join(f"{line}\n" for line in warned)] if (warned := _warned(outcome)) else [])]

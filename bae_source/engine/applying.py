@@ -24,8 +24,10 @@ from bae_source.model.text import is_text
 from bae_source.project.search.short_names import in_full
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.patch import Patch, patch_of
+from bae_source.refactoring.planning import still_used
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import still_broken
+from bae_source.syntax.patches.reading import is_patch as begins_so
 
 _MOST = 10_000
 _SOURCES = ("new_source", "source", "code")
@@ -160,8 +162,6 @@ def as_steps(asked: Request) -> Request:
 
 def is_patch(text: str) -> bool:
     """Return by its first line whether a text is a patch."""
-    from bae_source.syntax.patches.reading import is_patch as begins_so  # what requests do without
-
     return begins_so(text)
 
 
@@ -254,8 +254,6 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
     now = first
     for number, plan in enumerate(plans, 1):
         if plan.unused:
-            from bae_source.refactoring.planning import still_used  # names across files, for what goes
-
             try:
                 still_used.check_unused(now, last, plan)
             except Refused as error:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec.structs import replace
 
 from bae_source.engine.approving.gate import Gate, Verdict
+from bae_source.engine.approving.recording import Recording, entered_alone
 from bae_source.engine.approving.seeing import caller
 from bae_source.engine.attempts import Crowded, attempted
 from bae_source.engine.operations import Exporting, Operation, Untangling, parsed_changes_of
@@ -33,12 +34,14 @@ from bae_source.model.outcome import FOUND, UNRECORDED, Check, Notice, Outcome, 
 from bae_source.model.plan import Plan, recorded
 from bae_source.model.request import as_mapping
 from bae_source.model.text import Progress, listed
+from bae_source.project.files.second_names import written_once
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.left_unread import UNREAD, losing, removing
 from bae_source.refactoring.planning.still_used import with_users
 from bae_source.state.journal_head import head_of
 from bae_source.system.clock import now
+from bae_source.system.programs import within_reach
 
 if TYPE_CHECKING:
     from bae_source.engine.approving.governing import Governed
@@ -293,7 +296,6 @@ class Changing:
             Refused: nothing was written.
             TransactionError: it does not hold, or could not be written.
         """
-        from bae_source.engine.approving.recording import entered_alone
         from bae_source.engine.making import Operated, checks_in, notices_in  # running code
 
         plan, checks = self.judged(plan, workspace, context)
@@ -381,8 +383,6 @@ class Changing:
 
     def note(self, event: str, facts: Mapping[str, Any]) -> None:
         """Add an entry to the ledger."""
-        from bae_source.engine.approving.recording import Recording
-
         Recording(self.folders()).enter(event, facts)
 
     def _making(
@@ -442,8 +442,6 @@ class Changing:
             Refused: `unsafe_change` for what the caller does not want to be made.
         """
         if len(plan.changes.files) > 1:
-            from bae_source.project.files.second_names import written_once  # one file is written once anyway
-
             plan = written_once(workspace.files, plan)
         plan = users_told(workspace, plan, to_import="import" in context.verify)
         if plan.circles and "cycles" not in context.verify:
@@ -512,7 +510,6 @@ class Changing:
     def history(self) -> Store:
         """The record of what was done."""
         from bae_source.history.record.history import History as Store
-        from bae_source.system.programs import within_reach
 
         folders = self.folders()
         search_path = within_reach(self.environment.get("PATH", os.defpath), folders.top)
@@ -555,7 +552,6 @@ class Changing:
     @cached_property
     def transactions(self) -> Transactions:
         """Return the transactions that write the project."""
-        from bae_source.engine.approving.recording import Recording
         from bae_source.transaction.commit.transaction import Transactions
 
         return Transactions(

@@ -7,10 +7,13 @@ from typing import Literal
 
 from bae_source.engine.lock_files import locked, shown
 from bae_source.errors import ResourceError
+from bae_source.history.record.diff import unified_diff
 from bae_source.model.changeset import digest
 from bae_source.model.outcome import Changed, Notice, Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.text import counted, listed
+from bae_source.project.files.generated import is_generated
+from bae_source.project.files.unseen import name_at
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
@@ -34,8 +37,6 @@ def outcome_of(
         quiet: whether mentions are only counted.
         mode_of: the permission bits of a file; None where nobody can tell.
     """
-    from bae_source.history.record.diff import unified_diff  # difflib, which reading needs not
-
     before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
     after = workspace.after(plan.changes)
     files = _files(plan, workspace)
@@ -67,7 +68,6 @@ def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
     """Return what to say of files that a refactoring changes, and a program writes."""
     if plan.report is None:
         return []
-    from bae_source.project.files.generated import is_generated  # which other changes do without
 
     names = {each.path: each.name for each in plan.modules}
     found = [names[path] for path, content in before.items() if path in names and is_generated(path, content)]
@@ -93,7 +93,6 @@ def _files(plan: Plan, workspace: Workspace) -> dict[str, str]:
     """Return the paths of the files that a refactoring changes, by their names; there may be hundreds to look up."""
     if plan.report is None:
         return {}
-    from bae_source.project.files.unseen import name_at  # for refactorings alone
 
     return {name_at(workspace.census, file.path): file.path for file in plan.changes.files if file.after is not None}
 

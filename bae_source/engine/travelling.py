@@ -18,6 +18,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from bae_source.approval.plan_file import PlanFile
 from bae_source.engine.approving.looking import NAME as SETTINGS
 from bae_source.engine.approving.recording import Recording
 from bae_source.engine.attempts import Crowded, attempted
@@ -55,6 +56,7 @@ from bae_source.model.request import as_mapping
 from bae_source.model.text import listed
 from bae_source.project.files.data_listing import data_names
 from bae_source.project.naming.resolve import resolve
+from bae_source.project.naming.select import by_name
 from bae_source.project.naming.spans import span_of
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.refactoring.planning.still_used import modules_gone
@@ -92,8 +94,6 @@ def listed_operations(changing: Changing, asked: History, context: Context) -> O
         HistoryError: `nothing_to_undo`, if the history cannot be read.
     """
     if is_selector(asked.target):
-        from bae_source.project.naming.select import by_name  # 2 ms, for selectors alone
-
         asked = by_name(changing.workspace(None), asked)
     if _ID.fullmatch(asked.target):
         try:
@@ -169,8 +169,6 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
         Refused: `busy` while a transaction runs, `unsafe_change` if something of the project's lies among
             it, `forbidden` if it cannot be removed, or where a policy is in force.
     """
-    from bae_source.approval.plan_file import PlanFile  # for this alone
-
     _check_records(changing)
     folders = changing.folders()
     try:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
@@ -252,8 +253,6 @@ def _ill_formed(title: str, name: str, reason: str, setting: Setting) -> Problem
 
 
 def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:
-    from difflib import get_close_matches  # 10 ms, and few settings are wrong
-
     message = f"{title} has no setting {name!r}"
     close = get_close_matches(name.replace("_", "-"), known, n=1)
     if not close:

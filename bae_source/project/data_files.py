@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -130,8 +131,6 @@ def _folder(inside: list[DataFile], wanted: set[str]) -> DataFolder:
 def _not_found(
     workspace: Workspace, name: DottedName, package: str, folders: set[str], everything: Iterable[DataFile]
 ) -> LookupFailed:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     path = name.resource or ""
     for full in (path_in(folder, path) for folder in folders):
         module = workspace.census.module(full) if full in workspace.census.stamps else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from textwrap import indent
 from typing import Annotated, ClassVar
 
@@ -247,8 +248,6 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
             if not named:
                 missing.append(name)
         if missing:
-            from difflib import get_close_matches  # 10 ms, only for errors
-
             there = list(dict.fromkeys(each.shown for each in found))
             near = [match for name in missing for match in get_close_matches(name, there, n=3, cutoff=0.5)]
             raise LookupFailed(

@@ -24,6 +24,7 @@ from bae_source.project.importing.unread import Unread
 from bae_source.project.search.scope import scope_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.plan import Spliced, planned_files
+from bae_source.refactoring.planning.sorted_imports import sorting
 from bae_source.refactoring.planning.unneeded import Unneeded, without_unneeded
 from bae_source.syntax.text.revision import Revision
 
@@ -133,8 +134,6 @@ def _possible(workspace: Workspace, found: Unneeded) -> tuple[Unneeded, list[Not
 
 def _sorted(workspace: Workspace, found: Unneeded, modules: Sequence[ModuleFile]) -> tuple[Unneeded, int]:
     """Return what goes, with what sorts the imports of all modules that could be read, and of how many it does."""
-    from bae_source.refactoring.planning.sorted_imports import sorting  # runs programs, which other changes do not
-
     unread = {path for path, _ in found.unreadable}
     given = [each for each in modules if each.path not in unread]
     given = [each for each in given if not is_generated(each.path, workspace.content(each.path) or b"")]

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, Any
 from weakref import WeakSet
 
@@ -276,7 +277,6 @@ def _file() -> IO[bytes]:
     """Make a file that has no name."""
     if hasattr(os, "memfd_create"):  # on Linux
         return os.fdopen(os.memfd_create("given"), "w+b")
-    from tempfile import TemporaryFile  # 4 ms
 
     return TemporaryFile()
 

@@ -8,6 +8,7 @@ believed.
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ def nanoseconds() -> int:
 
 def now() -> datetime:
     """Return the time now, in UTC."""
-    from datetime import UTC, datetime, timedelta  # 2 ms, and few requests ask for the time
-
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=nanoseconds() // 1_000)
 
 
@@ -40,7 +39,5 @@ def written(moment: int) -> str:
 
     Years that cannot be written so count as the first or the last that can.
     """
-    from datetime import UTC, datetime  # 2 ms, and few answers tell a time
-
     seconds = min(max(moment // 10**9, _FIRST_SECOND), _LAST_SECOND)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

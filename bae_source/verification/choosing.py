@@ -26,12 +26,21 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.import_check import Contents, Setting
 from bae_source.reloading.child.interpreter import find_interpreter
 from bae_source.reloading.reload import Reload
+from bae_source.resources.tests.collected import are_of_unittest
+from bae_source.resources.tests.kept import Runs
+from bae_source.resources.tests.settings import has_settings
 from bae_source.state.folders import StateFolders
 from bae_source.system.hashing import sha256
 from bae_source.system.programs import find_program
+from bae_source.verification.command import Command
+from bae_source.verification.configured import mypy_has_targets, wanted_checkers
+from bae_source.verification.data_named import still_named
 from bae_source.verification.judge import Copied, Judge
 from bae_source.verification.judging import Found, Judging, Wanted
 from bae_source.verification.remembered import Remembered
+from bae_source.verification.tests_judge import TestsJudge
+from bae_source.verification.type_check import TypeCheck
+from bae_source.verification.type_checkers import CHECKERS
 
 if TYPE_CHECKING:
     from bae_source.verification.type_checkers import TypeChecker
@@ -64,8 +73,6 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
 def _still_named(workspace: Workspace, plan: Plan) -> Iterator[Notice]:
     """Yield what to say of data files that go, and code still names."""
     if any(file.after is None for file in plan.changes.files):
-        from bae_source.verification.data_named import still_named  # a search of all text
-
         yield from still_named(workspace, plan)
 
 
@@ -147,17 +154,11 @@ def _judges(
         elif name == "types":
             yield _types(setting, workspace, after, plan)
         elif name.startswith(COMMAND):
-            from bae_source.verification.command import Command
-
             yield Command(name.removeprefix(COMMAND).strip(), setting, plan.modules)
 
 
 def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Plan, progress: Progress) -> Judge:
-    from bae_source.resources.tests.collected import are_of_unittest
-    from bae_source.resources.tests.kept import Runs
-    from bae_source.resources.tests.settings import has_settings
     from bae_source.verification.affected import chosen_tests
-    from bae_source.verification.tests_judge import TestsJudge
 
     kept = Runs(folders).last_whole()
     return TestsJudge(
@@ -173,8 +174,6 @@ def _tests(folders: StateFolders, before: Workspace, after: Workspace, plan: Pla
 
 def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) -> Judge:
     from bae_source.project.importing.graph import ImportGraph
-    from bae_source.verification.configured import mypy_has_targets
-    from bae_source.verification.type_check import TypeCheck
 
     checker, program = _checker(setting, before)
     files: list[str] | None = None
@@ -186,9 +185,6 @@ def _types(setting: Setting, before: Workspace, after: Workspace, plan: Plan) ->
 
 def _checker(setting: Setting, workspace: Workspace) -> tuple[TypeChecker, str]:
     """Return the type checker that the project is set up for, and where it is."""
-    from bae_source.verification.configured import wanted_checkers
-    from bae_source.verification.type_checkers import CHECKERS
-
     names, is_set_up = wanted_checkers(workspace.files)
     for name in names:
         program = find_program(name, setting.interpreter.path, setting.environment.get("PATH", ""))

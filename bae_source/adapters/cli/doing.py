@@ -34,6 +34,7 @@ from msgspec import Struct, structs
 from bae_source.adapters.cli.cli import FAMILIES, INTERRUPTED, answered, delivered, root_of
 from bae_source.adapters.cli.incoming import read_text
 from bae_source.adapters.cli.invocation import command_line
+from bae_source.adapters.cli.progress import shown_on
 from bae_source.adapters.cli.streams import STANDARD_INPUT, Streams
 from bae_source.engine.registry import REQUESTS, called
 from bae_source.engine.service import ROOT_VARIABLE, Service
@@ -92,8 +93,6 @@ def do(given: Mapping[str, Any], streams: Streams) -> Outcome:
     with ExitStack() as until_done:
         until_done.callback(service.close)
         if sys.stderr is not None and sys.stderr.isatty():
-            from bae_source.adapters.cli.progress import shown_on  # for a person who waits
-
             service.progress = until_done.enter_context(shown_on(sys.stderr))
         doing = _Doing(service, context, streams, given.get("draft"), as_json="json" in given, quiet="quiet" in given)
         return doing.all_of(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 
 from bae_source.adapters.bug import version
@@ -69,8 +70,6 @@ def of_command(command: Command, program: str) -> str:
 
 def unknown(verb: str) -> RequestError:
     """Return what to say of a verb that there is not."""
-    import difflib  # only for a verb that does not exist
-
     known: Sequence[str] = [*REQUESTS.commands, *COMMANDS, "help"]
     close = difflib.get_close_matches(verb, known)
     return RequestError(

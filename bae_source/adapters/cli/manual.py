@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
 
 from msgspec import Struct
 
@@ -160,7 +162,6 @@ def _table(heading: str, rows: Sequence[tuple[str, str]]) -> str:
     """Draw rows in two columns; a long left cell has a line of its own."""
     if not rows:
         return ""
-    from textwrap import wrap  # 1 ms, for help alone
 
     column = min(max(len(left) for left, _ in rows), _WIDEST_LEFT) + 4
     lines = [f"{heading}:"]
@@ -183,7 +184,6 @@ def _examples(examples: Iterable[str], program: str) -> str:
 def _wrapped(text: str) -> str:
     """Wrap each paragraph of a docstring."""
     import inspect  # 10 ms, for help alone
-    import textwrap
 
     paragraphs = inspect.cleandoc(text).split("\n\n")
     return "\n\n".join(textwrap.fill(each, WIDTH, break_on_hyphens=False) for each in paragraphs)

@@ -22,6 +22,7 @@ from bae_source.adapters.cli.render import render_lines, render_text
 from bae_source.adapters.cli.streams import Streams
 from bae_source.engine.approving.deciding import Deciding, Person, Proposal
 from bae_source.engine.approving.proposing import drawn
+from bae_source.engine.meta.service import Meta
 from bae_source.engine.service import Service, find_root
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call
@@ -124,8 +125,6 @@ def deciding_of(given: Mapping[str, Any], streams: Streams) -> Deciding:
 def engine_of(given: Mapping[str, Any], environment: Mapping[str, str]) -> Service:
     """Return the engine on the project that was named, or that is here; on itself for `meta`."""
     if given.get("meta"):
-        from bae_source.engine.meta.service import Meta  # few decisions are about the engine
-
         return Meta(environment=environment)
     root = Path(given["root"]) if "root" in given else find_root(Path.cwd(), environment)
     return Service(root, environment=environment)

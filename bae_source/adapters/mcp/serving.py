@@ -21,9 +21,12 @@ from msgspec import Struct
 
 from bae_source.adapters.mcp.door import Door
 from bae_source.adapters.mcp.engine import SIGNAL, Engine
+from bae_source.adapters.mcp.http import web_server
 from bae_source.adapters.mcp.loopback import Listening, sentence_on
 from bae_source.adapters.mcp.server import Answers
+from bae_source.adapters.mcp.stdio import Wire, connected
 from bae_source.adapters.offer import Offer
+from bae_source.engine.meta.service import Meta
 from bae_source.engine.service import Service
 
 PATIENCE = 3.0
@@ -80,8 +83,6 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
 
 def _of_engine(environment: dict[str, str]) -> Service:
     """Return the engine on its own source."""
-    from bae_source.engine.meta.service import Meta  # for servers with --meta alone
-
     return Meta(environment=environment, stays=True)
 
 
@@ -89,8 +90,6 @@ Speak = Callable[["Server[Any]"], Awaitable[None]]
 
 
 def _over_pipes() -> Speak:
-    from bae_source.adapters.mcp.stdio import Wire, connected  # of two ways only one is gone
-
     wire = Wire.taken()
 
     async def speak(server: Server[Any]) -> None:
@@ -101,8 +100,6 @@ def _over_pipes() -> Speak:
 
 
 def _over_http(listening: Listening, say: Callable[[str], None]) -> tuple[Speak, Callable[[], None]]:
-    from bae_source.adapters.mcp.http import web_server  # uvicorn is not needed for pipes
-
     served: list[Any] = []
 
     async def speak(server: Server[Any]) -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from bae_source.adapters.python.methods import made_of, method_of, named, valued
 from bae_source.adapters.python.transacting import Transaction
 from bae_source.adapters.python.verbs import Verbs
+from bae_source.engine.meta.service import Meta
 from bae_source.engine.registry import REQUESTS, takes
 from bae_source.engine.service import Context, Service, find_root
 from bae_source.errors import RequestError
@@ -79,8 +80,6 @@ class Source(Verbs):
             RequestError: `invalid_arguments`, where this is the engine's own source already.
             Refused: `forbidden`, where that cannot be read.
         """
-        from bae_source.engine.meta.service import Meta  # which projects have nothing to do with
-
         if isinstance(self._service, Meta):
             raise RequestError("invalid_arguments", "This is bae_source itself already.", hints=["Leave one meta out."])
         other = copy(self)

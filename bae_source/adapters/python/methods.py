@@ -16,6 +16,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from bae_source.engine.dependencies import module_of
 from bae_source.engine.registry import REQUESTS, called
 from bae_source.model import reference
 from bae_source.model.context import Context, steering
@@ -172,8 +173,6 @@ def valued(asked: Request, outcome: Outcome) -> Any:
     if asked.effect is not Effect.READS:
         return outcome
     if asked.live and outcome.found:
-        from bae_source.engine.dependencies import module_of  # what code of the caller's goes on with
-
         return module_of(outcome.found[0].module)
     if asked.family != "ast":
         return Text(outcome)

@@ -20,6 +20,7 @@ Invariants:
 
 import os
 import sys
+import time
 
 from bae_source.adapters.serve import meeting
 
@@ -154,6 +155,4 @@ def _write(parts: "list[tuple[int, bytes]]") -> None:
 
 
 def _seconds() -> float:
-    import time
-
     return time.process_time()

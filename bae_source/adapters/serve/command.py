@@ -12,6 +12,7 @@ from typing import Any
 from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.serve import meeting
 from bae_source.adapters.serve.client import Nobody, asked
+from bae_source.adapters.serve.server import IDLE, Running, Server, served
 from bae_source.errors import RequestError, TransactionError
 from bae_source.model.outcome import Outcome
 
@@ -63,8 +64,6 @@ def _asked(stem: str, kind: bytes) -> str:
 
 def _served(stem: str, idle: float | None, streams: Streams) -> str:
     """Be the server."""
-    from bae_source.adapters.serve.server import IDLE, Running, Server, served  # with the engine
-
     os.chdir("/")  # so that no folder stays in use
     try:
         with suppress(KeyboardInterrupt):

@@ -46,6 +46,7 @@ from bae_source.adapters.session.trail import (
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.ways import Way
 from bae_source.adapters.session.words import Word
+from bae_source.engine.meta.service import Meta
 from bae_source.engine.service import Service
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
@@ -175,8 +176,6 @@ class Namespace:
 
     @cached_property
     def _engine(self) -> Service:
-        from bae_source.engine.meta.service import Meta  # which few sessions need
-
         return Meta(environment=self._service.environment, stays=True)
 
     @cached_property

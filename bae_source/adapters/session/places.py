@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -224,8 +225,6 @@ def everyday(place: Place, name: str) -> str:
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
     """Return the tools that a name which is none may stand for."""
-    from difflib import get_close_matches  # 10 ms, only for what is not there
-
     meant = [verb for verb in _ELSEWHERE.get(name, ()) if verb in tools]
     return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 

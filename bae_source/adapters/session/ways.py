@@ -12,6 +12,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from bae_source.adapters.session.calls import Desk
@@ -141,8 +142,6 @@ class Way:
         return Way(spot, self.__desk, self.__offering, enter=self.__enter, nav=self.__nav)
 
     def __without(self, name: str, module: str) -> NoSuchPlace | NotOffered:
-        from difflib import get_close_matches  # only for what is not there
-
         spot = self.__spot
         if (refusal := self.__desk.profile.refusal(name)) is not None:
             return refusal

@@ -8,6 +8,9 @@ Invariant: nothing that is shown can drive a terminal, and tables are no wider t
 
 from __future__ import annotations
 
+from io import StringIO
+
+from bae_source.adapters.cli.paint import paint
 from bae_source.adapters.cli.render import render
 from bae_source.adapters.cli.streams import Sink, Streams, visible
 from bae_source.adapters.session.arguments import signature
@@ -49,8 +52,6 @@ def show(ran: Ran, streams: Streams, *, width: int) -> None:
 
 def drawn(entry: Entry, *, width: int, colour: bool) -> str:
     """Draw what a place shows, with tables that keep to the width."""
-    from io import StringIO  # here and below: rich takes 90 ms, and a pipe needs it not
-
     from rich.console import Console
     from rich.text import Text
 
@@ -149,7 +150,5 @@ def _line(sink: Sink, text: str, style: str) -> None:
 def _painted(sink: Sink, text: str, style: str) -> None:
     shown = visible(text) if sink.seen else text
     if sink.colour and style != "plain":
-        from bae_source.adapters.cli.paint import paint  # rich is heavy
-
         shown = paint(shown, style)
     sink.write(shown)

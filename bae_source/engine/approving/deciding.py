@@ -31,6 +31,7 @@ from bae_source.engine.approving.touching.effects import is_public_at
 from bae_source.engine.approving.touching.paths import folded
 from bae_source.engine.changing import Changing
 from bae_source.engine.operations import Operation
+from bae_source.engine.travelling import travel
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Redo, Undo
 from bae_source.model.call import Call
@@ -114,8 +115,6 @@ class Deciding:
             Refused: `forbidden` for what may not be changed.
             HistoryError: the history cannot do it.
         """
-        from bae_source.engine.travelling import travel  # the history
-
         context = Context(who=person.name)
         with self._changing.gate.opened_by_person():
             return travel(self._changing, parse(Undo, {"operation_id": operation_id}), context)
@@ -334,8 +333,6 @@ class Deciding:
         asked = _asked(proposal.requests)
         with called_by(proposal.who):
             if isinstance(asked, (Undo, Redo)):
-                from bae_source.engine.travelling import travel  # few proposals go back
-
                 return travel(self._changing, asked, context)
             return self._changing.change(asked, context)
 

@@ -24,6 +24,7 @@ from bae_source.approval.plans import Plans, Summary
 from bae_source.approval.proposals import Proposal, Risk, State
 from bae_source.approval.requests import Pending, Show, Wait, Withdraw
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
+from bae_source.engine.approving.notifying import notified
 from bae_source.engine.approving.seeing import called_by
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
@@ -150,8 +151,6 @@ class Proposing:
 
     def notify(self) -> None:
         """Tell the user that something waits, and of what the requests before could not tell."""
-        from bae_source.engine.approving.notifying import notified  # few users want it
-
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bae_source.engine.changing import Changing
 from bae_source.engine.meta.installation import Installation
+from bae_source.engine.meta.making import EngineMaking
 from bae_source.errors import Refused, RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Check
@@ -73,6 +74,4 @@ class EngineChanging(Changing):
         return super()._resolved(plan, workspace)
 
     def _maker(self) -> Callable[..., Making]:
-        from bae_source.engine.meta.making import EngineMaking  # running code, as in `Changing`
-
         return partial(EngineMaking, stays=self._stays)

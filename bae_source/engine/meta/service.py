@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from bae_source.engine.commands import undone
+from bae_source.engine.meta.changing import EngineChanging
 from bae_source.engine.meta.installation import NAME, installed
 from bae_source.engine.meta.seeing import PartSeeing
 from bae_source.engine.service import Query, Service
@@ -27,7 +29,9 @@ from bae_source.model.outcome import Outcome
 from bae_source.model.plan import Plan
 from bae_source.model.request import Request, command_of
 from bae_source.project.workspace import Workspace
+from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.state.binding import UserState
+from bae_source.state.folders import StateFolders
 
 if TYPE_CHECKING:
     from bae_source.engine.changing import Changing
@@ -77,9 +81,6 @@ class Meta(Service):
     @cached_property
     def changing(self) -> Changing:
         """Planner and maker of changes."""
-        from bae_source.engine.commands import undone
-        from bae_source.engine.meta.changing import EngineChanging
-
         return EngineChanging(
             self._installation,
             stays=self._stays,
@@ -94,8 +95,6 @@ class Meta(Service):
     @cached_property
     def folders(self) -> StateFolders:
         """Folders of our own state, which lie in the user's."""
-        from bae_source.state.folders import StateFolders
-
         return StateFolders(self.root, self._users, NAME)
 
     def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
@@ -118,6 +117,4 @@ class Meta(Service):
         return ()
 
     def _interpreter(self) -> Interpreter:
-        from bae_source.reloading.child.interpreter import Interpreter
-
         return Interpreter(path=sys.executable, origin="sys.executable")

@@ -8,9 +8,11 @@ binary patch; of what is very large, only that it differs.
 from __future__ import annotations
 
 import stat
+from base64 import b85encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from zlib import compress
 
 from bae_source.model.changeset import ChangeSet, Edit, FileChange
 
@@ -285,9 +287,7 @@ def _binary(before: bytes | None, after: bytes | None) -> str:
     `git apply` takes it in a repository that names objects by SHA-1, and there `git apply --reverse` as well. The lines
     are base85 as in RFC 1924, of 52 bytes, each with its length in front: A to Z for 1 to 26, a to z from there.
     """
-    from base64 import b85encode  # which text need not load
     from hashlib import sha1
-    from zlib import compress
 
     def named(content: bytes | None) -> str:
         if content is None:

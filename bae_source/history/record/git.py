@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from subprocess import PIPE
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -122,8 +123,6 @@ class Repository:
             self._create()
         try:
             with self._opened("write") as repository:
-                from subprocess import PIPE
-
                 words = ["git", "fast-import", "--quiet", "--done", "--force", "--date-format=raw"]
                 kept = () if lock is None else (lock,)
                 importing = repository.git.execute(words, istream=PIPE, as_process=True, pass_fds=kept)

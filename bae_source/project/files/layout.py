@@ -13,6 +13,8 @@ Source of the settings: each backend's reference; PEP 420 for packages without `
 
 from __future__ import annotations
 
+import ast
+import fnmatch
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -462,7 +464,6 @@ def _package_dir(script: bytes) -> list[tuple[str, str]]:
     match = re.search(_PACKAGE_DIR, script) if b"package_dir" in script else None
     if match is None:
         return []
-    import ast  # 3 ms, and few projects say so in setup.py
 
     try:
         value = ast.literal_eval(match[1].decode())
@@ -474,8 +475,6 @@ def _package_dir(script: bytes) -> list[tuple[str, str]]:
 
 def _members(files: Files, settings: Mapping[str, Any]) -> list[str]:
     """Return the member folders of a uv workspace."""
-    import fnmatch
-
     workspace = table(settings, "tool", "uv", "workspace")
     excluded = _strings(workspace.get("exclude"))
     members: list[str] = []

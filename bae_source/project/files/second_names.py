@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from bae_source.model.changeset import ChangeSet
 from bae_source.model.plan import Plan
+from bae_source.project.files.data_listing import data_names
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.snapshot import Snapshot
 
@@ -91,8 +92,6 @@ class Names:
     @cached_property
     def _alike(self) -> dict[str, list[str]]:
         """The other paths with the stamp of each file: links to it, hard links, and other spellings."""
-        from bae_source.project.files.data_listing import data_names  # which changes of code may do without
-
         files, census = self._snapshot.files, self._snapshot.census
         own = files.stamps(self._paths)
         wanted = set(own.values())

@@ -10,6 +10,7 @@ Invariants:
 import os
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import cached_property
+from zlib import adler32, crc32
 
 import msgspec
 
@@ -159,8 +160,6 @@ def written(paths: tuple[str, ...], stamps: Mapping[str, Stamp]) -> Written:
 
 def mark_of(files: Written) -> Mark:
     """Return what tells whether other files with their stamps are the same."""
-    from zlib import adler32, crc32  # which reading one symbol does without
-
     crc, adler, size = 0, 1, 0
     for piece in (os.fsencode(files.joined), *files.pieces):
         crc, adler, size = crc32(piece, crc), adler32(piece, adler), size + len(piece)

@@ -25,6 +25,7 @@ from bae_source.model.reasons import Purpose, Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.files.data_listing import data_files
 from bae_source.project.files.layout import import_name
+from bae_source.project.files.unseen import name_at
 from bae_source.project.importing.acting import Acting
 from bae_source.project.importing.lint_settings import LintSettings
 from bae_source.project.references.calls.fixtures import CONFTEST
@@ -432,8 +433,6 @@ class _Elsewhere:
             except ResourceError:
                 content = stem
             if stem in content:
-                from bae_source.project.files.unseen import name_at  # hardly any project has such a file
-
                 return Purpose.UNREAD.of(where=name_at(self.workspace.census, path))
         return ""
 

@@ -8,12 +8,15 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import STUB, Found, as_setting, without_names
+from bae_source.project.files.unseen import behind_unseen
+from bae_source.syntax.outline.locate import find
 
 if TYPE_CHECKING:
     from bae_source.project.workspace import Workspace
@@ -167,7 +170,6 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
     found = next((item for item in layout.stubs(parts) if item.length not in known), None)
     if found is None or found.file is None:
         return None
-    from bae_source.syntax.outline.locate import find  # 5 ms with what it needs, and most names mean something
 
     candidate, rest = found.file.name, segments[found.length :]
     try:
@@ -181,15 +183,11 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
 
 def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
     """Return what to say of a name that may be where nobody can look; see `unseen.behind_unseen`."""
-    from bae_source.project.files.unseen import behind_unseen  # 2 ms, only for errors
-
     return behind_unseen(workspace, name, below=below)
 
 
 def close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:
     """Return the names that are most like one."""
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     return get_close_matches(name, names, n=n, cutoff=cutoff)
 
 

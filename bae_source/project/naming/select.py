@@ -15,6 +15,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,6 +28,7 @@ from bae_source.model.call import Call
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request
 from bae_source.model.selector import Selector, is_identifier, parse_selector, selector_of
+from bae_source.project.files.unseen import behind_unseen, unseen
 from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.locate import Group, find, has_parts
@@ -239,9 +241,6 @@ class _Selection:
         )
 
     def _no_file(self) -> LookupFailed:
-        from difflib import get_close_matches  # 10 ms, only for errors
-
-        from bae_source.project.files.unseen import behind_unseen, unseen  # likewise
 
         path = "/".join(self.selector.path)
         if hidden := behind_unseen(self.workspace, ".".join(self.selector.path), asked=path):

@@ -26,6 +26,7 @@ from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.plan import ModuleFile
 from bae_source.model.reference import LINES, Shown, counts_of
 from bae_source.model.text import counted
+from bae_source.project.data_files import DataFolder, content_of, find_data
 from bae_source.project.naming.listed_symbols import has_name
 from bae_source.project.naming.places import Spot, Written, file_at, innermost, no_line, parse_place, spot_at
 from bae_source.project.naming.resolve import canonical
@@ -175,8 +176,6 @@ def _address(workspace: Workspace, module: ModuleFile, tree: Tree, index: int) -
 def _of_data(
     workspace: Workspace, given: Range, address: str, read: Callable[[str], Outcome], *, numbers: bool
 ) -> Outcome:
-    from bae_source.project.data_files import DataFolder, content_of, find_data  # for data alone
-
     data = find_data(workspace, parse_name(address))
     assert not isinstance(data, DataFolder), "a file was found"
     content = content_of(workspace, data, full=True)

@@ -23,6 +23,7 @@ from bae_source.model.call import Call
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import LINES, Shown, counts_of
 from bae_source.model.text import listed
+from bae_source.project.search.matches import data_matching, symbols_matching
 from bae_source.project.workspace import Workspace
 
 MOST = 1000
@@ -96,8 +97,6 @@ def _matches(workspace: Workspace, pattern: str, notices: list[Notice]) -> list[
         Refused: `budget_exceeded` if too much does.
         RequestError: `invalid_name` if the pattern is none.
     """
-    from bae_source.project.search.matches import data_matching, symbols_matching  # 10 ms, for patterns alone
-
     found, unseen = data_matching(workspace, pattern) if ":" in pattern else symbols_matching(workspace, pattern)
     notices += unseen
     names = list(dict.fromkeys(match.address for match in found))

@@ -17,6 +17,7 @@ from msgspec import Struct
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.project.files.data_listing import data_files, matching
 from bae_source.project.files.packages import Nameable
 from bae_source.project.files.unseen import unseen
 from bae_source.project.interfaces.listing import not_listed
@@ -83,8 +84,6 @@ def data_matching(workspace: Workspace, pattern: str) -> tuple[list[Match], list
 
 def files_matching(workspace: Workspace, pattern: str) -> Iterator[DataFile]:
     """Yield the data files that match a pattern with a colon."""
-    from bae_source.project.files.data_listing import data_files, matching  # for data alone
-
     return matching(data_files(workspace), pattern)
 
 

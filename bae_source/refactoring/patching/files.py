@@ -9,6 +9,7 @@ Invariant: a section that does not fit leaves everything as it is, and the ones 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from hashlib import sha1, sha256
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -350,8 +351,6 @@ class Patching:
         )
 
     def _close(self, path: str) -> Iterator[str]:
-        from difflib import get_close_matches  # 10 ms, only for errors
-
         census = self._workspace.census
         known = [*census.paths, *census.stubs, *(each.path for each in data_files(self._workspace))]
         last = path.rpartition("/")[2]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from unicodedata import normalize
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
@@ -264,8 +265,6 @@ def _check_name(name: DottedName, inner: str) -> None:
 
 
 def _no_package(workspace: Workspace, package: str) -> LookupFailed:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     owners = (owner_of(workspace.census, folder) for folder in workspace.census.folders)
     known = sorted({owner[0] for owner in owners if owner})
     return LookupFailed(

@@ -8,6 +8,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -225,7 +226,6 @@ def _check_names(tree: Tree, module: ModuleFile, names: Sequence[str]) -> None:
     missing = [name for name in names if name not in has]
     if not missing or ("*" in has and all(name.isidentifier() for name in missing)):
         return
-    from difflib import get_close_matches  # 10 ms, only for errors
 
     public = [name for name in outline.names_in(MODULE) if not name.startswith("_")]
     near = [match for name in missing for match in get_close_matches(name, has - {"*"}, n=3)]

@@ -21,6 +21,7 @@ from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.tree import Tree
+from bae_source.syntax.text.lexer import lex
 
 UNREAD = "import_unused"
 """The code of the notice on imports that a change leaves unread."""
@@ -102,7 +103,6 @@ def _not_standing(tree: Tree, names: set[str]) -> set[str]:
         places = {name: found for name, found in places.items() if name not in clear}
     if not any(places.values()):
         return set(places)
-    from bae_source.syntax.text.lexer import lex  # where the text alone does not tell
 
     text, lexed = tree.text, lex(tree.text)
     spans = [*lexed.comments, *lexed.plain_strings(text)]

@@ -37,6 +37,7 @@ from bae_source.refactoring.renaming.exported import Exported
 from bae_source.refactoring.renaming.fixtures import strings_asking
 from bae_source.refactoring.renaming.named_strings import named_strings
 from bae_source.syntax.names import uses as u
+from bae_source.syntax.outline.broken import broken_tree
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.name_tokens import NameToken, name_tokens, written
 from bae_source.syntax.text.source import Source
@@ -421,6 +422,4 @@ def tree_of(project: Project, path: str) -> Tree | None:
     try:
         return project.workspace.tree_at(path)
     except SourceError as error:
-        from bae_source.syntax.outline.broken import broken_tree  # seldom needed
-
         return broken_tree(project.workspace.content(path) or b"") if error.code == "syntax_invalid" else None

@@ -24,6 +24,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
+from bae_source.project.files.unseen import name_at
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.fitting import fitting
@@ -205,8 +206,6 @@ def _module(project: Project, path: str) -> ModuleFile:
 
 
 def _name(project: Project, path: str) -> str:
-    from bae_source.project.files.unseen import name_at  # for what a walk did not list
-
     module = project.workspace.census.module(path)
     return module.name if module is not None else name_at(project.workspace.census, path)
 

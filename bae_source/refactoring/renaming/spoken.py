@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Collection
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice
@@ -167,8 +168,6 @@ def _in_code(project: Project, spoken: Spoken, word: str, new: str) -> Place | N
 
 def _own_part(project: Project, reference: Reference, family: Family) -> Reference | None:
     """Return the place of the name itself in a dotted name of the settings; None where that is another's."""
-    from msgspec.structs import replace
-
     content = (project.workspace.content(reference.module) or b"").decode("utf-8", "replace")
     line = content.split("\n")[reference.line - 1]
     start = reference.column - 1

@@ -16,6 +16,7 @@ Invariants, checked for each new text before it is handed out:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -364,8 +365,6 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def _close(path: Path, known: int, table: Any) -> list[str]:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     close = get_close_matches(str(path[known])[:100], list(table), n=3)
     return [written_key((*path[:known], each)) for each in close]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -318,8 +319,6 @@ def _no(kind: str, path: Path, value: Any, what: str = "") -> Problem:
 
 
 def _close(name: str) -> str:
-    from difflib import get_close_matches  # 10 ms, only for what is wrong
-
     close = get_close_matches(name[:_SHOWN], _KEYS, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 

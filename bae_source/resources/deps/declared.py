@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, settings_of, table
+from bae_source.resources.config.document import Document
 
 if TYPE_CHECKING:
     from bae_source.resources.config.document import Document
@@ -448,8 +449,6 @@ class _Reader:
         if place.path != PYPROJECT:
             return 0
         if self._document is None:
-            from bae_source.resources.config.document import Document  # only where something is declared
-
             self._document = Document((content_of(self._files, PYPROJECT) or b"").decode("utf-8"), PYPROJECT)
         path = (*place.table, place.key)
         return self._document.line(path if index is None else (*path, index))

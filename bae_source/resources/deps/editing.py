@@ -12,6 +12,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -303,8 +304,6 @@ def _bounded(requirement: Requirement, version: str) -> str:
 
 
 def _not_declared(name: str, place: Place | None, known: Declarations) -> LookupFailed:
-    from difflib import get_close_matches  # for errors alone
-
     elsewhere = [".".join((*each.table, each.key)) for each in known.found if each.name == name]
     where = f"in {place}" if place is not None else "by this project"
     return LookupFailed(

@@ -9,6 +9,7 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
@@ -217,8 +218,6 @@ def _is_in(facts: Compared, declared: Declared, group: str) -> bool:
 
 
 def _not_declared(facts: Compared, name: str, group: str | None) -> LookupFailed:
-    from difflib import get_close_matches  # only for what is not there
-
     where = f" in {group}" if group else ""
     installed = facts.environment.distributions.get(name) if facts.environment else None
     also = ""

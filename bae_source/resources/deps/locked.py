@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from bae_source.errors import ResourceError
+from bae_source.errors import ResourceError, SourceError
 from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, toml_of
 from bae_source.resources.deps.declared import normalised
@@ -81,8 +81,6 @@ def _pair(given: Any) -> tuple[str, str] | None:
 
 def _of_pipfile(files: Files) -> Iterator[tuple[str, str]]:
     import json  # for Pipenv alone
-
-    from bae_source.errors import SourceError
 
     content = content_of(files, _PIPFILE, largest=LARGEST_LOCK) or b"{}"
     try:

@@ -15,6 +15,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -163,8 +164,6 @@ class Logs:
 
     def missing(self, name: str) -> LookupFailed:
         """Return the error of a log that is not there, with those that have such a name."""
-        from difflib import get_close_matches  # 10 ms, only for what is not there
-
         names = [each.name for each in self.found().logs]
         last = name[:100].rpartition("/")[2]
         close = [each for each in names if each.rpartition("/")[2] == last]

@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import symtable
 from collections.abc import Callable, Sequence
 
 from bae_source.errors import Refused
@@ -156,8 +157,6 @@ def _until_same(revision: Revision, step: Callable[[View], Splices]) -> None:
 
 def _used(text: str, names: Sequence[str]) -> frozenset[str]:
     """Return those of some names that an `__init__` itself does something with, in whatever scope."""
-    import symtable  # seldom needed
-
     try:
         tables = [symtable.symtable(text, "__init__", "exec")]
     except (SyntaxError, ValueError, RecursionError):

@@ -15,6 +15,7 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from abc import abstractmethod
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Generic, TypeVar, overload
@@ -120,8 +121,6 @@ def recalled(content: bytes | memoryview) -> Uses:
 
 
 def _row(values: Iterable[object]) -> _Row:
-    from array import array  # mostly nothing is new, and nothing is encoded
-
     content = bytearray()
     ends = array("I")
     for value in values:

@@ -11,6 +11,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Collector, ImportBinding, Kind, Outline
 from bae_source.syntax.text.source import Lines
@@ -35,9 +38,6 @@ def outline_by_libcst(text: str, lines: Lines) -> Outline:
         CannotParse: libcst refuses the text.
         NotLossless: libcst changes it.
     """
-    import libcst as cst
-    from libcst.metadata import MetadataWrapper, PositionProvider
-
     try:
         module = cst.parse_module(text)
         if module.code != text:
@@ -54,8 +54,6 @@ def outline_by_libcst(text: str, lines: Lines) -> Outline:
 
 class _Walker:
     def __init__(self, collector: Collector, positions: object) -> None:
-        import libcst as cst
-
         self.cst = cst
         self.collector = collector
         self.positions: dict[cst.CSTNode, CodeRange] = positions  # type: ignore[assignment]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -342,8 +343,6 @@ def _no_such_choice(
 def _not_found(
     outline: Outline, module: str, outer: tuple[Segment, ...], parents: Sequence[int], segment: Segment
 ) -> LookupFailed:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     siblings = [name for parent in parents for name in outline.names_in(parent)]
     close = [_address(module, (*outer, Segment(name))) for name in get_close_matches(segment.name, siblings, n=5)]
     elsewhere = [

@@ -8,6 +8,7 @@ Invariants:
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -188,7 +189,6 @@ def parse_module(text: str, version: tuple[int, int] | None = None) -> ast.Modul
     if "\0" in text:
         place = Lines(text).place(text.index("\0"))
         raise SyntaxError("source code cannot contain null bytes", ("", place.line, place.column, None))
-    import ast  # as above
 
     from bae_source.system.silence import unwarned
 
@@ -206,8 +206,6 @@ def _with_type_comments(text: str) -> ast.Module | None:
 
     It refuses comments that look like that and stand where nothing is annotated: they are made to look otherwise.
     """
-    import ast  # as above
-
     for _ in range(_MOST_ODD_COMMENTS):
         try:
             return ast.parse(text, type_comments=True)

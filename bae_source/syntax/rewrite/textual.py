@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher, get_close_matches
 from itertools import pairwise
 
 from msgspec import Struct, structs
@@ -15,6 +16,7 @@ from bae_source.syntax.outline.definitions import MODULE, Definition
 from bae_source.syntax.outline.locate import owned_comment
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.rewrite.given import WRAPPER, understand
+from bae_source.syntax.rewrite.pasted import why_absent
 from bae_source.syntax.rewrite.splice import fitted, newline_at
 from bae_source.syntax.text.nearby import fits, nearest
 from bae_source.syntax.text.source import NEWLINE, kept_uniform, newline_kinds, with_newlines
@@ -273,8 +275,6 @@ def _absent(text: str, old: str, name: str, fitting: Sequence[int]) -> LookupFai
     Parameters:
         fitting: the lines where it stands but for white space.
     """
-    from bae_source.syntax.rewrite.pasted import why_absent
-
     if pasted := why_absent(old, text):
         reason, hint = pasted
         return LookupFailed("symbol_not_found", f"old does not occur in {name}: {reason}.", hints=[hint])
@@ -303,8 +303,6 @@ def _absent(text: str, old: str, name: str, fitting: Sequence[int]) -> LookupFai
 
 def _holding_most(lines: Sequence[str], text: str) -> list[str]:
     """Return the line that holds most of a text in one piece, if that is half of it or more."""
-    from difflib import SequenceMatcher  # as below
-
     matcher = SequenceMatcher(b=text, autojunk=False)
     best = (len(text) // 2, "")
     for line in lines[:_MOST_COMPARED]:
@@ -315,8 +313,6 @@ def _holding_most(lines: Sequence[str], text: str) -> list[str]:
 
 
 def _absent_line(text: str, old: str, name: str) -> LookupFailed:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
     near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5) or _holding_most(lines, first)

@@ -10,6 +10,7 @@ Invariants:
 
 from __future__ import annotations
 
+import io
 import re
 
 from bae_source.system.silence import unwarned
@@ -45,7 +46,6 @@ def _is_plain(text: str, start: re.Match[str]) -> bool:
 
 def _first_newer(text: str) -> tuple[int, int] | None:
     """Return line and column of the first token in a field that older Pythons do not let stand there."""
-    import io  # hardly any text comes as far as this
     import tokenize
 
     around: list[str] = []

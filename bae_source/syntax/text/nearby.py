@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -79,8 +80,6 @@ _COMMON = 50
 
 
 def _alike(lines: Sequence[str], line: str) -> int | None:
-    from difflib import get_close_matches  # 10 ms, only for errors
-
     close = get_close_matches(line, lines, n=1, cutoff=0.5)
     return lines.index(close[0]) if close else None
 

@@ -9,6 +9,7 @@ Invariants:
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from collections.abc import Callable
@@ -135,8 +136,6 @@ class RealDisk:
     def fsync(self, file: int) -> None:
         """Make a file or folder durable; on macOS only this call reaches behind the drive's own cache."""
         if sys.platform == "darwin":
-            import fcntl
-
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fsync(file)
@@ -148,8 +147,6 @@ class RealDisk:
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""
         if sys.platform == "darwin":
-            import fcntl
-
             fcntl.fcntl(file, fcntl.F_FULLFSYNC)
         else:
             os.fdatasync(file)

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from bae_source.model.plan import ModuleFile
@@ -228,8 +229,6 @@ def _usable(cache: Path | None) -> Path | None:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         if len(os.listdir(cache)) > _MOST_COMPILED:  # noqa: PTH208
-            from shutil import rmtree  # hardly ever
-
             rmtree(cache, ignore_errors=True)
     except OSError:
         return None

@@ -22,6 +22,7 @@ from bae_source.model.plan import ModuleFile
 from bae_source.project.files.census import STUB
 from bae_source.project.git.staged import StagedWorkspace
 from bae_source.project.references.meaning.provided import Provided
+from bae_source.syntax.importing.guards import guarded_imports
 from bae_source.syntax.names import uses as u
 from bae_source.verification.staged.set_outside import SetOutside
 
@@ -132,8 +133,6 @@ class Imports:
     def is_sure(self, path: str, imported: u.Imported) -> bool:
         """Return whether an import has to succeed, and can mean nothing but what was looked at."""
         if path not in self._guarded:
-            from bae_source.syntax.importing.guards import guarded_imports  # only where something is wrong
-
             self._guarded[path] = guarded_imports(self.workspace.kept.trees.get(self.workspace.bytes_of(path)).text)
         guarded = imported.line in self._guarded[path] or _GUARD in self.uses(path).mentions
         return not guarded and not self._lies_elsewhere(path, imported)

@@ -25,6 +25,7 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.project.files.census import STUB, Census
 from bae_source.project.files.layout import import_name
+from bae_source.project.references.meaning.let_out import lists_more
 from bae_source.project.references.meaning.meanings import (
     InFolder,
     InModule,
@@ -482,9 +483,6 @@ class Names:
         uses = self.uses(path)
         if uses.exported is None and not uses.listed:
             return None, uses.exports_known
-        from bae_source.project.references.meaning.let_out import (
-            lists_more,  # few names come by a star from where one is listed
-        )
 
         names, taken = uses.listed or (uses.exported or (), ())
         others = [self._exports(file) for each in taken for file in self._listing(path, each) or ("",)]

@@ -27,6 +27,7 @@ from msgspec import structs
 from bae_source.errors import ResourceError
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.reference import Defined, Reference, counts_of
+from bae_source.project.files.unseen import name_at
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.search.narrowing import Narrowing
 from bae_source.project.workspace import Workspace
@@ -156,6 +157,4 @@ def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceE
 
 
 def _name_at(workspace: Workspace, path: str) -> str:
-    from bae_source.project.files.unseen import name_at  # mostly every file can be looked into
-
     return name_at(workspace.census, path)
