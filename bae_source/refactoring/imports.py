@@ -329,9 +329,9 @@ def _check_free(workspace: Workspace, function: Resolved, place: Place, new: Ite
     own = scopes_inside(uses.scopes, function.address.qualname)[0]
     for each in new:
         read = (
-            project.names.scope_of(path, mention[2], each.name)
+            project.names.scope_of(path, mention.scope, each.name)
             for mention in uses.mentions.get(each.name, ())
-            if mention[4] == u.PLAIN and is_within(uses.scopes, mention[2], own)
+            if mention.receiver == u.PLAIN and is_within(uses.scopes, mention.scope, own)
         )
         for scope in {own, *(found for found in read if found is not None and not is_within(uses.scopes, found, own))}:
             bound = uses.scopes[scope].names.get(each.name, ())

@@ -141,13 +141,15 @@ def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]
         for number, imported in enumerate(uses.imports)
         if imported.level and sought.meanings.intersection(map(InModule, project.names.files(path, "", imported.level)))
     }
-    begun: dict[int, u.Mention] = {uses.imports[number].line: (0, 0, 0, u.IMPORT, number, 0) for number in leading}
+    begun: dict[int, u.Mention] = {
+        uses.imports[number].line: u.Mention(0, 0, 0, u.IMPORT, number, 0) for number in leading
+    }
     mentions = (mention for found in uses.mentions.values() for mention in found) if leading else ()
     for _, _, scope, kind, number, owner in mentions:
         if kind == u.IMPORT and number in leading:
-            begun[leading[number]] = (0, 0, scope, kind, number, owner)
+            begun[leading[number]] = u.Mention(0, 0, scope, kind, number, owner)
     for line, mention in begun.items():
-        yield Mentioned(path, (line, *mention[1:]), "sure", "")
+        yield Mentioned(path, mention._replace(line=line), "sure", "")
 
 
 def calls_importing(project: Project, sought: Sought) -> Iterator[tuple[Mentioned, Loaded]]:
@@ -163,11 +165,13 @@ def calls_importing(project: Project, sought: Sought) -> Iterator[tuple[Mentione
         renamed = {each.name for each in uses.imports if each.attribute == IMPORTERS[0]}.difference(IMPORTERS)
         for function in (*IMPORTERS, *sorted(renamed)):
             for mention in uses.mentions.get(function, ()):
-                loaded = loaded_at(_from(project.lines(path), *mention[:2]), renamed) if mention[3] == u.CALL else None
+                loaded = (
+                    loaded_at(_from(project.lines(path), *mention[:2]), renamed) if mention.kind == u.CALL else None
+                )
                 if loaded is not None and _leads_into(project, path, loaded, sought):
                     is_known = _is_importer(project, path, function, mention)
                     why = "" if is_known else Reason.OTHER_IMPORTER.of(name=function)
-                    found = Mentioned(path, (*mention[:3], u.IMPORT, *mention[4:]), "unsure" if why else "sure", why)
+                    found = Mentioned(path, mention._replace(kind=u.IMPORT), "unsure" if why else "sure", why)
                     yield found, loaded
 
 

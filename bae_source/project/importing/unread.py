@@ -120,7 +120,7 @@ def reads_of(project: Project, path: str, each: ImportedName) -> list[u.Mention]
     return [
         mention
         for mention in uses.mentions.get(each.name, ())
-        if (mention[3] != u.WRITE or mention[0] in added)
+        if (mention.kind != u.WRITE or mention.line in added)
         and any(_reads(project, path, each.name, mention, scope) for scope in scopes)
     ]
 
@@ -132,7 +132,7 @@ def reads_of_module(project: Project, path: str, each: ImportedName) -> list[u.M
     return [
         mention
         for mention in uses.mentions.get(last, ())
-        if mention[3] != u.IMPORT and mention[4] > u.OPAQUE and _chain(uses, mention[4]) == around
+        if mention.kind != u.IMPORT and mention.receiver > u.OPAQUE and _chain(uses, mention.receiver) == around
     ]
 
 
@@ -247,7 +247,7 @@ class _Finder:
                 continue
             for found in (*fixtures.asked(other, name, given, name), *fixtures.strings(other, name, given)):
                 if found.certainty != "unsure":
-                    yield f"{self.project.address(other, 0)}:{found.mention[0]}"
+                    yield f"{self.project.address(other, 0)}:{found.mention.line}"
 
     def _here(self, module: ModuleFile) -> list[ImportedName]:
         """Return what a module does not read itself, less what is plainly meant to stay."""
@@ -493,7 +493,7 @@ def users_of_import(workspace: Workspace, module: ModuleFile, each: ImportedName
     """
     finder = _Finder(workspace)
     mentions = reads_of if is_last else reads_of_module
-    sure = [f"{module.name}:{mention[0]}" for mention in mentions(finder.project, module.path, each)]
+    sure = [f"{module.name}:{mention.line}" for mention in mentions(finder.project, module.path, each)]
     doctests = _doctests(workspace.source(module).text, each, is_last=is_last) if each.top else ()
     tests = [f"{module.name}:{line}" for line in doctests]
     if not is_last:

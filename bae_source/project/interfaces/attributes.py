@@ -81,7 +81,7 @@ def _entries(uses: u.Uses, summary: Summary, lines: SingleLines) -> Iterator[Ent
 
 
 def _is_imported(scope: u.Scope, name: str) -> bool:
-    return any(binding[0] == u.IMPORTED for binding in scope.names[name])
+    return any(binding.how == u.IMPORTED for binding in scope.names[name])
 
 
 def _entry(name: str, kind: str, parent: int, at: list[int], lines: SingleLines) -> Entry:

@@ -107,7 +107,7 @@ def _using(project: Project, path: str, module: str, name: str) -> list[str]:
         mentions = project.uses(path).mentions.get(name, ())
     except ResourceError:
         return []
-    return [f"{module}:{mention[0]}" for mention in mentions if mention[4] == u.PLAIN]
+    return [f"{module}:{mention.line}" for mention in mentions if mention.receiver == u.PLAIN]
 
 
 def _imports_alike(workspace: Workspace, old: str, destination: Destination, found: Importing) -> bool:

@@ -97,10 +97,10 @@ class Following:
             return False
         if path in self.around and self.stays_around:
             return False
-        plain = [each for each in found if each.mention[4] == u.PLAIN and each.mention[3] != u.IMPORT]
+        plain = [each for each in found if each.mention.receiver == u.PLAIN and each.mention.kind != u.IMPORT]
         if any(each.certainty != "sure" for each in plain):
             return False
-        imports = (uses.imports[each.mention[4]] for each in found if each.mention[3] == u.IMPORT)
+        imports = (uses.imports[each.mention.receiver] for each in found if each.mention.kind == u.IMPORT)
         if not all(self._changes(path, each) for each in imports if each.name == self.word):
             return False
         is_bound = any(self.word in each.names for each in uses.scopes)

@@ -161,8 +161,8 @@ def _with_bare_names(workspace: Workspace, origin: Resolved, to: ModuleFile) -> 
     splices: list[tuple[Span, str]] = []
     for name in project.uses(to.path).scopes[0].names:
         for mention in uses.mentions.get(name, ()):
-            is_attribute = mention[4] > 0 and mention[3] not in (*_NO_NAME, u.KEYWORD)
-            if is_attribute and project.inference.values(module.path, mention[4]) == meant:
+            is_attribute = mention.receiver > 0 and mention.kind not in (*_NO_NAME, u.KEYWORD)
+            if is_attribute and project.inference.values(module.path, mention.receiver) == meant:
                 start = tree.source.lines.offset(*mention[:2])
                 chain = _CHAIN.search(tree.text, 0, start)
                 splices += [(Span(chain.start(1), start), "")] if chain is not None else []
@@ -333,7 +333,7 @@ class Merge:
 
     def _place(self, mentions: Sequence[tuple[str, Mentioned]]) -> Position:
         """Return the place in the other module: the beginning if that uses something as it loads, else the end."""
-        plain = (each.mention for _, each in mentions if each.mention[3] in _AS_IT_LOADS)
+        plain = (each.mention for _, each in mentions if each.mention.kind in _AS_IT_LOADS)
         used = {self.target.source.lines.offset(*each[:2]): "" for each in plain}
         if inside_functions(self.target.text, used, "") is not None:
             return Position.LAST

@@ -335,7 +335,7 @@ class MethodCalls:
         for each in mentions:
             why = self._rewritten(each)
             if why is None:
-                scopes.append((each.mention[2], each.mention[0]))
+                scopes.append((each.mention.scope, each.mention.line))
             elif why:
                 left.append(Mentioned(each.path, each.mention, each.certainty if why == each.why else "unsure", why))
         begun = ((Span(start, start), f"{self.new}(" * count) for start, count in self._begun.items())

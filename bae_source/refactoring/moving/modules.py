@@ -408,7 +408,7 @@ class ModuleMove:
         chain = re.sub(r"\s", "", before[1]) if before else ""
         if before is not None and f"{chain}{self.sought.word}" == self.old:
             yield Span(before.start(1), word.end), self.new
-        elif owners := self.following.owners(mentioned.path, mentioned.mention[4]):
+        elif owners := self.following.owners(mentioned.path, mentioned.mention.receiver):
             follow = [self.following.has(each) for each in owners]
             if all(follow):
                 yield word, self.following.last

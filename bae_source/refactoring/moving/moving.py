@@ -137,7 +137,7 @@ class Moving:
         used = [(each, uses_of(self.project, self.origin, each)) for each in self.moved]
         self._stars = dict(self._passing_on())
         if not self.local_imports:  # which may leave the old module without the name
-            self._needed = frozenset(name for name, each in self._at_home(used) if each.mention[3] in _TAKEN_AS)
+            self._needed = frozenset(name for name, each in self._at_home(used) if each.mention.kind in _TAKEN_AS)
         using = {path for _, use in used for path in use.files}
         paths = sorted(using | self._stars.keys() | {self.origin.path, self.to.path})
         spliced: list[Spliced] = []
@@ -183,7 +183,7 @@ class Moving:
         for moved, use in used:
             for each in use.files.get(self.origin.path, ()):
                 start = offset(*each.mention[:2])
-                if each.mention[4] == u.PLAIN and not any(m.span.start <= start < m.span.end for m in self.moved):
+                if each.mention.receiver == u.PLAIN and not any(m.span.start <= start < m.span.end for m in self.moved):
                     yield moved.name, each
 
     def _stubs(self) -> Iterator[Spliced]:
@@ -335,7 +335,9 @@ class Moving:
 
     def _place(self, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Position:
         """Return the place in the other module: the beginning if that uses a definition as it loads, else the end."""
-        plain = (each.mention for _, each in mentions if each.mention[4] == u.PLAIN and each.mention[3] in _TAKEN_AS)
+        plain = (
+            each.mention for _, each in mentions if each.mention.receiver == u.PLAIN and each.mention.kind in _TAKEN_AS
+        )
         used = {tree.source.lines.offset(*each[:2]): "" for each in plain}
         return Position.LAST if inside_functions(tree.text, used, "") is not None else Position.FIRST
 

@@ -174,18 +174,18 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     is_late, noted = False, set[int]()
     for name, mentions in uses.mentions.items():
         for mention in mentions:
-            if mention[4] != u.PLAIN or mention[3] in (u.STRING, u.MENTION, u.IMPORT):
+            if mention.receiver != u.PLAIN or mention.kind in (u.STRING, u.MENTION, u.IMPORT):
                 continue
-            if project.names.scope_of(path, mention[2], name) not in (0, None):
+            if project.names.scope_of(path, mention.scope, name) not in (0, None):
                 continue
-            offset = lines.offset(mention[0], mention[1])
+            offset = lines.offset(mention.line, mention.column)
             is_inside = any(each.span.start <= offset < each.span.end for each in moved)
             (inside if is_inside else outside).add(name)
             places += [(offset, name)] if is_inside else []
-            if is_inside and mention[3] in (u.WRITE, u.DELETE) and name not in names:
+            if is_inside and mention.kind in (u.WRITE, u.DELETE) and name not in names:
                 assigned.add(name)
-            noted |= {offset} if mention[3] == u.ANNOTATION else set()
-            is_late |= is_inside and mention[3] == u.ANNOTATION and name in late
+            noted |= {offset} if mention.kind == u.ANNOTATION else set()
+            is_late |= is_inside and mention.kind == u.ANNOTATION and name in late
     in_doctests: set[str] = set()
     for name, offset in _in_doctests(tree):
         is_inside = any(each.span.start <= offset < each.span.end for each in moved)
@@ -196,7 +196,7 @@ def needs_of(project: Project, module: ModuleFile, tree: Tree, moved: Sequence[T
     free = [name for name in inside | in_doctests if name not in bound]
     by_star = _by_star(project, path, tree, free, perhaps=inside)
     bindings = [each for each in tree.outline.imports if each.name in inside | in_doctests]
-    only = {name for name in imported if all(binding[0] == u.IMPORTED for binding in bound.get(name, ()))}
+    only = {name for name in imported if all(binding.how == u.IMPORTED for binding in bound.get(name, ()))}
     own = sorted(name for name in inside if name in bound and name not in only and name not in names)
     return Needs(
         imports=(*(each for each in bindings if each.name in only), *by_star),
@@ -246,7 +246,7 @@ def _for_checkers(uses: u.Uses, text: str) -> frozenset[str]:
         if isinstance(node, ast.If) and is_typing_test(node.test):
             lines.update(range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1))
     bound = uses.scopes[0].names.items() if lines else ()
-    return frozenset(name for name, bindings in bound if all(binding[3] in lines for binding in bindings))
+    return frozenset(name for name, bindings in bound if all(binding.line in lines for binding in bindings))
 
 
 def _by_star(

@@ -143,21 +143,21 @@ class Retargeting:
             start = self.tree.source.lines.offset(*mentioned.mention[:2])
             if any(span.start <= start < span.end for span in gone):
                 continue
-            kind = mentioned.mention[3]
+            kind = mentioned.mention.kind
             if kind == u.STRING:
                 splices += self._string(name, mentioned, start)
             elif kind == u.IMPORT:
                 imported = True
             elif normalised(written(self.tree.text, start)) != name:
                 splices += self._in_target(name, mentioned, start)  # another name that an import gives it
-            elif mentioned.mention[4] == u.PLAIN and not self._is_by_star(name, mentioned.mention):
+            elif mentioned.mention.receiver == u.PLAIN and not self._is_by_star(name, mentioned.mention):
                 splices += self._in_target(name, mentioned, start)  # the import of the file is led to the new place
             elif mentioned.certainty not in ("sure", "probable"):
                 self.left.append(mentioned)
-            elif mentioned.mention[4] > 0:
+            elif mentioned.mention.receiver > 0:
                 splices += self._attribute(name, mentioned, start)
             else:
-                self._import(name, start, is_noted=mentioned.mention[3] == u.ANNOTATION)
+                self._import(name, start, is_noted=mentioned.mention.kind == u.ANNOTATION)
         if imported:
             splices += self._imports()
         splices += self._unused()
@@ -171,7 +171,7 @@ class Retargeting:
     def _in_target(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
         """Yield what changes in the module that a definition goes to, which imports it no more."""
         shown, mention = written(self.tree.text, start), mentioned.mention
-        if self.module.path != self.to.path or mention[4] != u.PLAIN or mention[3] == u.EXPORT:
+        if self.module.path != self.to.path or mention.receiver != u.PLAIN or mention.kind == u.EXPORT:
             return
         if normalised(shown) != self.names[name]:
             yield Span(start, start + len(shown)), self.names[name]
@@ -186,9 +186,9 @@ class Retargeting:
 
     def _is_by_star(self, name: str, mention: u.Mention) -> bool:
         """Return whether a name that stands alone comes from the module itself, or by a star."""
-        if mention[3] == u.EXPORT:
+        if mention.kind == u.EXPORT:
             return False
-        found = self.project.names.scope_of(self.module.path, mention[2], name)
+        found = self.project.names.scope_of(self.module.path, mention.scope, name)
         return found is None or Symbol(self.module.path, found, name) in self._moved
 
     @property
@@ -285,7 +285,7 @@ class Retargeting:
 
     def _attribute(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
         """Yield what changes where a definition is taken from its module: `app.core.send`."""
-        receivers = self.project.inference.values(self.module.path, mentioned.mention[4])
+        receivers = self.project.inference.values(self.module.path, mentioned.mention.receiver)
         before = _RECEIVER.search(self.tree.text, 0, start)
         others = {each.path for each in receivers if isinstance(each, InModule)} - {self.origin.path}
         if len(others) == len(receivers) > 0:

@@ -117,7 +117,7 @@ def _searched(
     found.strings += [each for each in in_tables(workspace, name) if each not in found.strings]
     itself = structs.replace(sought, meanings=frozenset(map(InModule, inside)))
     calls = (each for each, _ in calls_importing(project, itself) if each.path not in inside)
-    called = dict.fromkeys(f"{name_at(workspace.census, each.path)}:{each.mention[0]}" for each in calls)
+    called = dict.fromkeys(f"{name_at(workspace.census, each.path)}:{each.mention.line}" for each in calls)
     found.strings += [each for each in called if each not in found.strings]
     return found, len(asked) - len(looked)
 
@@ -150,7 +150,7 @@ def _look(project: Project, path: str, name: str, inside: frozenset[str], found:
     except ResourceError:
         found.unread.append(called)
         return
-    if any(mention[3] == u.MENTION for mention in uses.mentions.get(name.rpartition(".")[2], ())):
+    if any(mention.kind == u.MENTION for mention in uses.mentions.get(name.rpartition(".")[2], ())):
         found.unread.append(called)
     for number, imported in enumerate(uses.imports):
         if imported.begins:

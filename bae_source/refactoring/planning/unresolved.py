@@ -126,9 +126,9 @@ def _unresolved(project: Project, path: str, words: Set[str] | None = None) -> I
         if not is_asked or hasattr(builtins, name) or name in _OF_MODULES:
             continue
         for mention in uses.mentions[name]:
-            is_name = mention[4] == u.PLAIN and mention[3] not in _NO_NAME
-            if is_name and project.names.scope_of(path, mention[2], name) is None:
-                yield name, mention[0]
+            is_name = mention.receiver == u.PLAIN and mention.kind not in _NO_NAME
+            if is_name and project.names.scope_of(path, mention.scope, name) is None:
+                yield name, mention.line
 
 
 def _name(project: Project, path: str) -> str:

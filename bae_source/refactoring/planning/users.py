@@ -205,7 +205,7 @@ def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
         word = module.name.rpartition(".")[2]
         yield Sought(name=word, word=word, module=module.name, dotted=module.name, meanings=frozenset({InModule(path)}))
         for name, bindings in project.uses(path).scopes[0].names.items():
-            if any(binding[0] != u.IMPORTED for binding in bindings):
+            if any(binding.how != u.IMPORTED for binding in bindings):
                 dotted, meanings = f"{module.name}.{name}", frozenset[Meaning]({Symbol(path, 0, name)})
                 yield Sought(name=name, word=name, module=module.name, dotted=dotted, meanings=meanings)
 
@@ -216,7 +216,7 @@ def _without(project: Project, soughts: Sequence[Sought], inside: frozenset[str]
     imported: dict[str, set[_Key]] = {}
     for sought in soughts:
         for path, mentions in looked_for(project, sought, project.workspace.index.naming).files:
-            kinds = {each.mention[3] for each in mentions if each.certainty == "sure"}
+            kinds = {each.mention.kind for each in mentions if each.certainty == "sure"}
             if u.EXPORT in kinds:
                 exported.setdefault(path, set()).add(sought.word)
             if u.IMPORT in kinds:

@@ -69,10 +69,10 @@ def line_of(project: Project, symbol: Symbol) -> int:
         around = scopes[around].parent
     return next(
         (
-            binding[3]
+            binding.line
             for bindings in (scopes[around].names.values() if around >= 0 else ())
             for binding in bindings
-            if binding[0] in (u.FUNCTION, u.CLASS) and binding[1] == symbol.scope
+            if binding.how in (u.FUNCTION, u.CLASS) and binding.first == symbol.scope
         ),
         0,
     )

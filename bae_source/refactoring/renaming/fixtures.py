@@ -41,9 +41,9 @@ def fixture_family(project: Project, family: Family) -> Family:
     symbols = {*family.symbols, *found}
     sought = structs.replace(family.sought, meanings=frozenset({*family.sought.meanings, *symbols}))
     for each in requests_for(project, sought, unreadable):
-        scope = project.uses(each.path).scopes[each.mention[2]]
-        if each.certainty == "sure" and each.mention[3] == u.REQUEST and word in scope.names:
-            symbols.add(Symbol(each.path, each.mention[2], word))
+        scope = project.uses(each.path).scopes[each.mention.scope]
+        if each.certainty == "sure" and each.mention.kind == u.REQUEST and word in scope.names:
+            symbols.add(Symbol(each.path, each.mention.scope, word))
     return structs.replace(
         family,
         sought=structs.replace(sought, meanings=frozenset({*sought.meanings, *symbols})),

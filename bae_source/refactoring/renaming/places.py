@@ -208,7 +208,7 @@ class _File:
     def offset(self, mention: u.Mention) -> int:
         """Return where a mention stands in the text."""
         assert self.source is not None
-        return self.source.lines.offset(mention[0], mention[1])
+        return self.source.lines.offset(mention.line, mention.column)
 
     def place(self, mentioned: Mentioned, mixed: Collection[Symbol]) -> Place | Mentioned | None:
         """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
@@ -220,16 +220,16 @@ class _File:
             return mentioned  # where no word stands
         if self.source is None:
             return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
-        if mentioned.mention[3] == u.MENTION and self.is_broken and not self.is_chosen(mentioned):
+        if mentioned.mention.kind == u.MENTION and self.is_broken and not self.is_chosen(mentioned):
             return structs.replace(mentioned, certainty="mention")  # which no rename makes worse
         mention, start = mentioned.mention, self.offset(mentioned.mention)
         if self.exported.leads(self.path, mentioned):
             mentioned = structs.replace(mentioned, certainty="sure", why="")
-        if self.family.is_local and mention[4] != u.PLAIN and mention[3] not in (u.KEYWORD, u.STRING):
+        if self.family.is_local and mention.receiver != u.PLAIN and mention.kind not in (u.KEYWORD, u.STRING):
             return None  # an attribute is no name of a function
-        if mention[3] == u.STRING and start in self.exported.offsets(self.path):
+        if mention.kind == u.STRING and start in self.exported.offsets(self.path):
             return self._place(Span(start, start + len(self.family.sought.word)), self.new, mentioned)
-        if mention[3] == u.STRING:
+        if mention.kind == u.STRING:
             is_wanted = self._is_named(mentioned, start) or self.is_chosen(mentioned)
             span = self._in_string(mention, start) if is_wanted else None
             return mentioned if span is None else self._place(span, self.new, mentioned)
@@ -238,12 +238,12 @@ class _File:
         word = normalised(written(self.source.text, start))
         sought = self.family.sought
         if word not in (sought.word, sought.name):
-            is_own = mention[3] == u.MENTION or mention[:2] in self.own
+            is_own = mention.kind == u.MENTION or mention[:2] in self.own
             return structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN) if is_own else None
         if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)
-        new = self.keyword if mention[3] == u.KEYWORD and self.family.classes else new
+        new = self.keyword if mention.kind == u.KEYWORD and self.family.classes else new
         return self._place(Span(start, start + len(written(self.source.text, start))), new, mentioned)
 
     def at(self, start: int, new: str, mentioned: Mentioned | None = None) -> Iterator[Place]:
@@ -256,9 +256,9 @@ class _File:
         """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
         assert self.source is not None
         word, names = self.family.sought.word, self.project.names
-        if mention[3] == u.IMPORT:
-            imported = self.uses.imports[mention[4]]
-            own = Symbol(self.path, bound_in(self.uses.scopes, mention[2], word), word)
+        if mention.kind == u.IMPORT:
+            imported = self.uses.imports[mention.receiver]
+            own = Symbol(self.path, bound_in(self.uses.scopes, mention.scope, word), word)
             files = names.files(self.path, imported.module, imported.level)
             if any(Symbol(file, 0, word) in mixed for file in files):
                 return True
@@ -267,9 +267,9 @@ class _File:
             end = start + len(written(self.source.text, start))
             has_alias = _AS.match(self.source.text, end) is not None
             return self._place(Span(start, end), self.new if has_alias else f"{self.new} as {word}", None)
-        if mention[4] != u.PLAIN:
+        if mention.receiver != u.PLAIN:
             return False
-        scope = names.scope_of(self.path, mention[2], word)
+        scope = names.scope_of(self.path, mention.scope, word)
         return scope is not None and Symbol(self.path, scope, word) in mixed
 
     def _place(self, span: Span, new: str, mentioned: Mentioned | None) -> Place:
@@ -295,7 +295,9 @@ class _File:
             if each.keyword <= offset < each.end and not _SLOTS.isdisjoint(each.names) and each.parent >= 0:
                 line = lines.number(outline.definitions[each.parent].keyword)
                 return any(
-                    binding[0] == u.CLASS and binding[3] == line and Class(self.path, binding[1]) in self.family.classes
+                    binding.how == u.CLASS
+                    and binding.line == line
+                    and Class(self.path, binding.first) in self.family.classes
                     for scope in self.uses.scopes
                     for binding in scope.names.get(outline.definitions[each.parent].names[0], ())
                 )
@@ -327,7 +329,11 @@ class _File:
         here = {each for each in self.family.symbols if each.path == self.path}
         every = self.uses.mentions.get(sought.name, ())
         for mention in every:
-            if mention[4] == u.PLAIN and mention[3] in (u.WRITE, u.DELETE, u.READ) and self._is_own(mention, here):
+            if (
+                mention.receiver == u.PLAIN
+                and mention.kind in (u.WRITE, u.DELETE, u.READ)
+                and self._is_own(mention, here)
+            ):
                 start = self.offset(mention)
                 if start not in known:
                     yield self._place(Span(start, start + len(written(self.source.text, start))), self.new, None)
@@ -337,7 +343,7 @@ class _File:
         imports = self._imports(mentions, mixed)
         if not here and not any(_AS.match(self.source.text, end) for end in imports):
             return  # so it is in most files, and it takes long to find what is no code
-        offsets = {self.offset(mention) for mention in every if mention[3] != u.EXPORT}
+        offsets = {self.offset(mention) for mention in every if mention.kind != u.EXPORT}
         for token in name_tokens(self.tree, sought.word, offsets) if self.tree is not None else ():
             if self._binds(token, here, imports):
                 word = written(self.source.text, token.start)
@@ -350,9 +356,9 @@ class _File:
         assert self.source is not None
         scopes, name = self.uses.scopes, self.family.sought.name
         for mention in every:
-            if mention[3] != u.IMPORT or (start := self.offset(mention)) in known:
+            if mention.kind != u.IMPORT or (start := self.offset(mention)) in known:
                 continue
-            imported, bound = self.uses.imports[mention[4]], bound_in(scopes, mention[2], name)
+            imported, bound = self.uses.imports[mention.receiver], bound_in(scopes, mention.scope, name)
             is_whole = imported.name == name and (imported.attribute or imported.module == name)
             word = written(self.source.text, start)
             if (
@@ -364,8 +370,8 @@ class _File:
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
         """Return whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
-        found = self.project.names.scope_of(self.path, mention[2], self.family.sought.name)
-        if mention[3] == u.READ and self.uses.scopes[mention[2]].kind != u.CLASS_SCOPE:
+        found = self.project.names.scope_of(self.path, mention.scope, self.family.sought.name)
+        if mention.kind == u.READ and self.uses.scopes[mention.scope].kind != u.CLASS_SCOPE:
             return False  # which the search decides
         return any(each.scope == found for each in here)
 
@@ -375,11 +381,11 @@ class _File:
         found: dict[int, u.Imported] = {}
         for mentioned in mentions:
             mention = mentioned.mention
-            if mention[3] == u.IMPORT and mentioned.certainty == "sure":
-                imported = self.uses.imports[mention[4]]
+            if mention.kind == u.IMPORT and mentioned.certainty == "sure":
+                imported = self.uses.imports[mention.receiver]
                 start = self.offset(mention)
                 word = self.family.sought.word
-                own = Symbol(self.path, bound_in(self.uses.scopes, mention[2], word), word)
+                own = Symbol(self.path, bound_in(self.uses.scopes, mention.scope, word), word)
                 if imported.name == word and own not in mixed:
                     found[start + len(written(self.source.text, start))] = imported
         return found
@@ -390,7 +396,7 @@ class _File:
             assert self.source is not None
             text = self.source.text
             is_taken = any(
-                (binding[0], binding[3]) == (u.IMPORTED, token.line)
+                (binding.how, binding.line) == (u.IMPORTED, token.line)
                 for each in here
                 for binding in scopes[each.scope].names.get(name, ())
             )
@@ -398,15 +404,15 @@ class _File:
             return is_taken or token.start in follows
         if token.role == "declaration":
             return any(
-                binding[0] in (u.GLOBAL, u.NONLOCAL)
-                and binding[3] == token.line
+                binding.how in (u.GLOBAL, u.NONLOCAL)
+                and binding.line == token.line
                 and any(each.scope == bound_in(scopes, number, name) for each in here)
                 for number, scope in enumerate(scopes)
                 for binding in scope.names.get(name, ())
             )
         hows = {"definition": (u.FUNCTION, u.CLASS), "parameter": _GIVEN}.get(token.role, ())
         return any(
-            binding[3] == token.line and (binding[0] in hows or scopes[each.scope].kind == u.TYPE_SCOPE)
+            binding.line == token.line and (binding.how in hows or scopes[each.scope].kind == u.TYPE_SCOPE)
             for each in here
             for binding in scopes[each.scope].names.get(name, ())
         )

@@ -144,7 +144,7 @@ def _place(project: Project, place: Place) -> Reference:
         address=_address(project, place),
         line=line,
         column=column,
-        kind=u.KINDS[place.mentioned.mention[3]] if place.mentioned is not None else "definition",
+        kind=u.KINDS[place.mentioned.mention.kind] if place.mentioned is not None else "definition",
         certainty="unsure",
         why=GENERATED,
         text=shown(lines.cut(place.line)),
@@ -171,7 +171,7 @@ def _address(project: Project, place: Place) -> str:
     """Return the address of the innermost definition around a place, or of the module."""
     name = _name(project, place.path)
     if place.mentioned is not None:
-        return project.address(place.path, place.mentioned.mention[5]) or name
+        return project.address(place.path, place.mentioned.mention.owner) or name
     tree = tree_of(project, place.path)
     if tree is None:
         return name
@@ -275,15 +275,15 @@ def decorators_from_outside(project: Project, symbol: Symbol) -> Iterator[str]:
     owner = uses.scopes[symbol.scope].owner
     for name, mentions in uses.mentions.items():
         for mention in mentions:
-            if name and mention[3] == u.DECORATOR and mention[5] == owner:
+            if name and mention.kind == u.DECORATOR and mention.owner == owner:
                 yield from _named(project, symbol.path, name, mention)
 
 
 def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterator[str]:
     """Yield the names of what a decorator may be that is not the project's."""
     inference = project.inference
-    if mention[4] == u.PLAIN:
-        meanings = project.names.named(path, mention[2], name)
+    if mention.receiver == u.PLAIN:
+        meanings = project.names.named(path, mention.scope, name)
         held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in meanings)
         for value in (value for values in held for value in values):
             if value is None:
@@ -291,9 +291,9 @@ def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterat
             elif isinstance(value, (Outside, OutsideInstance)):
                 yield value.name
         return
-    for value in inference.values(path, mention[4]):
+    for value in inference.values(path, mention.receiver):
         if value is None:
-            form = project.uses(path).expressions[mention[4]]
+            form = project.uses(path).expressions[mention.receiver]
             place = _LAST.get(form[0]) if form else None
             yield f"{form[place]}.{name}" if place else name
         elif isinstance(value, (Outside, OutsideInstance)):

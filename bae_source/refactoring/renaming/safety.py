@@ -140,7 +140,7 @@ def _gives_key(project: Project, family: Family) -> bool:
     for each in family.symbols:
         binding = project.uses(each.path).scopes[each.scope].names[each.name][0]
         tree = project.workspace.tree_at(each.path)
-        start = tree.source.lines.start(binding[3])
+        start = tree.source.lines.start(binding.line)
         found = (e for e in tree.outline.definitions if e.names == (family.sought.word,) and e.keyword >= start)
         definition = next(found, None)
         if definition is not None and not _OTHER_KEY.search(tree.text, definition.keyword, definition.end):
@@ -219,14 +219,14 @@ def _mentions(project: Project, path: str, old: str, new: str) -> list[tuple[str
         (name, mention)
         for name in (old, new)
         for mention in project.uses(path).mentions.get(name, ())
-        if mention[4] == u.PLAIN and mention[3] not in (u.EXPORT, u.STRING, u.MENTION)
+        if mention.receiver == u.PLAIN and mention.kind not in (u.EXPORT, u.STRING, u.MENTION)
     ]
     return sorted(found, key=lambda each: (each[1][0], each[1][1], each[1][3]))
 
 
 def _meant(project: Project, path: str, name: str, mention: u.Mention) -> frozenset[Meaning]:
-    binds = mention[3] in (u.WRITE, u.DELETE)  # which is about its own scope, wherever that reads the name from
-    return project.names.named(path, mention[2], name, *((0, 0) if binds else mention[:2]))
+    binds = mention.kind in (u.WRITE, u.DELETE)  # which is about its own scope, wherever that reads the name from
+    return project.names.named(path, mention.scope, name, *((0, 0) if binds else mention[:2]))
 
 
 def _renamed(meaning: Meaning, family: Family, new: str) -> Meaning:

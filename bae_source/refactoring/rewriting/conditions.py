@@ -198,7 +198,7 @@ def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated
         return None
     if not mentions:
         return None
-    number = mentions[0][4]
+    number = mentions[0].receiver
     try:
         meanings = _meanings(project, path, number)
         if meanings and meanings <= sought.meanings:

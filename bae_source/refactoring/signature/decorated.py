@@ -42,7 +42,7 @@ def decorator_handing_on(project: Project, member: Member) -> str:
     owner = uses.scopes[member.scope].owner
     for name, mentions in uses.mentions.items():
         for mention in mentions if name else ():
-            if mention[3] == u.DECORATOR and mention[5] == owner:
+            if mention.kind == u.DECORATOR and mention.owner == owner:
                 start = member.tree.source.lines.offset(*mention[:2])
                 is_called = opening_of(member.tree.text, start + len(written(member.tree.text, start))) >= 0
                 held = _held(project, symbol.path, name, mention)
@@ -56,9 +56,9 @@ def decorator_handing_on(project: Project, member: Member) -> str:
 def _held(project: Project, path: str, name: str, mention: u.Mention) -> Values:
     """Return what a decorator may be."""
     inference = project.inference
-    if mention[4] != u.PLAIN:
-        return inference.taken(path, inference.values(path, mention[4]), name)
-    meanings = project.names.named(path, mention[2], name)
+    if mention.receiver != u.PLAIN:
+        return inference.taken(path, inference.values(path, mention.receiver), name)
+    meanings = project.names.named(path, mention.scope, name)
     return frozenset[Value]().union(*(inference.held(each) for each in meanings if isinstance(each, Symbol)))
 
 

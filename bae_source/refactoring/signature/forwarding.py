@@ -58,7 +58,7 @@ def handing_on(project: Project, site: Site, text: str) -> Member | None:
     Parameters:
         text: the brackets of the call.
     """
-    path, scope = site.mentioned.path, site.mentioned.mention[2]
+    path, scope = site.mentioned.path, site.mentioned.mention.scope
     arguments = arguments_in(text) if site.how is How.CALL else None
     if not arguments or project.uses(path).scopes[scope].kind != u.FUNCTION_SCOPE:
         return None

@@ -114,10 +114,10 @@ def members_of_family(project: Project, symbols: Sequence[Symbol]) -> Iterator[M
         uses = project.uses(symbol.path)
         around = uses.scopes[symbol.scope]
         for binding in (*around.names.get(symbol.name, ()), *around.attributes.get(symbol.name, ())):
-            member = _member(project, symbol, binding) if binding[0] == u.FUNCTION else None
+            member = _member(project, symbol, binding) if binding.how == u.FUNCTION else None
             if member is not None:
                 yield member
-            elif binding[0] not in _DEFINES[1:]:
+            elif binding.how not in _DEFINES[1:]:
                 yield symbol, binding
 
 
@@ -137,9 +137,9 @@ def member_at(project: Project, path: str, scope: int) -> Member | None:
 def _member(project: Project, symbol: Symbol, binding: u.Binding) -> Member | None:
     uses, tree = project.uses(symbol.path), project.workspace.tree_at(symbol.path)
     module = project.workspace.census.module(symbol.path)
-    lines, scope = tree.source.lines, uses.scopes[binding[1]]
+    lines, scope = tree.source.lines, uses.scopes[binding.first]
     for number, each in enumerate(tree.outline.definitions):
-        if each.body is not None and lines.number(each.keyword) == binding[3]:
+        if each.body is not None and lines.number(each.keyword) == binding.line:
             header = header_at(tree.text, each.keyword)
             if header is None or module is None:
                 return None
@@ -148,7 +148,7 @@ def _member(project: Project, symbol: Symbol, binding: u.Binding) -> Member | No
                 tree=tree,
                 number=number,
                 symbol=symbol,
-                scope=binding[1],
+                scope=binding.first,
                 address=project.address(symbol.path, scope.owner),
                 header=header,
                 flags=frozenset(scope.flags),

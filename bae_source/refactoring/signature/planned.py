@@ -189,7 +189,9 @@ def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> 
     around = _below(project, path, member.scope)
     bindings = project.uses(path).scopes[member.scope].names.get(name, ())
     if bindings and not is_passed:
-        text = f"{member.address} assigns {name} itself in line {bindings[0][3]}: what calls give for it is lost there."
+        text = (
+            f"{member.address} assigns {name} itself in line {bindings[0].line}: what calls give for it is lost there."
+        )
         yield Notice("parameter_rebound", text)
         return
     hidden = [
@@ -201,7 +203,7 @@ def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> 
         what = "assigns {0} itself in line {1}" if bindings else "uses the {0} from outside of it in line {1}"
         raise Refused(
             "name_collision",
-            f"{member.address} {what.format(name, bindings[0][3] if bindings else hidden[0])},"
+            f"{member.address} {what.format(name, bindings[0].line if bindings else hidden[0])},"
             " which the new parameter would hide",
             unchanged=True,
             hints=[f"Call the parameter otherwise, or edit {member.address} first."],

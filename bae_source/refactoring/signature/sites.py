@@ -144,7 +144,7 @@ class _Search:
             self.found.setdefault(key, (each, makes, True))
         if why := "" if is_below else calling.bound_anew:
             for key, (each, is_made, is_other) in self.found.items():
-                if each.certainty == "sure" and each.mention[3] == u.CALL and is_made is makes:
+                if each.certainty == "sure" and each.mention.kind == u.CALL and is_made is makes:
                     self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)
         self.unreadable.update(calling.unreadable)
 

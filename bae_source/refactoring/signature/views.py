@@ -114,12 +114,12 @@ class Views:
     def _member_called(self, site: Site) -> Member:
         """Return the definition that a call reaches, if that is one; else the one that was named."""
         path, mention = site.mentioned.path, site.mentioned.mention
-        if len(self.members) == 1 or site.makes or mention[4] <= 0:
+        if len(self.members) == 1 or site.makes or mention.receiver <= 0:
             return self.target
         inference = self.project.inference
         symbols = {
             member.symbol
-            for value in inference.values(path, mention[4])
+            for value in inference.values(path, mention.receiver)
             if not isinstance(value, Rebound)
             for member in inference.members(value, self.word)[:1]
         }
@@ -135,10 +135,10 @@ class Views:
         values = (
             [
                 each
-                for each in self.project.inference.values(site.mentioned.path, site.mentioned.mention[4])
+                for each in self.project.inference.values(site.mentioned.path, site.mentioned.mention.receiver)
                 if not isinstance(each, Rebound)
             ]
-            if site.mentioned.mention[4] > 0
+            if site.mentioned.mention.receiver > 0
             else self._aliased(site)
         )
         by_class = bool(values) and all(isinstance(each, (Class, OfClass)) for each in values)
@@ -169,7 +169,7 @@ class Views:
 
     def around(self, site: Site) -> Member | None:
         """Return the member in which a place stands."""
-        path, scope = site.mentioned.path, site.mentioned.mention[2]
+        path, scope = site.mentioned.path, site.mentioned.mention.scope
         around = set(scopes_around(self.project, path, scope))
         return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
 
@@ -186,7 +186,7 @@ class Views:
 
     def is_passing_up(self, site: Site) -> bool:
         """Return whether a method calls what it overrides: by `super()`, or by the class."""
-        path, receiver = site.mentioned.path, site.mentioned.mention[4]
+        path, receiver = site.mentioned.path, site.mentioned.mention.receiver
         if receiver <= 0 or site.how is not How.CALL or self.around(site) is None:
             return False
         values = self.project.inference.values(path, receiver)
@@ -260,11 +260,11 @@ class Views:
     def _forms(self, site: Site) -> list[tuple[str, u.Expression]]:
         """Return the expressions, and their files, that a name is assigned which is called in place of the function."""
         path, mention = site.mentioned.path, site.mentioned.mention
-        if not site.is_other or mention[4] != u.PLAIN:
+        if not site.is_other or mention.receiver != u.PLAIN:
             return []
         return [
             (meaning.path, uses.expressions[first] if how == u.ASSIGNED else ())
-            for meaning in self.project.names.named(path, mention[2], _name_at(self.project, site.mentioned))
+            for meaning in self.project.names.named(path, mention.scope, _name_at(self.project, site.mentioned))
             if isinstance(meaning, Symbol)
             for uses in [self.project.uses(meaning.path)]
             for how, first, *_ in uses.scopes[meaning.scope].names.get(meaning.name, ())
@@ -301,7 +301,7 @@ def outermost(project: Project, mentioned: Mentioned) -> str:
     Python calls a property, and most special methods, with what it likes; pytest a test.
     """
     uses, found = project.uses(mentioned.path), ""
-    for scope in scopes_around(project, mentioned.path, mentioned.mention[2]):
+    for scope in scopes_around(project, mentioned.path, mentioned.mention.scope):
         if uses.scopes[scope].kind == u.FUNCTION_SCOPE:
             address = project.address(mentioned.path, uses.scopes[scope].owner)
             name = address.rpartition(".")[2].partition("@")[0]

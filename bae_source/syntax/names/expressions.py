@@ -132,16 +132,17 @@ class Expressions:
             elements = node.elts  # type: ignore[attr-defined]
             parts = self._parts(binding, elements)
             for number, element in enumerate(elements):
-                part = (u.ASSIGNED, parts[number], 0, binding[3]) if parts else self._part(binding, elements, number)
+                known = u.Binding(u.ASSIGNED, parts[number], 0, binding.line) if parts else None
+                part = known or self._part(binding, elements, number)
                 self.target(element, place, part)
         elif type_ is ast.Starred:
-            self.target(node.value, place, (u.OTHER, 0, 0, binding[3]))  # type: ignore[attr-defined]
+            self.target(node.value, place, u.Binding(u.OTHER, 0, 0, binding.line))  # type: ignore[attr-defined]
         else:
             self.visits[type_](self, node, place, READ)
 
     def _parts(self, binding: u.Binding, targets: Sequence[ast.expr]) -> Sequence[int]:
         """Return what each of several targets is given, where as many values stand beside each other."""
-        form = self.forms[binding[1]] if binding[0] == u.ASSIGNED else ()
+        form = self.forms[binding.first] if binding.how == u.ASSIGNED else ()
         is_known = form[:1] == (u.SEVERAL,) and len(form) == len(targets) + 1
         if not is_known or any(type(each) is ast.Starred for each in targets):
             return ()
@@ -149,10 +150,10 @@ class Expressions:
 
     def _part(self, binding: u.Binding, targets: Sequence[ast.expr], number: int) -> u.Binding:
         """Return what the target of a number is bound to where something is unpacked."""
-        is_known = binding[0] in (u.ASSIGNED, u.OTHER) and binding[1] and not binding[2]
+        is_known = binding.how in (u.ASSIGNED, u.OTHER) and binding.first and not binding.second
         if not is_known or any(type(each) is ast.Starred for each in targets[: number + 1]):
-            return u.OTHER, u.OPAQUE, 0, binding[3]
-        return u.OTHER, self.gathering.expression(u.PART, binding[1], number), 0, binding[3]
+            return u.Binding(u.OTHER, u.OPAQUE, 0, binding.line)
+        return u.Binding(u.OTHER, self.gathering.expression(u.PART, binding.first, number), 0, binding.line)
 
     def _attribute_bound(self, node: ast.Attribute, place: Place, binding: u.Binding) -> int:
         """Visit an attribute that is bound, and return the number of its receiver."""
@@ -163,15 +164,15 @@ class Expressions:
             return receiver
         owner = self._class_of_self(node.value, place)
         if owner is None:
-            value = {u.ASSIGNED: binding[1], u.ANNOTATED: binding[2]}.get(binding[0], u.OPAQUE)
-            self.gathering.bound[name].append((u.SET, value, receiver, binding[3]))
+            value = {u.ASSIGNED: binding.first, u.ANNOTATED: binding.second}.get(binding.how, u.OPAQUE)
+            self.gathering.bound[name].append(u.Binding(u.SET, value, receiver, binding.line))
         else:
             self.gathering.scopes[owner].attributes.setdefault(name, []).append(binding)
         return receiver
 
     def _name(self, node: ast.Name, place: Place, kind: int) -> int:
         name, note = self.words[node.id]
-        note((node.lineno, node.col_offset, place.scope, self.kind or kind, PLAIN, place.owner))
+        note(u.Mention(node.lineno, node.col_offset, place.scope, self.kind or kind, PLAIN, place.owner))
         number = place.numbers.get(name)
         if number is None:
             number = place.numbers[name] = len(self.forms)
@@ -198,7 +199,7 @@ class Expressions:
         assert end is not None
         column = end - len(name) if line not in self.wide else self.gathering.column_before(line, end, name)
         stored, note = self.words[name]
-        note((line, column, place.scope, kind, receiver, place.owner))
+        note(u.Mention(line, column, place.scope, kind, receiver, place.owner))
         return stored
 
     def _call(self, node: ast.Call, place: Place, kind: int) -> int:
@@ -306,7 +307,7 @@ class Expressions:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__":
             return self.gathering.expression(u.MADE, called, given[0])
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            self.gathering.bound[name.value].append((u.SET, given[2], given[0], node.lineno))
+            self.gathering.bound[name.value].append(u.Binding(u.SET, given[2], given[0], node.lineno))
         if last == "type" and len(given) == 1 and called:
             return self.gathering.expression(u.TYPE_OF, called, given[0])
         return self.gathering.expression(CALLED, called) if called else u.OPAQUE
@@ -464,7 +465,7 @@ class Expressions:
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
                          arguments.kwarg):  # fmt: skip
             if argument is not None:
-                self.gathering.bind(inner.scope, argument.arg, (u.OTHER, 0, 0, argument.lineno))
+                self.gathering.bind(inner.scope, argument.arg, u.Binding(u.OTHER, 0, 0, argument.lineno))
         self.value(node.body, inner)
         return u.OPAQUE
 
@@ -474,7 +475,7 @@ class Expressions:
         inner, narrowed = self.gathering.open(u.INNER_SCOPE, place), []
         for number, generator in enumerate(node.generators):
             items = self.item(self.value(generator.iter, inner if number else place))
-            self.target(generator.target, inner, (u.OTHER, items, 0, generator.target.lineno))
+            self.target(generator.target, inner, u.Binding(u.OTHER, items, 0, generator.target.lineno))
             for condition in generator.ifs:
                 self.value(condition, inner)
                 narrowed += self.narrowing.begin(condition, inner, holds=True)
@@ -491,7 +492,7 @@ class Expressions:
         while self.gathering.scopes[scope].kind == u.INNER_SCOPE and scope not in self.lambdas:
             scope = self.gathering.scopes[scope].parent
         self.gathering.mention(node.target.id, node.target.lineno, node.target.col_offset, place, u.WRITE)
-        self.gathering.bind(scope, node.target.id, (u.ASSIGNED, value, 0, node.lineno))
+        self.gathering.bind(scope, node.target.id, u.Binding(u.ASSIGNED, value, 0, node.lineno))
         self.binding.add(scope)
         return value
 

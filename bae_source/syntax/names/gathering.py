@@ -178,9 +178,9 @@ class Gathering:
             for receiver, name in _ASSIGNED.findall(line):
                 stored = u.mangled(name, self.words.class_name)
                 if itself and receiver == itself:
-                    self.scopes[owner].attributes.setdefault(stored, []).append((u.OTHER, 0, 0, number))
+                    self.scopes[owner].attributes.setdefault(stored, []).append(u.Binding(u.OTHER, 0, 0, number))
                 else:
-                    self.bound[stored].append((u.SET, u.OPAQUE, u.PLAIN, number))
+                    self.bound[stored].append(u.Binding(u.SET, u.OPAQUE, u.PLAIN, number))
         self.scopes[place.scope].returns.append(u.OPAQUE)
         self.whole = False
 
@@ -191,13 +191,13 @@ class Gathering:
         names = self.scopes[scope].names
         if name in names:
             names[name].append(binding)
-            if self._declared and (scope, name) in self._declared and binding[0] != u.DECLARED:
+            if self._declared and (scope, name) in self._declared and binding.how != u.DECLARED:
                 self._declared.remove((scope, name))
                 self._bound_below(scope, name, binding)
         else:
             names[name] = [binding]
             if scope in self._of_classes:
-                if binding[0] == u.DECLARED:
+                if binding.how == u.DECLARED:
                     self._declared.add((scope, name))
                 else:
                     self._bound_below(scope, name, binding)
@@ -208,10 +208,12 @@ class Gathering:
         if number is None:
             return
         self.expressions[number] = (u.NAME, name, scope, u.ABOVE)
-        last = max(mention[:2] for mention in self.mentions[name] if mention[2] == scope)
+        last = max(mention[:2] for mention in self.mentions[name] if mention.scope == scope)
         self._read_in_suite(scope, u.ABOVE, name, 1, last)
-        if binding[0] == u.ANNOTATED and binding[2]:  # the annotation is evaluated once the name is bound, if at all
-            self._read_in_suite(scope, u.PERHAPS, name, binding[3], last)
+        if (
+            binding.how == u.ANNOTATED and binding.second
+        ):  # the annotation is evaluated once the name is bound, if at all
+            self._read_in_suite(scope, u.PERHAPS, name, binding.line, last)
 
     def may_lack(self, place: Place, where: Iterable[Lacking]) -> None:
         """Note where the suite of a class, which was visited, may lack names though they stand above, or at its end."""
@@ -223,7 +225,7 @@ class Gathering:
             name = u.mangled(each.name, self.words.class_name)
             if each.last == sys.maxsize:
                 self.scopes[place.scope].flags.append(u.ONE_WAY + name)
-            read = [mention[:2] for mention in self.mentions.get(name, ()) if mention[2] == place.scope]
+            read = [mention[:2] for mention in self.mentions.get(name, ()) if mention.scope == place.scope]
             here = [position for position in read if each.first <= position[0] <= each.last]
             if here:
                 self._read_in_suite(place.scope, u.PERHAPS, name, each.first, max(here))
@@ -248,7 +250,7 @@ class Gathering:
             return
         end = node.body[-1].end_lineno or node.lineno
         for name, bindings in scope.names.items():
-            if all(node.lineno <= binding[3] <= end for binding in bindings):
+            if all(node.lineno <= binding.line <= end for binding in bindings):
                 scope.flags.append(u.FOR_TYPES + name)
 
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
@@ -286,12 +288,12 @@ class Gathering:
     def mention(self, name: str, line: int, column: int, place: Place, kind: int, receiver: int = u.PLAIN) -> None:
         """Note a mention of a name."""
         _, note = self.words[name]
-        note((line, column, place.scope, kind, receiver, place.owner))
+        note(u.Mention(line, column, place.scope, kind, receiver, place.owner))
 
     def capture(self, name: str, line: int, column: int, place: Place) -> None:
         """Note a name that a pattern, or `except … as`, binds to something unknown."""
         self.mention(name, line, column, place, u.WRITE)
-        self.bind(place.scope, name, (u.OTHER, 0, 0, line))
+        self.bind(place.scope, name, u.Binding(u.OTHER, 0, 0, line))
 
     def string(self, text: str, line: int, column: int, place: Place) -> None:
         """Note a string, if it could be a name."""
@@ -353,7 +355,7 @@ class Gathering:
         """Move what `global` and `nonlocal` let a scope bind to the scope that they mean."""
         for scope in reversed(self.scopes):  # an inner `nonlocal` may mean a scope with another one
             for name, bindings in scope.names.items():
-                declared = [binding for binding in bindings if binding[0] in (u.GLOBAL, u.NONLOCAL)]
+                declared = [binding for binding in bindings if binding.how in (u.GLOBAL, u.NONLOCAL)]
                 if declared and len(bindings) > len(declared):
                     target = self.scopes[0] if declared[0][0] == u.GLOBAL else self._outer(scope, name)
                     target.names.setdefault(name, []).extend(each for each in bindings if each not in declared)
@@ -386,7 +388,7 @@ def words_in(line: str) -> Iterator[tuple[str, int, int]]:
 
 def _has_value(binding: u.Binding) -> bool:
     """Return whether a binding gives a name a value, and does not only annotate it."""
-    return binding[0] != u.ANNOTATED or binding[2] != u.OPAQUE
+    return binding.how != u.ANNOTATED or binding.second != u.OPAQUE
 
 
 def _wide(lines: Sequence[str]) -> frozenset[int]:

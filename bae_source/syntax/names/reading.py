@@ -84,7 +84,7 @@ def binds(source: Source, name: str) -> bool:
     """
     if name not in source.text:  # most names that are new nobody mentions, and nothing need be analysed
         return False
-    return any(binding[0] != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
+    return any(binding.how != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
 
 
 def _plain(text: str) -> str:
@@ -112,11 +112,11 @@ def _with_words(found: u.Uses, lines: list[str], reduced: list[str]) -> u.Uses:
     for number, (line, left) in enumerate(zip(lines, reduced, strict=True), 1):
         for word, start, column in words_in(line):
             if not left.startswith(word, start):
-                mentions.setdefault(word, []).append((number, column, 0, u.MENTION, u.OPAQUE, 0))
+                mentions.setdefault(word, []).append(u.Mention(number, column, 0, u.MENTION, u.OPAQUE, 0))
 
     def is_there(mention: u.Mention) -> bool:
-        line, left = lines[mention[0] - 1], reduced[mention[0] - 1]
-        start = len(line.encode()[: mention[1]].decode(errors="ignore"))
+        line, left = lines[mention.line - 1], reduced[mention.line - 1]
+        start = len(line.encode()[: mention.column].decode(errors="ignore"))
         return line[start : start + 1] == left[start : start + 1]
 
     for name, known in found.mentions.items():

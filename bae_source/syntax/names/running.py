@@ -60,12 +60,12 @@ def reaching(source: Source, uses: u.Uses) -> Counter[Reaching]:
     found: Counter[Reaching] = Counter()
     for name, mentions in uses.mentions.items():
         for mention in mentions:
-            if mention[3] not in _USES_IT:
+            if mention.kind not in _USES_IT:
                 continue
             for dotted in _meant(uses, name, mention):
                 what = _what(dotted)
                 if what and not (dotted in _NAMED_LITERALLY and _has_literal(source, mention)):
-                    found[uses.owners[mention[5]], what, dotted.removeprefix("builtins.")] += 1
+                    found[uses.owners[mention.owner], what, dotted.removeprefix("builtins.")] += 1
                     break
     return found
 
@@ -80,8 +80,8 @@ def called_by_import(uses: u.Uses) -> Counter[str]:
     found: Counter[str] = Counter()
     for mentions in uses.mentions.values():
         for mention in mentions:
-            if mention[3] == u.CALL and _runs_by_import(uses, mention[2]):
-                found[uses.owners[mention[5]]] += 1
+            if mention.kind == u.CALL and _runs_by_import(uses, mention.scope):
+                found[uses.owners[mention.owner]] += 1
     return found
 
 
@@ -104,7 +104,7 @@ def _what(dotted: str) -> What | None:
 def _meant(uses: u.Uses, name: str, mention: u.Mention) -> Iterator[str]:
     """Yield what a mention may stand for, as a dotted name: `go` and `from subprocess import run as go`."""
     names = [name]
-    receiver = mention[4]
+    receiver = mention.receiver
     while receiver != u.PLAIN:
         form = uses.expressions[receiver]
         if not form or form[0] not in (u.NAME, u.ATTRIBUTE):

@@ -20,7 +20,7 @@ The scoping rules are those of the language reference, "Naming and binding".
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -64,13 +64,36 @@ NONLOCAL: Final = 11  # -, -
 SET: Final = 12  # value, receiver: an attribute of something else than `self`; `PLAIN` in code that does not parse
 DECLARED: Final = 13  # annotation, -: annotated in a class, and not bound when code runs
 
-Binding = tuple[int, int, int, int]
-"""How a name is bound (a constant above), two numbers, and the line."""
 
-Mention = tuple[int, int, int, int, int, int]
-"""Line, column, scope, kind, receiver, owner.
+class Binding(NamedTuple):
+    """A binding of a name.
 
-The receiver is an expression or `PLAIN`; of an import it is the number in `imports`, of a keyword the call."""
+    Parameters:
+        how: one of the constants above, which say what the two numbers mean.
+    """
+
+    how: int
+    first: int
+    second: int
+    line: int
+
+
+class Mention(NamedTuple):
+    """A mention of a name.
+
+    Parameters:
+        kind: one of `KINDS`, by its number.
+        receiver: an expression or `PLAIN`; of an import the number in `imports`, of a keyword the call.
+        owner: number of the definition in `Uses.owners`.
+    """
+
+    line: int
+    column: int
+    scope: int
+    kind: int
+    receiver: int
+    owner: int
+
 
 # Forms of expressions.
 NAME: Final = 0  # name, scope, and `ABOVE` or `PERHAPS` where a class's suite reads what it may not have bound

@@ -107,7 +107,7 @@ class _Statements:
         flags = flags_of(node, self.gathering, place.scope)
         inner = self.gathering.open(u.FUNCTION_SCOPE, outside, flags=flags)
         self._parameters(node, inner, outside, flags, defaults, noted)
-        self.gathering.bind(place.scope, node.name, (u.FUNCTION, inner.scope, returns, node.lineno))
+        self.gathering.bind(place.scope, node.name, u.Binding(u.FUNCTION, inner.scope, returns, node.lineno))
         first = node.body[0].lineno
         if first in self.broken:
             if node.name in _MAKERS:
@@ -137,13 +137,13 @@ class _Statements:
             note = self._note(argument, outside, noted, node.body[0].lineno)
             if argument is first and owner is not None and not note:
                 made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
-                binding = (u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
+                binding = u.Binding(u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
                 self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
                 kind = "tuple" if argument is arguments.vararg else "dict"
-                binding = (u.OTHER, self.gathering.expression(u.LITERAL, kind), 0, argument.lineno)
+                binding = u.Binding(u.OTHER, self.gathering.expression(u.LITERAL, kind), 0, argument.lineno)
             else:
-                binding = (u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
+                binding = u.Binding(u.PARAMETER, note, given.get(id(argument), u.OPAQUE), argument.lineno)
             self.gathering.bind(inner.scope, argument.arg, binding)
 
     def _note(self, argument: ast.arg, place: Place, noted: Mapping[ast.arg, int], last: int) -> int:
@@ -169,7 +169,7 @@ class _Statements:
             value = self.value(keyword.value, outside)
             metaclass = value if keyword.arg == "metaclass" else metaclass
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases, metaclass=metaclass)
-        self.gathering.bind(place.scope, node.name, (u.CLASS, inner.scope, made, node.lineno))
+        self.gathering.bind(place.scope, node.name, u.Binding(u.CLASS, inner.scope, made, node.lineno))
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
@@ -191,14 +191,14 @@ class _Statements:
             says = self.expressions.annotation(bound, inner) if bound is not None else u.OPAQUE
             if default is not None:
                 self.expressions.annotation(default, inner)
-            self.gathering.bind(inner.scope, parameter.name, (u.ASSIGNED, says, 0, parameter.lineno))
+            self.gathering.bind(inner.scope, parameter.name, u.Binding(u.ASSIGNED, says, 0, parameter.lineno))
         return inner
 
     def _type_alias(self, node: ast.stmt, place: Place) -> None:
         inner = self._type_parameters(node, place)
         value = self.expressions.annotation(node.value, inner)  # type: ignore[attr-defined]
         name = node.name  # type: ignore[attr-defined]
-        self.expressions.target(name, place, (u.ASSIGNED, value, 0, node.lineno))
+        self.expressions.target(name, place, u.Binding(u.ASSIGNED, value, 0, node.lineno))
 
     def _assign(self, node: ast.Assign, place: Place) -> None:
         value = self.value(node.value, place)
@@ -215,7 +215,7 @@ class _Statements:
             if notes:
                 self._noted(target, place, notes, value, node.lineno)
             else:
-                self.expressions.target(target, place, (u.ASSIGNED, value, 0, node.lineno))
+                self.expressions.target(target, place, u.Binding(u.ASSIGNED, value, 0, node.lineno))
 
     def _noted(self, target: ast.expr, place: Place, notes: Sequence[int], value: int, line: int) -> None:
         """Bind what a type comment annotates.
@@ -226,9 +226,11 @@ class _Statements:
         if isinstance(target, (ast.Tuple, ast.List)):
             several = notes if len(notes) == len(target.elts) else [u.OPAQUE] * len(target.elts)
             for each, note in zip(target.elts, several, strict=True):
-                self.expressions.target(each, place, (u.ANNOTATED, note, 0, line) if note else (u.OTHER, 0, 0, line))
+                self.expressions.target(
+                    each, place, u.Binding(u.ANNOTATED, note, 0, line) if note else u.Binding(u.OTHER, 0, 0, line)
+                )
         else:
-            self.expressions.target(target, place, (u.ANNOTATED, notes[0], value, line))
+            self.expressions.target(target, place, u.Binding(u.ANNOTATED, notes[0], value, line))
 
     def _annotated(self, node: ast.AnnAssign, place: Place) -> None:
         note = self.expressions.annotation(node.annotation, place)
@@ -241,14 +243,16 @@ class _Statements:
         if place.in_function and node.value:
             self.regions.until_the_end(node.target, place, node.lineno)
         declares = isinstance(node.target, ast.Name) and node.value is None and self.gathering.is_class(place)
-        self.expressions.target(node.target, place, (u.DECLARED if declares else u.ANNOTATED, note, value, node.lineno))
+        self.expressions.target(
+            node.target, place, u.Binding(u.DECLARED if declares else u.ANNOTATED, note, value, node.lineno)
+        )
 
     def _augmented(self, node: ast.AugAssign, place: Place) -> None:
         self.value(node.value, place)
         self._exports(node, place)
         if isinstance(node.target, ast.Name) and self.gathering.is_unbound(node.target.id, place):
             self.value(node.target, place)
-        self.expressions.target(node.target, place, (u.OTHER, 0, 1, node.lineno), is_read=True)
+        self.expressions.target(node.target, place, u.Binding(u.OTHER, 0, 1, node.lineno), is_read=True)
 
     def _return(self, node: ast.Return, place: Place) -> None:
         if node.value is not None:
@@ -287,7 +291,7 @@ class _Statements:
                 number = self.gathering.imported(module, 0, "", node.lineno, bound or "", begins=not last)
                 self.gathering.mention(parts[length - 1], alias.lineno, column, place, u.IMPORT, number)
                 if bound:
-                    self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
+                    self.gathering.bind(place.scope, bound, u.Binding(u.IMPORTED, number, 0, node.lineno))
                 column += len(parts[length - 1].encode()) + 1
 
     def _import_from(self, node: ast.ImportFrom, place: Place) -> None:
@@ -309,7 +313,7 @@ class _Statements:
                 self.gathering.stars.append(number)
                 continue
             self.gathering.mention(alias.name, alias.lineno, alias.col_offset, place, u.IMPORT, number)
-            self.gathering.bind(place.scope, bound, (u.IMPORTED, number, 0, node.lineno))
+            self.gathering.bind(place.scope, bound, u.Binding(u.IMPORTED, number, 0, node.lineno))
             if bound == "__all__" and not place.scope:
                 taken = self.gathering.expression(u.NAME, bound, place.scope)
                 self.gathering.exports.bind((), [taken])  # what it lists stands in another file
@@ -340,7 +344,7 @@ class _Statements:
         if notes:
             self._noted(node.target, place, notes, u.OPAQUE, node.lineno)
         else:
-            self.expressions.target(node.target, place, (u.OTHER, items, 0, node.lineno))
+            self.expressions.target(node.target, place, u.Binding(u.OTHER, items, 0, node.lineno))
         self.suite(node.body, place)
         self.regions.end(looped)
         self.suite(node.orelse, place)
@@ -355,7 +359,7 @@ class _Statements:
                 if notes := self.comments.of_targets(comment, [item.optional_vars], place, begin, end):
                     self._noted(item.optional_vars, place, notes, entered, node.lineno)
                 else:
-                    self.expressions.target(item.optional_vars, place, (u.ASSIGNED, entered, 0, node.lineno))
+                    self.expressions.target(item.optional_vars, place, u.Binding(u.ASSIGNED, entered, 0, node.lineno))
         self.suite(node.body, place)
 
     def _try(self, node: ast.Try, place: Place) -> None:
@@ -375,7 +379,7 @@ class _Statements:
     def _handler(self, handler: ast.ExceptHandler, written: str, caught: int, place: Place) -> None:
         """Visit a handler, in whose suite its name is what is caught there, whatever else it is in the scope."""
         gathering, scope = self.gathering, place.scope
-        name, binding = gathering.words[written][0], (u.CAUGHT, caught, 0, handler.lineno)
+        name, binding = gathering.words[written][0], u.Binding(u.CAUGHT, caught, 0, handler.lineno)
         gathering.bind(scope, written, binding)
         bound = gathering.scopes[scope].names[name]
         before, number = len(bound), place.numbers.get(name)
@@ -398,11 +402,11 @@ class _Statements:
         for name in node.names:
             line, column = self.gathering.column(name, line, node.end_lineno or line, column)
             self.gathering.mention(name, line, column, place, u.READ)
-            self.gathering.bind(place.scope, name, (how, 0, 0, node.lineno))
+            self.gathering.bind(place.scope, name, u.Binding(how, 0, 0, node.lineno))
 
     def _delete(self, node: ast.Delete, place: Place) -> None:
         for target in node.targets:
-            self.expressions.target(target, place, (u.OTHER, 0, 0, node.lineno))
+            self.expressions.target(target, place, u.Binding(u.OTHER, 0, 0, node.lineno))
 
     def _match(self, node: ast.Match, place: Place) -> None:
         self.value(node.subject, place)

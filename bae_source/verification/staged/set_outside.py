@@ -127,7 +127,7 @@ class SetOutside:
         scopes = self.names.uses(path).scopes
         meanings: set[Meaning] = set()
         for number, scope in enumerate(scopes):
-            if any(binding[0] == u.IMPORTED for binding in scope.names.get(first, ())):
+            if any(binding.how == u.IMPORTED for binding in scope.names.get(first, ())):
                 meanings |= self.names.bound(Symbol(path, number, first))
         for name in rest:
             modules = [each.path for each in meanings if isinstance(each, InModule)]

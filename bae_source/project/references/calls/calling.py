@@ -366,7 +366,7 @@ class Calling:
         other = self._followed[symbol]
         for path, mentions in search.by_file():
             for each in mentions:
-                if each.mention[3] in _CALLS and other is not None:
+                if each.mention.kind in _CALLS and other is not None:
                     self._add(Call(path, symbol.name, each.mention, (), ""), each.why or other)
             self._look_around(path, search.known, held_inside=symbol in self._carrying)
         return None
@@ -440,7 +440,7 @@ class Calling:
                 yield from self._held_by_variables(owner.path, number)
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
             for mention in uses.mentions.get(name, ()):
-                if mention[3] in _CALLS and _is_inside(uses.scopes, mention[2], owner.scope):
+                if mention.kind in _CALLS and _is_inside(uses.scopes, mention.scope, owner.scope):
                     yield owner.path, name, mention
 
 

@@ -87,11 +87,11 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
         (path, name, mention)
         for name, mentions in uses.mentions.items()
         for mention in mentions
-        if mention[3] in (u.CALL, u.DECORATOR)
-        and mention[5] in inside
+        if mention.kind in (u.CALL, u.DECORATOR)
+        and mention.owner in inside
         and name != "super"
         # what a definition is decorated with is called before there is what it makes
-        and not (mention[3] == u.DECORATOR and uses.owners[mention[5]] == within)
+        and not (mention.kind == u.DECORATOR and uses.owners[mention.owner] == within)
     ]
     calls, unreadable = calls_at(project, places)
     calls = [call for call in calls if call.addresses or not _is_handed(uses, call)]
@@ -102,8 +102,8 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
 
 def _is_handed(uses: u.Uses, call: Call) -> bool:
     """Say whether a call is that by which what `@f(1)` gives gets what is decorated; the call of `f` is there too."""
-    is_decorator = call.name == u.NAMELESS and call.mention[3] == u.DECORATOR
-    return is_decorator and uses.expressions[call.mention[4]][:1] in ((), (u.CALLED,), (u.TYPED,))
+    is_decorator = call.name == u.NAMELESS and call.mention.kind == u.DECORATOR
+    return is_decorator and uses.expressions[call.mention.receiver][:1] in ((), (u.CALLED,), (u.TYPED,))
 
 
 def _accesses(project: Project, path: str, inside: Collection[int]) -> Iterator[Call]:
@@ -153,8 +153,8 @@ def calls_at(
     for path, name, mention in places:
         addresses, unknown = leading_to(project, path, name, mention)
         calls.append(Call(path, name, mention, addresses, _SEVERAL if len(addresses) > 1 or unknown else ""))
-        if name == _NEW and mention[3] == u.CALL:
-            addresses, unknown = _of_values(project, _given_to_new(project, path, mention[4]))
+        if name == _NEW and mention.kind == u.CALL:
+            addresses, unknown = _of_values(project, _given_to_new(project, path, mention.receiver))
             why = _SEVERAL if len(addresses) > 1 or unknown else ""
             calls += [Call(path, name, mention, addresses, why)] if addresses else []
     return calls, _doubt(project, [call for call in calls if call.addresses and not call.why])
@@ -192,7 +192,7 @@ def _shown(project: Project, call: Call) -> Iterator[Reference]:
         why = "" if address in call.certain else call.why
         yield structs.replace(shown, address=address, certainty="unsure" if why else "sure", why=why)
     if not call.addresses:
-        written = _written(project.uses(call.path), call.name, call.mention[4])
+        written = _written(project.uses(call.path), call.name, call.mention.receiver)
         yield structs.replace(shown, address=written, certainty="unsure", why=Reason.UNKNOWN.of())
 
 
@@ -200,7 +200,7 @@ def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
     """Mark those sure calls that go through what other code binds anew, and add what they may call then."""
     variables = Variables(project, WHATEVER)
     through = [
-        (call, _own(project, variables, call), variables.behind(call.path, max(call.mention[4], u.OPAQUE)))
+        (call, _own(project, variables, call), variables.behind(call.path, max(call.mention.receiver, u.OPAQUE)))
         for call in calls
     ]
     bound = variables.bound_anew({symbol for _, own, behind in through for symbol in own | behind})
@@ -208,7 +208,7 @@ def _doubt(project: Project, calls: Iterable[Call]) -> dict[str, ResourceError]:
         for symbol in sorted((own | behind) & bound.keys(), key=in_order):
             if symbol in own:
                 others, unknown = _of_values(project, bound[symbol])
-            elif variables.is_direct(call.path, call.mention[4]):
+            elif variables.is_direct(call.path, call.mention.receiver):
                 others, unknown = _of_receivers(project, bound[symbol], call.name)
             else:
                 others, unknown = [], True
@@ -319,16 +319,16 @@ def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
 def _defined(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> list[u.Binding]:
     """Return what defines a function or class; nothing for a property, which takes what is assigned to it."""
     scopes = project.uses(symbol.path).scopes
-    found = [binding for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
+    found = [binding for binding in bindings if binding.how in (u.FUNCTION, u.CLASS)]
     return [] if any("property" in scopes[of].flags for _, of, *_ in found) else found
 
 
 def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> Values:
     """Return what is assigned to the name of a function or class."""
     given = (
-        project.inference.values(symbol.path, binding[_VALUE_OF[binding[0]]] if binding[0] in _VALUE_OF else u.OPAQUE)
+        project.inference.values(symbol.path, binding[_VALUE_OF[binding.how]] if binding.how in _VALUE_OF else u.OPAQUE)
         for binding in bindings
-        if binding[0] not in _NO_VALUES and not _is_wrapped(project.uses(symbol.path), symbol.name, binding)
+        if binding.how not in _NO_VALUES and not _is_wrapped(project.uses(symbol.path), symbol.name, binding)
     )
     return frozenset[Value]().union(*given)
 
@@ -337,7 +337,7 @@ def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
     """Return whether what is assigned is a call that is given what the name held: `f = cached(f)`, as decorators do."""
     how, value, _, line = binding
     is_call = how == u.ASSIGNED and uses.expressions[value][:1] in ((u.CALLED,), (u.TYPED,))
-    return is_call and any(mention[0] == line and mention[3] == u.READ for mention in uses.mentions.get(name, ()))
+    return is_call and any(mention.line == line and mention.kind == u.READ for mention in uses.mentions.get(name, ()))
 
 
 def _of_values(project: Project, values: Values) -> tuple[Collection[str], bool]:

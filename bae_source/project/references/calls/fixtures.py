@@ -94,16 +94,16 @@ class Fixtures:
         uses = self.uses(path)
         for number, scope in enumerate(uses.scopes):
             bindings = scope.names.get(name, []) if scope.kind == u.FUNCTION_SCOPE else []
-            itself = self._asking(path, number) if bindings and bindings[0][0] == u.PARAMETER else None
+            itself = self._asking(path, number) if bindings and bindings[0].how == u.PARAMETER else None
             if itself is None:
                 continue
-            line = bindings[0][3]
+            line = bindings[0].line
             column = self._column(path, name, line)
             why = self.why(path, scope.parent, name, symbols, itself)
             if column is None or why is None:
                 continue
             why = why or self._parametrized(path, number, name)
-            mention = (line, column, number, u.REQUEST, u.PLAIN, scope.owner)
+            mention = u.Mention(line, column, number, u.REQUEST, u.PLAIN, scope.owner)
             yield Mentioned(path, mention, "unsure" if why else "sure", why)
 
     def _asking(self, path: str, number: int) -> Symbol | None:
@@ -181,9 +181,9 @@ class Fixtures:
         uses = self.uses(path)
         owner = uses.scopes[number].owner
         lines = [
-            mention[0]
+            mention.line
             for mention in uses.mentions.get("parametrize", ())
-            if (mention[3], mention[5]) == (u.DECORATOR, owner)
+            if (mention.kind, mention.owner) == (u.DECORATOR, owner)
         ]
         for first in lines:
             last = next((at for _, at in self._functions(uses, uses.scopes[number].parent, owner)), first)
@@ -206,7 +206,7 @@ class Fixtures:
             before = self.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)
             if is_asked and self.why(path, 0, name, symbols) is not None:
-                mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
+                mention = u.Mention(text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
                 yield Mentioned(path, mention, "mention", Reason.FIXTURE_NAME.of())
 
 

@@ -150,12 +150,12 @@ def _keeps(project: Project, decorator: Function) -> bool:
         (number, name)
         for number in inside
         for name, bindings in uses.scopes[number].names.items()
-        if bindings[0][0] == u.PARAMETER
+        if bindings[0].how == u.PARAMETER
     }
     for name in {name for _, name in parameters}:
         for mention in uses.mentions.get(name, ()):
-            if mention[3] == u.READ and mention[4] == u.PLAIN and mention[2] in inside:
-                bound = project.names.scope_of(path, mention[2], name)
+            if mention.kind == u.READ and mention.receiver == u.PLAIN and mention.scope in inside:
+                bound = project.names.scope_of(path, mention.scope, name)
                 if (
                     bound is not None
                     and (bound, name) in parameters

@@ -95,8 +95,8 @@ def private_keywords(project: Project, family: Family) -> Iterator[Mentioned]:
         except ResourceError:
             continue
         for mention in mentions:
-            if mention[3] == u.KEYWORD:
-                why = setting(project.inference, family.sought, path, keyword, mention[4])
+            if mention.kind == u.KEYWORD:
+                why = setting(project.inference, family.sought, path, keyword, mention.receiver)
                 if why is not None:
                     yield Mentioned(path, mention, "unsure" if why else "sure", why)
 
@@ -117,7 +117,7 @@ def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str,
     except ResourceError:
         return
     lines = {
-        binding[3]
+        binding.line
         for scope in project.uses(owner.path).scopes
         for bindings in scope.names.values()
         for binding in bindings
@@ -215,16 +215,16 @@ class _Calls:
         """Return whether Python surely gives a call its first argument: of a class, or of a method of an instance."""
         if sought in self._made:
             return True
-        receiver = mentioned.mention[4]
+        receiver = mentioned.mention.receiver
         values = self.project.inference.values(mentioned.path, receiver) if receiver > 0 else ()
         return bool(values) and all(isinstance(each, Instance) for each in values)
 
     def _in_file(self, path: str) -> Iterator[Mentioned]:
         uses = self.project.uses(path)
         for mention in uses.mentions.get(self.family.sought.name, ()):
-            if mention[3] != u.KEYWORD:
+            if mention.kind != u.KEYWORD:
                 continue
-            form = uses.expressions[mention[4]]
+            form = uses.expressions[mention.receiver]
             if form[:1] != (u.CALLED,):
                 continue
             certainty = self._is_called(path, int(form[1])) or self._is_partial(path, form)
@@ -320,7 +320,7 @@ def is_given(project: Project, symbol: Symbol) -> bool:
     """Return whether a name is a parameter that calls give."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     return scope.kind == u.FUNCTION_SCOPE and any(
-        binding[0] == u.PARAMETER for binding in scope.names.get(symbol.name, ())
+        binding.how == u.PARAMETER for binding in scope.names.get(symbol.name, ())
     )
 
 
@@ -348,4 +348,4 @@ def _methods(project: Project, parameter: Symbol) -> Iterator[Symbol]:
 def _scopes(project: Project, symbol: Symbol) -> list[int]:
     """Return the scopes of the functions that a name is bound to."""
     bindings = project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
-    return [binding[1] for binding in bindings if binding[0] == u.FUNCTION]
+    return [binding.first for binding in bindings if binding.how == u.FUNCTION]

@@ -231,7 +231,7 @@ class _Search:
                 if self._counts(each, path, mention):
                     if judge.decide(path, sought.name, mention):
                         return None
-                    others += mention[3] not in (u.IMPORT, u.KEYWORD) and mention[4] != u.PLAIN
+                    others += mention.kind not in (u.IMPORT, u.KEYWORD) and mention.receiver != u.PLAIN
             if each.is_fixture and self._is_parameter(path, each.word):
                 return None
         return others
@@ -239,7 +239,7 @@ class _Search:
     def _is_parameter(self, path: str, word: str) -> bool:
         """Return whether a function of a file has a parameter of a name, by which pytest may give it a fixture."""
         bound = (scope.names.get(word) for scope in self.project.uses(path).scopes)
-        return any(bindings[0][0] == u.PARAMETER for bindings in bound if bindings)
+        return any(bindings[0].how == u.PARAMETER for bindings in bound if bindings)
 
     def _counts(self, each: Definition, path: str, mention: u.Mention) -> bool:
         """Say whether a mention would be a user, if it refers to a definition: none in itself, and no other binding."""

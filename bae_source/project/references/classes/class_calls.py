@@ -67,7 +67,7 @@ class Calls:
         for place, name, argument in calls_in(text):
             line, column = first + text.count(b"\n", 0, place), place - text.rfind(b"\n", 0, place) - 1
             for mention in self.project.uses(mentioned.path).mentions.get(name, ()):
-                if mention[:2] == (line, column) and mention[3] in _CALLS:
+                if mention[:2] == (line, column) and mention.kind in _CALLS:
                     yield Call(name, mention, argument)
 
     def making(self, mentioned: Mentioned) -> Call | None:
@@ -105,7 +105,7 @@ class Calls:
     def _is_maker(self, path: str, call: Call) -> bool:
         """Return whether what is called is what makes classes, and not something of the project that has its name."""
         if call.name == _METHOD:
-            receiver = max(u.OPAQUE, call.mention[4])
+            receiver = max(u.OPAQUE, call.mention.receiver)
             return any(map(self._makes_classes, self.project.inference.values(path, receiver)))
         return not all(isinstance(each, (Function, Class)) for each in self._called(path, call))
 
@@ -123,7 +123,7 @@ def _filled(names: Mapping[str, Sequence[u.Binding]], argument: Argument) -> Ite
     Parameters:
         names: what binds names in the function, parameters first.
     """
-    positional = [name for name, bindings in names.items() if bindings[0][0] not in (u.INSTANCE, u.OWN_CLASS)]
+    positional = [name for name, bindings in names.items() if bindings[0].how not in (u.INSTANCE, u.OWN_CLASS)]
     for number, name in enumerate(positional):
         how = names[name][0][0]
         if (how == u.PARAMETER and argument in (number, name)) or (how == u.OTHER and isinstance(argument, int)):

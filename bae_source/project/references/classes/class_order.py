@@ -264,7 +264,7 @@ class ClassOrders:
         form = uses.expressions[number]
         names = uses.scopes[int(form[2])].names if form[:1] == (u.NAME,) else {}
         bindings = names.get(str(form[1]), ()) if names else ()
-        return bool(bindings) and all(binding[0] == u.PARAMETER for binding in bindings)
+        return bool(bindings) and all(binding.how == u.PARAMETER for binding in bindings)
 
     def _order(self, owner: Class, bases: list[Values]) -> Order:
         lists: list[tuple[Node, ...]] = []
@@ -326,7 +326,7 @@ def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> in
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:
     """Return whether a class has a name for type checkers alone, and not when code runs."""
-    return u.FOR_TYPES + name in scope.flags or all(binding[0] == u.DECLARED for binding in scope.names[name])
+    return u.FOR_TYPES + name in scope.flags or all(binding.how == u.DECLARED for binding in scope.names[name])
 
 
 def _merged(lists: list[tuple[Node, ...]]) -> list[Node] | None:

@@ -118,7 +118,7 @@ def _symbols(project: Project, owner: Class, name: str) -> Iterator[Symbol]:
 
 def _binds(project: Project, owner: Class, name: str) -> bool:
     scope = project.uses(owner.path).scopes[owner.scope]
-    bound = any(binding[0] not in _NO_BINDING for binding in scope.names.get(name, ()))
+    bound = any(binding.how not in _NO_BINDING for binding in scope.names.get(name, ()))
     return bound or name in scope.attributes
 
 

@@ -60,7 +60,7 @@ def _bound(project: Project, of: Class) -> tuple[int, str, int]:
     if scopes[around].kind == u.TYPE_SCOPE:
         around = scopes[around].parent
     return next(
-        (number, name, binding[3])
+        (number, name, binding.line)
         for number in (around, *range(len(scopes)))  # `global` lets a function bind a class elsewhere
         for name, bindings in scopes[number].names.items()
         for binding in bindings

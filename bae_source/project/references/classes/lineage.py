@@ -226,11 +226,11 @@ class _Lineage:
     def _meant(self, sought: Sought) -> frozenset[Class]:
         """Return the classes that a name is bound to."""
         return frozenset(
-            Class(each.path, binding[1])
+            Class(each.path, binding.first)
             for each in sought.meanings
             if isinstance(each, Symbol)
             for binding in self.uses(each.path).scopes[each.scope].names.get(each.name, ())
-            if binding[0] == u.CLASS
+            if binding.how == u.CLASS
         )
 
     def _below(self, above: _Above, kinds: Collection[int] = (u.BASE, u.READ, u.CALL)) -> None:
@@ -244,7 +244,7 @@ class _Lineage:
                 decided = self._decided(above, owner, mentioned)
                 if decided is not None:
                     self._note(above, owner, mentioned, *decided)
-            if owners and mentioned.mention[3] == u.READ:
+            if owners and mentioned.mention.kind == u.READ:
                 self._given(above, mentioned)
 
     def _search(self, above: _Above, kinds: Collection[int], candidates: Candidates) -> list[Mentioned]:
@@ -263,7 +263,7 @@ class _Lineage:
 
     def _decided(self, above: _Above, owner: Class, mentioned: Mentioned) -> tuple[Certainty, str] | None:
         """Return how sure it is that a class is below; None where it is not."""
-        if mentioned.mention[3] == u.BASE and not above.is_alias:
+        if mentioned.mention.kind == u.BASE and not above.is_alias:
             return mentioned.certainty, mentioned.why
         uses = self.uses(owner.path)
         unknown = False
@@ -273,7 +273,7 @@ class _Lineage:
                 number = int(uses.expressions[number][1])
             given = self.project.inference.values(owner.path, number)
             values = {each for each in given if not isinstance(each, Rebound)}
-            is_made = mentioned.mention[3] == u.BASE or uses.expressions[number][:1] not in _NAMES
+            is_made = mentioned.mention.kind == u.BASE or uses.expressions[number][:1] not in _NAMES
             if values & above.classes:
                 return ("sure", "") if len(values) == 1 else ("unsure", Reason.SEVERAL.of(what="its base"))
             if _are_of(values, above.classes):
@@ -323,7 +323,7 @@ class _Lineage:
         """Note a class where its class statement is."""
         scopes = self.uses(owner.path).scopes
         scope = scopes[owner.scope]
-        mention = (_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
+        mention = u.Mention(_line_of(scopes[scope.parent], owner.scope), 0, scope.parent, u.BASE, u.PLAIN, scope.owner)
         self._note(above, owner, Mentioned(owner.path, mention, "unsure", why), "unsure", why)
 
     def _registered(self, above: _Above) -> None:
@@ -373,19 +373,18 @@ class _Lineage:
     def _assigned(self, above: _Above) -> None:
         """Wait for the classes below what it is assigned to, and note those that `type` makes of it."""
         found = self._search(above, (u.READ, u.ANNOTATION), self._known_setting)
-        annotating = dict.fromkeys(each.path for each in found if each.mention[3] == u.ANNOTATION)
+        annotating = dict.fromkeys(each.path for each in found if each.mention.kind == u.ANNOTATION)
         for symbol in (each for path in annotating for each in self._annotated(path, above.classes)):
             self._follow(above, symbol)
         for mentioned in found:
-            if _is_guessed(mentioned) or mentioned.mention[3] == u.ANNOTATION:
+            if _is_guessed(mentioned) or mentioned.mention.kind == u.ANNOTATION:
                 continue
             begin, text = self.calls.statement(mentioned)
             if not _SETTING.search(text):
                 continue
             made = self.calls.making(mentioned)
             if made and not any(self._headed_by(mentioned)):
-                line, column, scope, _, receiver, owner = mentioned.mention
-                mention = (line, column, scope, u.BASE, receiver, owner)
+                mention = mentioned.mention._replace(kind=u.BASE)
                 why = Reason.NO_STATEMENT.of(name=made.name)
                 self.made.setdefault(
                     (mentioned.path, *made.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
@@ -413,7 +412,7 @@ class _Lineage:
         for number, scope in enumerate(self.uses(path).scopes):
             for name, bindings in (*scope.names.items(), *scope.attributes.items()):
                 annotations = (
-                    binding[_ANNOTATION_IN[binding[0]]] for binding in bindings if binding[0] in _ANNOTATION_IN
+                    binding[_ANNOTATION_IN[binding.how]] for binding in bindings if binding.how in _ANNOTATION_IN
                 )
                 if any(_are_of(self.project.inference.annotated(path, each), classes) for each in annotations if each):
                     yield Symbol(path, number, name)
@@ -455,7 +454,7 @@ class _Lineage:
         while scopes[number].kind in (u.INNER_SCOPE, u.TYPE_SCOPE):
             number = scopes[number].parent
         scope = scopes[number]
-        lines = [binding[3] for bindings in scope.names.values() for binding in bindings if binding[3] <= line]
+        lines = [binding.line for bindings in scope.names.values() for binding in bindings if binding.line <= line]
         last = max(lines, default=0)
         may_hold = bool(above.local) or (scope.kind != u.FUNCTION_SCOPE and owner != scope.owner)
         for name, bindings in scope.names.items():
@@ -510,7 +509,7 @@ class _Lineage:
 def _line_of(scope: u.Scope, number: int) -> int:
     """Return the line of the statement that makes the class whose scope has a number."""
     bindings = (binding for found in scope.names.values() for binding in found)
-    return next((binding[3] for binding in bindings if binding[:2] == (u.CLASS, number)), 0)
+    return next((binding.line for binding in bindings if binding[:2] == (u.CLASS, number)), 0)
 
 
 def _in_order(search: Search) -> list[Mentioned]:
@@ -519,7 +518,7 @@ def _in_order(search: Search) -> list[Mentioned]:
 
 def _is_guessed(mentioned: Mentioned) -> bool:
     """Return whether it is an attribute of something that nobody knows."""
-    return mentioned.certainty != "sure" and mentioned.mention[4] != u.PLAIN
+    return mentioned.certainty != "sure" and mentioned.mention.receiver != u.PLAIN
 
 
 def _are_of(values: Collection[Value], classes: Collection[Class]) -> bool:

@@ -127,7 +127,7 @@ def _class_assigned_to(value: Value, sought: Sought, below: Mapping[Class, Subcl
 def _is_at_top(project: Project, owner: Class, path: str, line: int) -> bool:
     """Return whether the module of a class assigns something on a line itself, and no function of it."""
     return path == owner.path and any(
-        mention[0] == line and not mention[2] and mention[3] == u.WRITE
+        mention.line == line and not mention.scope and mention.kind == u.WRITE
         for mentions in project.uses(path).mentions.values()
         for mention in mentions
     )

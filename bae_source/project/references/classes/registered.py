@@ -112,7 +112,7 @@ class Registered:
 
     def _in(self, path: str) -> Iterator[Registration]:
         for mention in self.uses(path).mentions.get(_NAME, ()):
-            kind, receiver = mention[3], mention[4]
+            kind, receiver = mention.kind, mention.receiver
             if receiver <= 0 or kind not in (u.CALL, u.DECORATOR):
                 continue
             values = self.inference.values(path, receiver)
@@ -139,12 +139,12 @@ class Registered:
         return frozenset(
             Class(path, number)
             for number, scope in enumerate(scopes)
-            if scope.kind == u.CLASS_SCOPE and scope.owner == mention[5] and scope.parent == mention[2]
+            if scope.kind == u.CLASS_SCOPE and scope.owner == mention.owner and scope.parent == mention.scope
         )
 
     def _given(self, path: str, mention: u.Mention) -> frozenset[Class | None]:
         """Return the classes that a call is given; None where it is given something else that is not known."""
-        start, scope = mention[:2], mention[2]
+        start, scope = mention[:2], mention.scope
         end = self._end(path, *start)
         values: set[Value] = set()
         for name, mentions in self.uses(path).mentions.items():

@@ -95,7 +95,7 @@ class BoundElsewhere:
         """Return where a file assigns another class; it is asked for whatever a name may hold."""
         if path not in self._written_classes:
             found = self.uses(path).mentions.get("__class__", ())
-            self._written_classes[path] = [mention for mention in found if mention[3] == u.WRITE]
+            self._written_classes[path] = [mention for mention in found if mention.kind == u.WRITE]
         return self._written_classes[path]
 
     def concerns(self, owner: Owner, receivers: Values) -> bool:

@@ -41,7 +41,7 @@ def defined_at(project: Project, path: str, line: int, column: int | None) -> li
     lines = project.lines(path)
     for name, mentions in project.uses(path).mentions.items():
         for mention in mentions:
-            if mention[0] != line or name == u.NAMELESS or mention[3] in (u.STRING, u.KEYWORD):
+            if mention.line != line or name == u.NAMELESS or mention.kind in (u.STRING, u.KEYWORD):
                 continue
             shown = project.shown(Mentioned(path, mention, "sure", ""), lines)
             if column is None or shown.column <= column < shown.column + len(name):
@@ -73,7 +73,7 @@ def _defined(project: Project, path: str, name: str, shown: Reference, mention: 
                 yield from (project.bound(symbol.path, symbol.scope, symbol.name, binding) for binding in bindings)
             return
     if kind == u.IMPORT:
-        addresses, unknown = addresses_of(project, project.names.imported(path, mention[4]))
+        addresses, unknown = addresses_of(project, project.names.imported(path, mention.receiver))
     else:
         addresses, unknown = leading_to(project, path, name, mention)
     why = _SEVERAL if len(addresses) > 1 or unknown else ""

@@ -49,7 +49,7 @@ class HandedOn:
 
     def may_be(self, mentioned: Mentioned) -> bool:
         """Return whether the receiver of a mention may be a module that has what is looked for."""
-        path, receiver = mentioned.path, mentioned.mention[4]
+        path, receiver = mentioned.path, mentioned.mention.receiver
         if self._is_handed_on or self._makes_modules(path):
             return True
         form = self.project.uses(path).expressions[receiver]

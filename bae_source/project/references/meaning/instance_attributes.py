@@ -95,7 +95,7 @@ def assignments(project: Project, resolved: Resolved) -> list[Reference]:
         uses = project.uses(symbol.path)
         lines = {line for *_, line in uses.scopes[symbol.scope].attributes.get(symbol.name, ())}
         for mention in uses.mentions.get(symbol.name, ()):
-            if mention[0] in lines and mention[3] == u.WRITE and mention[4] > 0:
+            if mention.line in lines and mention.kind == u.WRITE and mention.receiver > 0:
                 found.append(project.shown(Mentioned(symbol.path, mention, "sure", ""), project.lines(symbol.path)))
     return sorted(found, key=lambda each: (each.line, each.column))
 

@@ -138,7 +138,7 @@ class Names:
             visible = here.kind != u.CLASS_SCOPE or current in (scope, around)
             bindings = here.names.get(name) if visible else None
             if bindings:
-                how = {binding[0] for binding in bindings}
+                how = {binding.how for binding in bindings}
                 if u.GLOBAL in how:
                     return 0
                 if u.NONLOCAL not in how:
@@ -153,7 +153,7 @@ class Names:
         if symbol in self.kept:
             return frozenset({symbol})
         if symbol.scope:  # a module's names may be bound by stars, too
-            how = {binding[0] for binding in self._bindings(symbol)}
+            how = {binding.how for binding in self._bindings(symbol)}
             if how and how.isdisjoint(_LINKS):
                 return frozenset({symbol})
         return self._worked_out(symbol)
@@ -253,7 +253,7 @@ class Names:
             return found  # what is taken from it, or is it, was loaded before
         own = self._loads(path, name, inner)
         if own:
-            last = max((binding[3] for binding in self._bindings(Symbol(path, 0, name))), default=0)
+            last = max((binding.line for binding in self._bindings(Symbol(path, 0, name))), default=0)
             return inner if min(own) > last else found
         if any(self._loads(each.path, name, inner) for each in symbols):
             return found
@@ -400,9 +400,9 @@ class Names:
     def _bound(self, symbol: Symbol) -> Meanings:
         found: set[Meaning] = set()
         for binding in self._bindings(symbol):
-            if binding[0] == u.IMPORTED and not self.is_itself(symbol, binding[1]):
-                found |= self.imported(symbol.path, binding[1])
-            elif binding[0] not in (u.GLOBAL, u.NONLOCAL, u.IMPORTED):
+            if binding.how == u.IMPORTED and not self.is_itself(symbol, binding.first):
+                found |= self.imported(symbol.path, binding.first)
+            elif binding.how not in (u.GLOBAL, u.NONLOCAL, u.IMPORTED):
                 found.add(symbol)
         return frozenset(found) if symbol.scope else frozenset(found).union(self._bound_anew(symbol))
 
@@ -420,7 +420,7 @@ class Names:
         uses = self.uses(symbol.path)
         if not uses.stars:
             return NOTHING
-        last = max([binding[3] for binding in self._bindings(symbol)], default=0)
+        last = max([binding.line for binding in self._bindings(symbol)], default=0)
         below = [number for number in uses.stars if uses.imports[number].line > last]
         if not below:
             return NOTHING
@@ -497,9 +497,9 @@ class Names:
         if form[0] == u.NAME:
             imports = self.uses(path).imports
             bound = [
-                imports[binding[1]]
+                imports[binding.first]
                 for binding in self._bindings(Symbol(path, 0, str(form[1])))
-                if binding[0] == u.IMPORTED
+                if binding.how == u.IMPORTED
             ]
             return [
                 file

@@ -94,19 +94,19 @@ def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) ->
     given = [
         binding
         for binding in uses.scopes[number].names.get(name, ())
-        if binding[0] not in _GIVES_NOTHING and not _is_empty(uses, binding)
+        if binding.how not in _GIVES_NOTHING and not _is_empty(uses, binding)
     ]
     if len(given) <= len(members):
         return False
     definitions, lines = resolved.tree.outline.definitions, resolved.tree.source.lines
     own = {lines.number(definitions[member].keyword) for member in members}
-    is_variable = not any(binding[0] in (u.FUNCTION, u.CLASS) for binding in given if binding[3] in own)
+    is_variable = not any(binding.how in (u.FUNCTION, u.CLASS) for binding in given if binding.line in own)
     passed = {
-        mention[0]
+        mention.line
         for mention in uses.mentions.get(name, ())
-        if mention[3] == u.DELETE or (is_variable and mention[3] == u.WRITE and mention[2] != number)
+        if mention.kind == u.DELETE or (is_variable and mention.kind == u.WRITE and mention.scope != number)
     }
-    return any(binding[3] not in own | passed for binding in given)
+    return any(binding.line not in own | passed for binding in given)
 
 
 def _is_empty(uses: u.Uses, binding: u.Binding) -> bool:

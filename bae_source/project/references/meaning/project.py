@@ -167,9 +167,9 @@ class Project:
 
     def bound(self, path: str, scope: int, name: str, binding: u.Binding) -> Reference:
         """Return one binding of a name in a scope as a definition."""
-        if binding[0] in (u.FUNCTION, u.CLASS):
-            return self.definition(path, self.uses(path).scopes[binding[1]].owner, binding[3], "definition")
-        around = self.definition(path, self.uses(path).scopes[scope].owner, binding[3], "definition")
+        if binding.how in (u.FUNCTION, u.CLASS):
+            return self.definition(path, self.uses(path).scopes[binding.first].owner, binding.line, "definition")
+        around = self.definition(path, self.uses(path).scopes[scope].owner, binding.line, "definition")
         is_member = self.uses(path).scopes[scope].kind == u.CLASS_SCOPE
         written = u.written(name, around.address.rpartition(".")[2]) if is_member else name
         return structs.replace(around, address=f"{around.address}.{written}")

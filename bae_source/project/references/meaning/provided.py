@@ -113,7 +113,7 @@ class Provided:
     def _binds(self, path: str, uses: u.Uses, name: str) -> bool:
         """Say whether a module's own code binds a name; `from . import b` in a package takes what has to be there."""
         for binding in uses.scopes[0].names.get(name, ()):
-            imported = uses.imports[binding[1]] if binding[0] == u.IMPORTED else None
+            imported = uses.imports[binding.first] if binding.how == u.IMPORTED else None
             if imported is None or imported.attribute != name:
                 return True
             if path not in self.names.files(path, imported.module, imported.level):

@@ -76,7 +76,7 @@ def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> lis
             name = u.mangled(segment.name, owner) if scopes[number].kind == u.CLASS_SCOPE else segment.name
             outer = bound_in(scopes, number, name)
             bindings = scopes[outer].names.get(name, ())
-            defined = [binding[1] for binding in bindings if binding[0] in (u.FUNCTION, u.CLASS)]
+            defined = [binding.first for binding in bindings if binding.how in (u.FUNCTION, u.CLASS)]
             inner += [each for each in defined if outer == number or is_within(scopes, each, number)]
         current = inner[segment.index : segment.index + 1] if segment.index is not None else inner
         owner = segment.name
@@ -85,7 +85,7 @@ def scopes_inside(scopes: Sequence[u.Scope], qualname: Sequence[Segment]) -> lis
 
 def bound_in(scopes: Sequence[u.Scope], number: int, name: str) -> int:
     """Return the scope that a name of a scope is bound in: another one, if it is declared `global` or `nonlocal`."""
-    declared = {binding[0] for binding in scopes[number].names.get(name, ())} & {u.GLOBAL, u.NONLOCAL}
+    declared = {binding.how for binding in scopes[number].names.get(name, ())} & {u.GLOBAL, u.NONLOCAL}
     if u.GLOBAL in declared:
         return 0
     outer = scopes[number].parent

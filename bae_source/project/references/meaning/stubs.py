@@ -51,7 +51,7 @@ def _declares(project: Project, symbol: Symbol) -> bool:
         bindings = project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
     except ResourceError:
         return False
-    return any(binding[0] not in _NO_DECLARATION for binding in bindings)
+    return any(binding.how not in _NO_DECLARATION for binding in bindings)
 
 
 def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
@@ -81,6 +81,6 @@ def _declared(project: Project, sought: Sought) -> frozenset[Symbol]:
             continue
         for number in scopes_inside(scopes, [Segment(part) for part in inside[:-1]]):
             bindings = scopes[number].names.get(sought.name, ())
-            if any(binding[0] not in _NO_DECLARATION for binding in bindings):
+            if any(binding.how not in _NO_DECLARATION for binding in bindings):
                 found.add(Symbol(path, number, sought.name))
     return frozenset(found)

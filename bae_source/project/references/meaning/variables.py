@@ -83,7 +83,7 @@ class Variables:
         if found is None:
             return
         scopes = self.project.uses(path).scopes
-        if found and _LEADING.isdisjoint([binding[0] for binding in scopes[found].names[name]]):
+        if found and _LEADING.isdisjoint([binding.how for binding in scopes[found].names[name]]):
             return  # what a function is given, such as `self`, is no variable of a module
         asked = Symbol(path, found, name)
         yield from self._held(asked, self.project.names.bound(asked))
@@ -119,7 +119,7 @@ class Variables:
             if not isinstance(symbol, Symbol):
                 continue
             scope = self.project.uses(symbol.path).scopes[symbol.scope]
-            held = [binding for binding in scope.names.get(symbol.name, ()) if binding[0] in self.kinds]
+            held = [binding for binding in scope.names.get(symbol.name, ()) if binding.how in self.kinds]
             if held and scope.kind == u.MODULE_SCOPE:
                 yield from (each for each in (asked, symbol) if each.scope == 0)
             for how, value, *_ in held:

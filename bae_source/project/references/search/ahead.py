@@ -49,11 +49,11 @@ def _imports(uses: u.Uses, names: Iterable[str], kinds: Collection[int]) -> Iter
     bound = uses.scopes[0].names
     for name in names:
         for mention in uses.mentions.get(name, ()):
-            first = _first(uses, mention[4]) if mention[4] > 0 and mention[3] in kinds else ()
+            first = _first(uses, mention.receiver) if mention.receiver > 0 and mention.kind in kinds else ()
             if first and first[0] == u.NAME:
                 for binding in bound.get(str(first[1]), ()):
-                    if binding[0] == u.IMPORTED:
-                        yield binding[1]
+                    if binding.how == u.IMPORTED:
+                        yield binding.first
 
 
 def _first(uses: u.Uses, number: int) -> u.Expression:

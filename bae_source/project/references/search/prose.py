@@ -113,7 +113,7 @@ def spoken_of(
 def code_of(files: Iterable[tuple[str, Iterable[Mentioned]]]) -> dict[str, list[tuple[int, int]]]:
     """Return where the code of files mentions something, as far as that is neither a string nor a comment."""
     return {
-        path: [each.mention[:2] for each in found if each.mention[3] not in (u.EXPORT, u.STRING, u.MENTION)]
+        path: [each.mention[:2] for each in found if each.mention.kind not in (u.EXPORT, u.STRING, u.MENTION)]
         for path, found in files
     }
 

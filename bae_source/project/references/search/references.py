@@ -319,11 +319,11 @@ def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentione
     for name in _LOOKUPS:
         for mention in project.uses(at.path).mentions.get(name, ()):
             if (
-                mention[0] == at.line
-                and mention[3] == u.CALL
-                and _may_be(project, sought, at.path, mention[2], at.receiver)
+                mention.line == at.line
+                and mention.kind == u.CALL
+                and _may_be(project, sought, at.path, mention.scope, at.receiver)
             ):
-                string = (*mention[:2], 0, u.STRING, u.OPAQUE, mention[5])
+                string = u.Mention(*mention[:2], 0, u.STRING, u.OPAQUE, mention.owner)
                 yield Mentioned(at.path, string, "mention", Reason.PUT_TOGETHER.of())
 
 

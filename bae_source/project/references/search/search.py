@@ -114,7 +114,7 @@ class Search:
                 except ResourceError as error:
                     self.unreadable[path] = error
         for path, mention, verdict in self.doubts.raised():
-            self.found[path, mention[0], mention[1]] = Mentioned(path, mention, verdict.certainty, verdict.why)
+            self.found[path, mention.line, mention.column] = Mentioned(path, mention, verdict.certainty, verdict.why)
         self.unreadable.update(self.doubts.variables.unreadable)
         if self.kinds is None and self.sought.classes and not self.unreadable:
             self._raise_probable()
@@ -152,8 +152,8 @@ class Search:
 
     def _is_in_a_class(self) -> bool:
         """Return whether the suite of a class imports what is looked for, which its instances then have."""
-        imports = (each for each in self.found.values() if each.mention[3] == u.IMPORT)
-        return any(self.project.uses(each.path).scopes[each.mention[2]].kind == u.CLASS_SCOPE for each in imports)
+        imports = (each for each in self.found.values() if each.mention.kind == u.IMPORT)
+        return any(self.project.uses(each.path).scopes[each.mention.scope].kind == u.CLASS_SCOPE for each in imports)
 
     def by_file(self) -> Iterator[tuple[str, list[Mentioned]]]:
         """Yield what was found, by file in the order of their paths."""
@@ -175,7 +175,7 @@ class Search:
         self._note_unseen(path, uses, mentions)
         for name in names:
             for mention in mentions[name]:
-                if self.kinds is None or mention[3] in self.kinds:
+                if self.kinds is None or mention.kind in self.kinds:
                     self._mention(path, name, mention)
         words = dict.fromkeys([*names, *(self.words.get(name, name) for name in names)])
         importing = self.kinds is not None
@@ -185,7 +185,7 @@ class Search:
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Mapping[str, Collection[u.Mention]]) -> None:
         """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
-        kinds = {mention[3] for mentions in names.values() for mention in mentions}
+        kinds = {mention.kind for mentions in names.values() for mention in mentions}
         if u.MENTION in kinds:
             unanalysed = self.project.unanalysed(path)
             does_not_parse = any(error.code == "syntax_invalid" for error in unanalysed.values())
@@ -208,10 +208,10 @@ class Search:
             self.doubts.note(path, name, mention, verdict)
         if verdict is None or (name != self.sought.name and not verdict.hit):
             return  # under another name only what may lead there counts, not everything of that name
-        is_guessed = mention[3] == u.CALL and verdict.why == Reason.UNKNOWN_RECEIVER.of()
+        is_guessed = mention.kind == u.CALL and verdict.why == Reason.UNKNOWN_RECEIVER.of()
         if is_guessed and not self._signatures.may_take(path, name, mention):
             return
-        place = (path, mention[0], mention[1])
+        place = (path, mention.line, mention.column)
         before = self.found.get(place)
         if before is None or (before.certainty != "sure" and verdict.certainty == "sure"):
             self.found[place] = Mentioned(path, mention, verdict.certainty, verdict.why)
@@ -233,7 +233,9 @@ class Search:
         return bool(meanings & self.sought.meanings)
 
     def _is_exported(self, uses: u.Uses, number: int, name: str) -> bool:
-        return any(binding[0] == u.IMPORTED and binding[1] == number for binding in uses.scopes[0].names.get(name, ()))
+        return any(
+            binding.how == u.IMPORTED and binding.first == number for binding in uses.scopes[0].names.get(name, ())
+        )
 
 
 class Doubts:
@@ -259,8 +261,8 @@ class Doubts:
 
     def note(self, path: str, name: str, mention: u.Mention, verdict: Verdict | None) -> None:
         """Note a mention that was decided, if it is sure, or none, by what variables hold."""
-        receiver = mention[4]
-        if receiver <= 0 or mention[3] in (u.IMPORT, u.KEYWORD) or (verdict and verdict.certainty != "sure"):
+        receiver = mention.receiver
+        if receiver <= 0 or mention.kind in (u.IMPORT, u.KEYWORD) or (verdict and verdict.certainty != "sure"):
             return
         if self.project.inference.called_on.itself(path, receiver):
             return  # no variable of a module
@@ -274,7 +276,7 @@ class Doubts:
         bound = self.variables.bound_anew(variables)
         for path, name, mention, verdict, through in self._waiting if bound else ():
             for variable in sorted(through & bound.keys(), key=in_order):
-                if self._may_be_other(path, name, mention[4], verdict, bound[variable]):
+                if self._may_be_other(path, name, mention.receiver, verdict, bound[variable]):
                     yield path, mention, Verdict("unsure", self.variables.why(variable))
                     break
 

@@ -39,13 +39,13 @@ def in_strings(
         word: its name, or one that it was imported under.
         importing: leave out all but those that hold code which imports it.
     """
-    exported = {mention[:2] for mention in uses.mentions.get(word, ()) if mention[3] == u.EXPORT}
+    exported = {mention[:2] for mention in uses.mentions.get(word, ()) if mention.kind == u.EXPORT}
     for text in uses.strings.get(word, ()):
         if importing and not (text.imports and ("." in text.text or text.text == sought.dotted)):
             continue
         why = "" if (text.line, text.column) in exported else _why(text.text, sought, inference)
         if why:
-            mention = (text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
+            mention = u.Mention(text.line, text.column, 0, u.STRING, u.OPAQUE, text.owner)
             yield Mentioned(path, mention, "mention", why)
 
 

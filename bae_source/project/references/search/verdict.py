@@ -244,7 +244,7 @@ class Judge:
         if number is None:
             return False
         scope = self.names.uses(path).scopes[number]
-        annotated = (binding[0] in (u.PARAMETER, u.ANNOTATED, u.DECLARED) for binding in scope.names[str(form[1])])
+        annotated = (binding.how in (u.PARAMETER, u.ANNOTATED, u.DECLARED) for binding in scope.names[str(form[1])])
         return scope.kind in (u.MODULE_SCOPE, u.CLASS_SCOPE) or any(annotated)
 
     def _of_rebound(self, rebound: Rebound, name: str) -> Verdict | None:

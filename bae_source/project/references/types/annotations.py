@@ -87,7 +87,7 @@ class Annotations:
             bindings: all that bind the name in a scope.
             held: what these give, by themselves.
         """
-        numbers = [binding[1] for binding in bindings if binding[0] in ANNOTATED and binding[1]]
+        numbers = [binding.first for binding in bindings if binding.how in ANNOTATED and binding.first]
         declared = union_of(self.held(path, number) for number in numbers)
         is_told = bool(declared) and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
         return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held
@@ -155,7 +155,7 @@ class Annotations:
         if not isinstance(meaning, Symbol):
             return None
         bindings = self.uses(meaning.path).scopes[meaning.scope].names.get(meaning.name, ())
-        if len(bindings) != 1 or bindings[0][0] not in (u.ASSIGNED, u.ANNOTATED):
+        if len(bindings) != 1 or bindings[0].how not in (u.ASSIGNED, u.ANNOTATED):
             return None
         how, first, second, _ = bindings[0]
         if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:

@@ -136,18 +136,18 @@ class CalledOn:
             return None
         name, scope = str(form[1]), int(form[2])
         bindings = uses.scopes[scope].names.get(name, ())
-        if len(bindings) != 1 or bindings[0][0] != u.INSTANCE:
+        if len(bindings) != 1 or bindings[0].how != u.INSTANCE:
             return None
         if self.steps.elsewhere.changes_class(self.steps.names, Symbol(path, scope, name)):
             return None
-        return frozenset({Instance(Class(path, bindings[0][1]), False)})
+        return frozenset({Instance(Class(path, bindings[0].first), False)})
 
     def returned(self, method: Function, receivers: Receivers) -> Values | None:
         """Return what the `return` statements of a method give; None where the receivers tell nothing of it."""
         scopes = self.steps.uses(method.path).scopes
         scope = scopes[method.scope]
         if scopes[scope.parent].kind != u.CLASS_SCOPE or not any(
-            binding[0] in (u.INSTANCE, u.OWN_CLASS) for bindings in scope.names.values() for binding in bindings
+            binding.how in (u.INSTANCE, u.OWN_CLASS) for bindings in scope.names.values() for binding in bindings
         ):
             return None
         owner = Class(method.path, scope.parent)

@@ -20,7 +20,7 @@ ENUMERATIONS = frozenset(f"enum.{name}" for name in ("Enum", "IntEnum", "StrEnum
 def may_be_member(name: str, scope: u.Scope) -> bool:
     """Return whether a name of a class would be a member if the class is an enumeration: one that its suite assigns."""
     bindings = scope.names.get(name, ())
-    is_assigned = bool(bindings) and all(binding[0] == u.ASSIGNED for binding in bindings)
+    is_assigned = bool(bindings) and all(binding.how == u.ASSIGNED for binding in bindings)
     return is_assigned and not name.startswith("_") and name not in scope.attributes
 
 

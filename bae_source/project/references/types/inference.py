@@ -379,7 +379,7 @@ class Inference:
         try:
             scope = self.uses(symbol.path).scopes[symbol.scope]
             bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-            given = [binding for binding in bindings if binding[0] != u.OTHER or not binding[2]]
+            given = [binding for binding in bindings if binding.how != u.OTHER or not binding.second]
             found = union_of(self._bound(symbol, binding, instances) for binding in given)
             if len(given) < len(bindings) and not found <= CHANGED_IN_PLACE:
                 found |= NOT_KNOWN
@@ -409,7 +409,7 @@ class Inference:
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
-            assigned = [binding[1] for binding in scope.names[symbol.name]]
+            assigned = [binding.first for binding in scope.names[symbol.name]]
             if not any(is_no_member(self.uses, self.values, symbol.path, each) for each in assigned):
                 return frozenset({Instance(owner, True)})
         return held

@@ -175,7 +175,7 @@ class Items:
         flags = [self.uses(symbol.path).scopes[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
         if steps != (CALL,) or len(bindings) != 1 or not flags or {"wrapped", "async"}.intersection(flags[0]):
             return NOT_KNOWN
-        return self.inside(symbol.path, bindings[0][2])
+        return self.inside(symbol.path, bindings[0].second)
 
     def _held(self, shape: Shape) -> Values:
         if isinstance(shape, _Note):
@@ -264,9 +264,9 @@ class Items:
     def _of_member(self, symbol: Symbol) -> Shape:
         scope = self.uses(symbol.path).scopes[symbol.scope]
         bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
-        if len(bindings) == 1 and bindings[0][0] == u.FUNCTION:
-            flags = self.uses(symbol.path).scopes[bindings[0][1]].flags
-            note = bindings[0][2] if "property" in flags and "wrapped" not in flags else 0
+        if len(bindings) == 1 and bindings[0].how == u.FUNCTION:
+            flags = self.uses(symbol.path).scopes[bindings[0].first].flags
+            note = bindings[0].second if "property" in flags and "wrapped" not in flags else 0
             return _Note(symbol.path, note) if note else None
         return self._bound(symbol.path, bindings) if any(how in _ANNOTATED for how, *_ in bindings) else None
 
@@ -415,8 +415,8 @@ class Items:
         members = self.members(value, name)
         symbol = members[0].symbol if len(members) == 1 and members[0].sure else None
         bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, []) if symbol else []
-        is_told = symbol and len(bindings) == 1 and bindings[0][0] == u.FUNCTION and bindings[0][2]
-        return _Note(symbol.path, bindings[0][2]) if symbol and is_told else None
+        is_told = symbol and len(bindings) == 1 and bindings[0].how == u.FUNCTION and bindings[0].second
+        return _Note(symbol.path, bindings[0].second) if symbol and is_told else None
 
 
 def _only(several: Iterable[Shape]) -> Shape:

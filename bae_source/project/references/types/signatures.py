@@ -122,9 +122,9 @@ class Signatures:
         lines, (line, column) = self.project.lines(path), mention[:2]
         code = lines.cut(line).encode()
         before, text = (part.decode("utf-8", "replace") for part in (code[:column], code[column:]))
-        partial = _PARTIAL.search(before) if mention[3] != u.CALL else None
+        partial = _PARTIAL.search(before) if mention.kind != u.CALL else None
         name = _NAME.match(text)
-        if name is None or (partial is None and mention[3] != u.CALL):
+        if name is None or (partial is None and mention.kind != u.CALL):
             return False
         start = column + len(name[0].encode()) if partial is None else len(before[: partial.start(1)].encode())
         called = _called(lines, line, start)

@@ -84,9 +84,9 @@ class TypeVariables:
         if scope.kind == u.TYPE_SCOPE:
             return symbol
         bindings = scope.names.get(symbol.name, ())
-        if len(bindings) != 1 or bindings[0][0] != u.ASSIGNED:
+        if len(bindings) != 1 or bindings[0].how != u.ASSIGNED:
             return None
-        made = self.uses(symbol.path).expressions[bindings[0][1]]
+        made = self.uses(symbol.path).expressions[bindings[0].first]
         if made[:1] not in ((u.TYPED,), (u.CALLED,)):
             return None
         called = self.values(symbol.path, int(made[1]))
