@@ -226,7 +226,9 @@ def passed_by_name(project: Project, family: Family) -> Iterator[Reference]:
         if not is_given(project, symbol):
             continue
         scope = project.uses(symbol.path).scopes[symbol.scope]
-        decorator = decorator_from_outside(project, symbol) if {"wrapped", "decorated"} & set(scope.flags) else ""
+        decorator = (
+            decorator_from_outside(project, symbol) if {u.Flag.WRAPPED, u.Flag.DECORATED} & set(scope.flags) else ""
+        )
         asks = not decorator and project.fixtures.is_asked(symbol)
         if decorator or (asks and not any(_in_decorators(project, symbol, symbol.name, ""))):
             found = project.bound(symbol.path, symbol.scope, symbol.name, scope.names[symbol.name][0])

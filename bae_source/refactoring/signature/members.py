@@ -62,12 +62,12 @@ class Member(Struct, frozen=True, kw_only=True):
     @property
     def bound(self) -> int:
         """Number of its first parameters that Python gives where it is taken from an instance."""
-        return int(self.in_class and not self.flags & {"static"} and self.symbol.name != _NEW)
+        return int(self.in_class and not self.flags & {u.Flag.STATIC} and self.symbol.name != _NEW)
 
     @property
     def is_of_class(self) -> bool:
         """True where Python gives the first one to what is taken from a class, too."""
-        return "class" in self.flags or self.symbol.name in ("__init_subclass__", "__class_getitem__")
+        return u.Flag.CLASS in self.flags or self.symbol.name in ("__init_subclass__", "__class_getitem__")
 
 
 def family_of_function(project: Project, resolved: Resolved) -> Family:

@@ -30,7 +30,7 @@ from bae_source.syntax.signatures.arguments import Change, arguments_in, fits, g
 from bae_source.syntax.signatures.signature import Signature
 from bae_source.syntax.text.lexer import end_of_bracket
 
-_ACCESSORS = frozenset({"property", "getter", "setter", "deleter"})
+_ACCESSORS = frozenset({u.Flag.PROPERTY, u.Flag.SETTER, u.Flag.DELETER})
 _PARTIAL = Outside("functools.partial")
 
 

@@ -1,10 +1,10 @@
 """The effect of decorators on a function, by their names.
 
-@property                   "property": an instance gives what the function returns
-@size.setter                "setter": an instance calls it where the attribute is assigned; "deleter" likewise
-@staticmethod               "static"
-@wrapped                    "wrapped": nobody knows what a call gives
-@lib.cache                  "decorated": a call gives what the function does, but it may have attributes of its own
+@property                   PROPERTY: an instance gives what the function returns
+@size.setter                SETTER: an instance calls it where the attribute is assigned; DELETER likewise
+@staticmethod               STATIC
+@wrapped                    WRAPPED: it is not known what a call gives
+@lib.cache                  DECORATED: a call gives what the function does, but it may have attributes of its own
 
 Invariants:
 - a name of the standard library's is believed wherever it comes from, as to what a call gives.
@@ -17,6 +17,7 @@ import sys
 
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.names.gathering import Gathering
+from bae_source.syntax.names.uses import Flag
 from bae_source.syntax.outline.static_values import chain_of
 
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "getter"})
@@ -28,7 +29,7 @@ _HARMLESS = frozenset(
 _MANAGERS = frozenset({"contextmanager", "asynccontextmanager"})
 
 
-def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[str, ...]:
+def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering, scope: int) -> tuple[u.Flag, ...]:
     """Return what using a function gives: what its decorators make of it.
 
     Parameters:
@@ -36,8 +37,8 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
         scope: where the decorators are evaluated.
     """
     if not node.decorator_list:
-        return ("async",) if isinstance(node, ast.AsyncFunctionDef) else ()
-    flags = {"async"} if isinstance(node, ast.AsyncFunctionDef) else set()
+        return (Flag.ASYNC,) if isinstance(node, ast.AsyncFunctionDef) else ()
+    flags = {Flag.ASYNC} if isinstance(node, ast.AsyncFunctionDef) else set()
     names = gathering.scopes[0].names
     for decorator in node.decorator_list:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -45,16 +46,16 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
         own = (each for each in names.get(last, ()) if each[0] != u.IMPORTED and each[3] <= node.lineno)
         is_own = isinstance(call, ast.Name) and any(own)
         if is_own or last not in _HARMLESS:
-            flags.update(["wrapped", u.ENTERED] if last in _MANAGERS and not is_own else ["wrapped"])
+            flags.update([Flag.WRAPPED, Flag.ENTERED] if last in _MANAGERS and not is_own else [Flag.WRAPPED])
             continue
         if last in _PROPERTIES:
-            flags.add("property")
+            flags.add(Flag.PROPERTY)
         elif last in ("staticmethod", "classmethod"):
-            flags.add(last.removesuffix("method"))
+            flags.add(Flag(last.removesuffix("method")))
         elif last in ("setter", "deleter"):
-            flags.add(last)
+            flags.add(Flag(last))
         if _is_from_elsewhere(call, gathering, scope):
-            flags.add("decorated")
+            flags.add(Flag.DECORATED)
     return tuple(sorted(flags))
 
 

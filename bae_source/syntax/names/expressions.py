@@ -498,8 +498,8 @@ class Expressions:
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, place: Place, _kind: int) -> int:
         flags = self.gathering.scopes[place.scope].flags
-        if "generator" not in flags:
-            flags.append("generator")
+        if u.Flag.GENERATOR not in flags:
+            flags.append(u.Flag.GENERATOR)
         if node.value is not None:
             given = self.value(node.value, place)
             if isinstance(node, ast.Yield):

@@ -128,11 +128,11 @@ class Gathering:
         around: Place,
         *,
         bases: Sequence[int] = (),
-        flags: tuple[str, ...] = (),
+        flags: tuple[u.Flag, ...] = (),
         metaclass: int = u.OPAQUE,
     ) -> Place:
         """Open a scope inside another."""
-        scope = u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), [], metaclass)
+        scope = u.Scope(kind, around.scope, around.owner, {}, tuple(bases), {}, list(flags), [], metaclass, [])
         self.scopes.append(scope)
         in_function = kind in (u.FUNCTION_SCOPE, u.INNER_SCOPE) or (kind == u.TYPE_SCOPE and around.in_function)
         inner = Place(len(self.scopes) - 1, around.owner, in_function, {})
@@ -224,7 +224,7 @@ class Gathering:
         for each in where:
             name = u.mangled(each.name, self.words.class_name)
             if each.last == sys.maxsize:
-                self.scopes[place.scope].flags.append(u.ONE_WAY + name)
+                self.scopes[place.scope].partly.append(u.Partly(name, u.ONE_WAY))
             read = [mention[:2] for mention in self.mentions.get(name, ()) if mention.scope == place.scope]
             here = [position for position in read if each.first <= position[0] <= each.last]
             if here:
@@ -233,7 +233,7 @@ class Gathering:
                     self.expressions[number] = (u.NAME, name, place.scope, u.PERHAPS)
 
     def _read_in_suite(self, scope: int, how: int, name: str, first: int, last: tuple[int, int]) -> None:
-        self.scopes[scope].flags.append(f"{u.READ_AS[how]}{name} {first} {last[0]} {last[1]}")
+        self.scopes[scope].partly.append(u.Partly(name, how, first, *last))
 
     def is_class(self, place: Place) -> bool:
         """Return whether a place is in the suite of a class itself."""
@@ -251,7 +251,7 @@ class Gathering:
         end = node.body[-1].end_lineno or node.lineno
         for name, bindings in scope.names.items():
             if all(node.lineno <= binding.line <= end for binding in bindings):
-                scope.flags.append(u.FOR_TYPES + name)
+                scope.partly.append(u.Partly(name, u.FOR_TYPES))
 
     def column(self, word: str, line: int, last: int, column: int) -> tuple[int, int]:
         """Return line and column of a word in a statement, whose own place the parser does not give.

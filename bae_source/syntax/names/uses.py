@@ -20,6 +20,7 @@ The scoping rules are those of the language reference, "Naming and binding".
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -120,18 +121,10 @@ ABOVE: Final = -1
 """How a class's suite reads a name that it binds further down: the outer one, if there is one."""
 PERHAPS: Final = -2
 """How it reads one that it may not have bound: on one way alone, or up to a `del`."""
-
-FOR_TYPES: Final = "for types: "
-"""What the name follows in the flags of a class whose suite first binds it under `if TYPE_CHECKING`."""
-
-ONE_WAY: Final = "one way: "
-"""Likewise, where the suite may come to its end without the name: bound on one way alone, or deleted."""
-
-REPLACED: Final = "replaced"
-"""Among the flags of a module: it puts something else in its own place, so its attributes may be those of that."""
-
-READ_AS: Final = {ABOVE: "outer: ", PERHAPS: "perhaps: "}
-"""What the flags of a class say of its suite, followed by the name, the first line, and the last line and column."""
+FOR_TYPES: Final = -3
+"""How a class has a name whose first binding stands under `if TYPE_CHECKING`."""
+ONE_WAY: Final = -4
+"""How a class has a name without which its suite may come to its end: bound on one way alone, or deleted."""
 
 MODULE_SCOPE: Final = "module"
 CLASS_SCOPE: Final = "class"
@@ -139,8 +132,42 @@ FUNCTION_SCOPE: Final = "function"
 INNER_SCOPE: Final = "inner"  # lambda, comprehension
 TYPE_SCOPE: Final = "type"  # of type parameters: sees the names of a class around it
 
-ENTERED = "entered"
-"""Among the flags of a function: `with` binds what it yields."""
+
+class Flag(StrEnum):
+    """A property of a scope that decides what using it gives."""
+
+    ASYNC = "async"
+    GENERATOR = "generator"
+    PROPERTY = "property"
+    """An instance gives what the function returns."""
+    SETTER = "setter"
+    DELETER = "deleter"
+    STATIC = "static"
+    CLASS = "class"
+    WRAPPED = "wrapped"
+    """A decorator gives something unknown."""
+    DECORATED = "decorated"
+    """A call gives what the function does, but it may have attributes of its own."""
+    ENTERED = "entered"
+    """`with` binds what the function yields."""
+    REPLACED = "replaced"
+    """The module puts something else in its own place, so its attributes may be those of that."""
+
+
+class Partly(Struct, frozen=True, array_like=True):
+    """A name that the suite of a class binds, but not for all code.
+
+    Parameters:
+        how: `FOR_TYPES`, `ONE_WAY`, or, for what reads it between two places of the suite, `ABOVE` or `PERHAPS`.
+        first: the first line from which on it is read so.
+        last, column: the last place where it is read so.
+    """
+
+    name: str
+    how: int
+    first: int = 0
+    last: int = 0
+    column: int = 0
 
 
 class Scope(Struct, frozen=True, array_like=True):
@@ -153,11 +180,10 @@ class Scope(Struct, frozen=True, array_like=True):
         names: what binds each name in it.
         bases: expressions, of a class.
         attributes: what binds attributes of `self` or `cls` in the methods of a class.
-        flags: words that decide what using it gives: `async`, `generator`, `property`, `static`, `class`, `wrapped`;
-            of a class, names that only type checkers see, and where its suite reads outer ones; of a module, whether
-            it puts something else in its place.
+        flags: what decides what using it gives.
         returns: expressions that a function returns, or yields.
         metaclass: expression, of a class whose header names one.
+        partly: of a class, the names that its suite does not bind for all code.
     """
 
     kind: str
@@ -166,9 +192,10 @@ class Scope(Struct, frozen=True, array_like=True):
     names: dict[str, list[Binding]]
     bases: tuple[int, ...]
     attributes: dict[str, list[Binding]]
-    flags: list[str]
+    flags: list[Flag]
     returns: list[int]
     metaclass: int = OPAQUE
+    partly: list[Partly] = []
 
 
 class Imported(Struct, frozen=True, array_like=True):
@@ -241,14 +268,17 @@ class Uses(Struct, frozen=True, array_like=True):
 
 def how_read(scope: Scope, name: str, line: int, column: int) -> int:
     """Return how the suite of a class reads a name at a place: `ABOVE`, `PERHAPS`, or 0 for the one that it binds."""
-    found = 0
-    for how, word in READ_AS.items():
-        for flag in scope.flags:
-            if flag.startswith(f"{word}{name} "):
-                first, last, end = map(int, flag.rsplit(" ", 3)[1:])
-                if line >= first and (line, column) <= (last, end):
-                    found = how
-    return found
+    read = {
+        each.how
+        for each in scope.partly
+        if each.name == name and each.last and line >= each.first and (line, column) <= (each.last, each.column)
+    }
+    return PERHAPS if PERHAPS in read else ABOVE if ABOVE in read else 0
+
+
+def is_partly(scope: Scope, name: str, how: int) -> bool:
+    """Return whether a class has a name so alone: `FOR_TYPES` or `ONE_WAY`."""
+    return any(each.name == name and each.how == how for each in scope.partly)
 
 
 def plain_name(form: Expression) -> str:

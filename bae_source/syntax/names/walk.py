@@ -31,6 +31,8 @@ _DEFINING_ANYWHERE = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Class
 _DEFINING = _DEFINING_ANYWHERE | {ast.Assign, ast.AnnAssign, ast.AugAssign, ALIAS}
 """Statements that are definitions outside functions."""
 _MAKERS = ("__new__", "__call__")
+_OF_CLASSES = ("__new__", "__init_subclass__", "__class_getitem__")
+"""Functions that get the class as their first argument without being decorated."""
 _BEGINS = re.compile(rb"#\s*type:")
 
 
@@ -121,13 +123,13 @@ class _Statements:
         node: _Function,
         inner: Place,
         outside: Place,
-        flags: tuple[str, ...],
+        flags: tuple[u.Flag, ...],
         defaults: Sequence[int],
         noted: Mapping[ast.arg, int],
     ) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        first = positional[0] if positional and "static" not in flags else None
+        first = positional[0] if positional and u.Flag.STATIC not in flags else None
         owner = self.gathering.class_around(outside)
         with_defaults = [*positional[len(positional) - len(arguments.defaults) :], *arguments.kwonlyargs]
         given = dict(zip(map(id, with_defaults), defaults, strict=True)) if defaults else {}
@@ -136,7 +138,11 @@ class _Statements:
                 continue
             note = self._note(argument, outside, noted, node.body[0].lineno)
             if argument is first and owner is not None and not note:
-                made_by_class = "class" in flags or node.name in ("__new__", "__init_subclass__", "__class_getitem__")
+                made_by_class = u.Flag.CLASS in flags or node.name in (
+                    "__new__",
+                    "__init_subclass__",
+                    "__class_getitem__",
+                )
                 binding = u.Binding(u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
                 self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
@@ -211,7 +217,7 @@ class _Statements:
             self.regions.until_the_end(node.targets[0], place, node.lineno)
         for target in node.targets:
             if not place.in_function and replaces_module(target):
-                self.gathering.scopes[0].flags.append(u.REPLACED)
+                self.gathering.scopes[0].flags.append(u.Flag.REPLACED)
             if notes:
                 self._noted(target, place, notes, value, node.lineno)
             else:

@@ -144,7 +144,7 @@ class Calling:
                 continue
             scopes = self.project.uses(symbol.path).scopes
             bindings = scopes[symbol.scope].names.get(symbol.name, ())
-            if any(how == u.FUNCTION and "property" in scopes[first].flags for how, first, *_ in bindings):
+            if any(how == u.FUNCTION and u.Flag.PROPERTY in scopes[first].flags for how, first, *_ in bindings):
                 continue
             for how, first, second, _ in bindings:
                 if how == u.CLASS:

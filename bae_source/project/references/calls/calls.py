@@ -320,7 +320,7 @@ def _defined(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) ->
     """Return what defines a function or class; nothing for a property, which takes what is assigned to it."""
     scopes = project.uses(symbol.path).scopes
     found = [binding for binding in bindings if binding.how in (u.FUNCTION, u.CLASS)]
-    return [] if any("property" in scopes[of].flags for _, of, *_ in found) else found
+    return [] if any(u.Flag.PROPERTY in scopes[of].flags for _, of, *_ in found) else found
 
 
 def _put_in_place(project: Project, symbol: Symbol, bindings: Iterable[u.Binding]) -> Values:

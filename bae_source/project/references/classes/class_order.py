@@ -223,7 +223,7 @@ class ClassOrders:
             in_suite = name in scope.names and not has_suite
             if in_suite or name in scope.attributes:
                 member = Member(Symbol(node.path, node.scope, name), number < order.sure and not hidden)
-                if in_suite and (_is_for_types(scope, name) or u.ONE_WAY + name in scope.flags):
+                if in_suite and (_is_for_types(scope, name) or u.is_partly(scope, name, u.ONE_WAY)):
                     in_suite = False  # when code runs, the one above is found, or may be
                 if in_suite and self.is_property(node, name):
                     return [member]
@@ -242,7 +242,7 @@ class ClassOrders:
         """Return whether a class's suite makes a property of that name."""
         functions = self.uses(owner.path).scopes
         bindings = functions[owner.scope].names.get(name, ())
-        return any(how == u.FUNCTION and "property" in functions[first].flags for how, first, *_ in bindings)
+        return any(how == u.FUNCTION and u.Flag.PROPERTY in functions[first].flags for how, first, *_ in bindings)
 
     def bases(self, owner: Class) -> list[Values]:
         """Return what each base of a class may be; `Base[int]` is `Base`; a name that nothing binds is not known."""
@@ -326,7 +326,7 @@ def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> in
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:
     """Return whether a class has a name for type checkers alone, and not when code runs."""
-    return u.FOR_TYPES + name in scope.flags or all(binding.how == u.DECLARED for binding in scope.names[name])
+    return u.is_partly(scope, name, u.FOR_TYPES) or all(binding.how == u.DECLARED for binding in scope.names[name])
 
 
 def _merged(lists: list[tuple[Node, ...]]) -> list[Node] | None:

@@ -219,7 +219,9 @@ class Names:
         except ResourceError:
             return UNKNOWN
         found = self._attribute_in_code(path, uses, name, loaded)
-        if u.REPLACED in uses.scopes[0].flags and all(isinstance(each, Symbol) and each.path == path for each in found):
+        if u.Flag.REPLACED in uses.scopes[0].flags and all(
+            isinstance(each, Symbol) and each.path == path for each in found
+        ):
             return found | UNKNOWN  # what stands in its place mostly hands on what it imports
         return found
 

@@ -292,7 +292,7 @@ class Judge:
 
     def _of_function(self, value: Function) -> Verdict | None:
         flags = self.names.uses(value.path).scopes[value.scope].flags
-        if self.sought.classes and ("wrapped" in flags or "decorated" in flags):
+        if self.sought.classes and (u.Flag.WRAPPED in flags or u.Flag.DECORATED in flags):
             return Verdict("unsure", Reason.DECORATED.of())
         return _NO
 

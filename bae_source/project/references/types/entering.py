@@ -90,7 +90,7 @@ class Entering:
 
     def _yielded(self, function: Function) -> Values:
         """Return what a generator yields that a decorator makes a manager of."""
-        if u.ENTERED not in self.uses(function.path).scopes[function.scope].flags:
+        if u.Flag.ENTERED not in self.uses(function.path).scopes[function.scope].flags:
             return NOT_KNOWN
         told = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
         scope = self.uses(function.path).scopes[function.scope]

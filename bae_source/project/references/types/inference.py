@@ -425,7 +425,7 @@ class Inference:
             flags = self.uses(path).scopes[first].flags if instances else ()
             if "setter" in flags or "deleter" in flags:
                 return frozenset()
-            return self._called(function, lambda: instances) if "property" in flags else frozenset({function})
+            return self._called(function, lambda: instances) if u.Flag.PROPERTY in flags else frozenset({function})
         if how == u.ASSIGNED and symbol.scope and self.uses(path).scopes[symbol.scope].kind == u.TYPE_SCOPE:
             return frozenset(map(bound_by, self.annotated(path, first)))
         if how == u.ASSIGNED or (how == u.OTHER and symbol.scope):  # in a module others may bind it too
@@ -451,7 +451,7 @@ class Inference:
         for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
             if how == u.FUNCTION:
                 values = union_of(self.values(fixture.path, each) for each in scopes[number].returns)
-                told = self.items.inside if "generator" in scopes[number].flags else self.annotated
+                told = self.items.inside if u.Flag.GENERATOR in scopes[number].flags else self.annotated
                 found.append(told(fixture.path, note) if note and None in values else values)
         return union_of(found)
 
@@ -511,9 +511,9 @@ class Inference:
             return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
         if isinstance(value, Function):
             flags = self.uses(value.path).scopes[value.scope].flags
-            if "wrapped" in flags:
+            if u.Flag.WRAPPED in flags:
                 return NOT_KNOWN
-            return frozenset({COROUTINE}) if "async" in flags else self._returned(value, receivers, call)
+            return frozenset({COROUTINE}) if u.Flag.ASYNC in flags else self._returned(value, receivers, call)
         if not isinstance(value, Outside):
             return NOT_KNOWN
         if call and (value.name in COPIERS or value.name in BINDERS):
@@ -540,7 +540,7 @@ class Inference:
             if not told <= CALLABLES:
                 return told
         scope = self.uses(function.path).scopes[function.scope]
-        if not scope.returns or "generator" in scope.flags:
+        if not scope.returns or u.Flag.GENERATOR in scope.flags:
             return told
         seen = self.called_on.returned(function, receivers)
         found = seen or union_of(self.values(function.path, number) for number in scope.returns)
@@ -558,7 +558,7 @@ class Inference:
             if entered != NOT_KNOWN
             else union_of(
                 self._returned(value, receivers, call)
-                if isinstance(value, Function) and "async" in self.uses(value.path).scopes[value.scope].flags
+                if isinstance(value, Function) and u.Flag.ASYNC in self.uses(value.path).scopes[value.scope].flags
                 else NOT_KNOWN
                 for value in self.values(path, int(form[1]))
             )

@@ -173,7 +173,7 @@ class Items:
             return self._held(self._item(self._of_member(symbol)))
         bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
         flags = [self.uses(symbol.path).scopes[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
-        if steps != (CALL,) or len(bindings) != 1 or not flags or {"wrapped", "async"}.intersection(flags[0]):
+        if steps != (CALL,) or len(bindings) != 1 or not flags or {u.Flag.WRAPPED, u.Flag.ASYNC}.intersection(flags[0]):
             return NOT_KNOWN
         return self.inside(symbol.path, bindings[0].second)
 
@@ -266,7 +266,7 @@ class Items:
         bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
         if len(bindings) == 1 and bindings[0].how == u.FUNCTION:
             flags = self.uses(symbol.path).scopes[bindings[0].first].flags
-            note = bindings[0].second if "property" in flags and "wrapped" not in flags else 0
+            note = bindings[0].second if u.Flag.PROPERTY in flags and u.Flag.WRAPPED not in flags else 0
             return _Note(symbol.path, note) if note else None
         return self._bound(symbol.path, bindings) if any(how in _ANNOTATED for how, *_ in bindings) else None
 
@@ -293,7 +293,7 @@ class Items:
                 return _Row(_Either(tuple(map(self._item, arguments)), in_order=True))
         if isinstance(value, Function):
             flags = self.uses(value.path).scopes[value.scope].flags
-            is_told = value.returns and "wrapped" not in flags and "async" not in flags
+            is_told = value.returns and u.Flag.WRAPPED not in flags and u.Flag.ASYNC not in flags
             marks = frozenset[Value]().union(*(further.then(ITEM) for each in rebound for further in each.then(CALL)))
             note = _Note(value.path, value.returns) if is_told else None
             return _Loose(note, marks) if note and marks else note

@@ -28,7 +28,7 @@ from bae_source.system.silence import unwarned
 
 _MOST_LINES = 20
 """Lines of a call, or of a header."""
-_CHANGING = frozenset({"wrapped", "property", "setter", "deleter"})
+_CHANGING = frozenset({u.Flag.WRAPPED, u.Flag.PROPERTY, u.Flag.SETTER, u.Flag.DELETER})
 _ONE = r"(?:([^\W\d]\w*)\s*=(?!=)\s*)?(\"[^\"\\\n]*\"|'[^'\\\n]*'|[\w.]+)"
 _NAME = re.compile(r"\w+")
 _PARTIAL = re.compile(r"\bpartial(?:method)?(\()\s*(?:\w+\s*\.\s*)*\Z")
@@ -157,7 +157,9 @@ class Signatures:
             function = _parsed(self.project.lines(symbol.path), line, 0, "", ": pass")
             if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 flags, in_class = scopes[number].flags, scope.kind == u.CLASS_SCOPE
-                yield _Defined(function.args, in_class and "static" not in flags, in_class and "class" in flags)
+                yield _Defined(
+                    function.args, in_class and u.Flag.STATIC not in flags, in_class and u.Flag.CLASS in flags
+                )
             else:
                 yield None
 

@@ -126,7 +126,7 @@ class TypeVariables:
         around = scopes[scopes[number].parent]
         if around.kind == u.TYPE_SCOPE:
             around = scopes[around.parent]
-        return around.kind == u.CLASS_SCOPE and "static" not in scopes[number].flags
+        return around.kind == u.CLASS_SCOPE and u.Flag.STATIC not in scopes[number].flags
 
     def _matched(self, path: str, number: int, variable: Symbol, given: _Argument) -> Values:
         """Return what an argument makes of a type variable that may stand in an annotation."""
