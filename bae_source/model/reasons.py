@@ -218,6 +218,21 @@ class Reason(Enum):
     )
     UNDECIDED = ("it is not known whether {condition}", "thing.send(1)")
 
+    # Places that a rename or a move cannot change.
+    REPLACED_THERE = (
+        "it is replaced where its old module goes on to use it",
+        'patch("app.core.send"), where app.core calls send',
+        "mention",
+    )
+    REACHED_OTHERWISE = ("it is reached by more than the name of its module here", "(core or other).send(1)")
+    TABLE_OF_PACKAGE = ("a table of the package names it, and cannot name it where it goes", '_LAZY = {"core": "."}')
+    NOT_CALLED = ("it is not called here", "map(self.send, items)")
+    INSTANCE_OR_CLASS = ("this may be an instance or the class", "thing.send(1)")
+    INSTANCE_MADE = ("the instance, which the function takes no more, is made here", "Client().send(1)")
+    NOT_REWRITTEN = ("it is called in a way that could not be rewritten", "self.send(*self.send(1))")
+    ASSIGNED_HERE = ("it is assigned here", "client.send = other")
+    NAMED_AS_ATTRIBUTE = ("a string names it as an attribute of its class", 'patch.object(Client, "send")')
+
     # Where its name is written as text.
     BARE_NAME = ("a string with its bare name", 'getattr(x, "send")', "mention")
     DOTTED_NAME = ("a string with its dotted name", 'patch("app.core.send")', "mention")

@@ -56,12 +56,6 @@ from bae_source.syntax.text.revision import Revision
 
 _OPEN = re.compile(r"(?:\s|\\\r?\n)*\((\s*)")
 _NAMES = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
-_NO_CALL = "it is not called here"
-_NOT_KNOWN = "it is not known whether this is an instance or the class"
-_HAS_EFFECTS = "the instance, which the function takes no more, is made here"
-_OTHERWISE = "it is called in a way that could not be rewritten"
-_ASSIGNED = "it is assigned here"
-_NAMED = "a string names it as an attribute of its class"
 _BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 
 
@@ -346,20 +340,20 @@ class MethodCalls:
         kind, receiver = mentioned.mention[3:5]
         start = self.tree.source.lines.offset(*mentioned.mention[:2])
         if kind == u.STRING:
-            return _NAMED if mentioned.why in _BY else mentioned.why
+            return Reason.NAMED_AS_ATTRIBUTE.of() if mentioned.why in _BY else mentioned.why
         if mentioned.certainty != "sure":
             return mentioned.why
         if kind in (u.WRITE, u.DELETE):
-            return _ASSIGNED
+            return Reason.ASSIGNED_HERE.of()
         name = written(self.tree.text, start)
         call = self._calls.get(start + len(name))
         if name != self.name or receiver <= 0:
-            return _NO_CALL
+            return Reason.NOT_CALLED.of()
         found = self.project.inference.values(self.path, receiver)
         values = [each for each in found if not isinstance(each, Rebound)]  # which the certainty knows of
         by_class = bool(values) and all(isinstance(each, Class) for each in values)
         if not by_class and not (values and all(isinstance(each, Instance) for each in values)) and not self.is_static:
-            return _NOT_KNOWN
+            return Reason.INSTANCE_OR_CLASS.of()
         if call is None:
             return self._as_value(start, by_class=by_class)
         return self._as_call(call, start, by_class=by_class)
@@ -368,7 +362,7 @@ class MethodCalls:
         """Rewrite what takes the method without calling it."""
         chain = re.compile(rf"(?<![\w.])({_NAMES.pattern}\s*\.\s*)\Z").search(self.tree.text, 0, start)
         if chain is None or not (self.is_static or self.takes_self == by_class):
-            return _NO_CALL
+            return Reason.NOT_CALLED.of()
         self._replaced.append((Span(chain.start(1), start + len(self.name)), self.new))
         return None
 
@@ -380,7 +374,7 @@ class MethodCalls:
         opening = _OPEN.match(text, start + len(self.name))
         receiver = text[begin:dot]
         if opening is None or dot < 0 or "#" in receiver or "#" in text[dot:start]:
-            return _OTHERWISE
+            return Reason.NOT_REWRITTEN.of()
         if by_class and not self.is_static:
             return self._by_class(call, begin, opening)
         if self.takes_self:
@@ -398,7 +392,7 @@ class MethodCalls:
             self._replaced.append((Span(dot, opening.start(1) if on_next_line else opening.end()), comma))
             return None
         if not _NAMES.fullmatch(receiver.strip()):
-            return _HAS_EFFECTS
+            return Reason.INSTANCE_MADE.of()
         self._replaced.append((Span(begin, start + len(self.name)), self.new))
         return None
 
@@ -406,12 +400,12 @@ class MethodCalls:
         """Rewrite `Mail.send(obj, 1)`."""
         lines, text = self.tree.source.lines, self.tree.text
         if not call.args or isinstance(call.args[0], ast.Starred):
-            return _OTHERWISE
+            return Reason.NOT_REWRITTEN.of()
         if not self.takes_self:
             first = call.args[0]
             span = span_of(lines, first)
             if not _NAMES.fullmatch(span.cut(text)):
-                return _HAS_EFFECTS
+                return Reason.INSTANCE_MADE.of()
             comma = re.compile(r"\s*,\s*").match(text, span.end)
             self._replaced.append((Span(span.start, comma.end() if comma else span.end), ""))
         self._replaced.append((Span(begin, opening.start()), self.new))

@@ -23,6 +23,7 @@ from msgspec import Struct, structs
 from bae_source.errors import Refused, SourceError
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.model.span import Span
@@ -273,7 +274,7 @@ class ModuleMove:
                 if spelled[match[1]]:
                     yield Span(*match.span(1)), spelled[match[1]]
             if not all(spelled[match[1]] for match in found) or not found:
-                why = "a table of the package names it, and cannot name it where it goes"
+                why = Reason.TABLE_OF_PACKAGE.of()
                 self._left.append(self.project.definition(module.path, 0, number, "string", "unsure", why))
 
     def _from(

@@ -45,8 +45,6 @@ _RECEIVER = re.compile(r"(?<![\w.])((?:[^\W\d]\w*\s*\.\s*)+)$")
 _NEWLINE = re.compile(r"(?:\r\n|\n|\r)$")
 _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _PATCHED = re.compile(r"\b(?:patch|setattr)\(\s*[A-Za-z]?[\"']\Z")
-_USED_THERE = "it is replaced where its old module goes on to use it"
-_ELSEWHERE = "it is reached by more than the name of its module here"
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -291,7 +289,7 @@ class Retargeting:
         if len(others) == len(receivers) > 0:
             return  # modules that import it, whose imports are led to the new place
         if receivers != frozenset({InModule(self.origin.path)}) or before is None:
-            self.left.append(Mentioned(mentioned.path, mentioned.mention, "unsure", _ELSEWHERE))
+            self.left.append(Mentioned(mentioned.path, mentioned.mention, "unsure", Reason.REACHED_OTHERWISE.of()))
             return
         self.places += 1
         if self.module.path == self.to.path:
@@ -353,7 +351,7 @@ class Retargeting:
         text = self.tree.text
         end = start + len(old)
         if name in self.needed and _PATCHED.search(text, 0, start):
-            self.left.append(Mentioned(mentioned.path, mentioned.mention, "mention", _USED_THERE))
+            self.left.append(Mentioned(mentioned.path, mentioned.mention, "mention", Reason.REPLACED_THERE.of()))
         elif mentioned.why in _NAMED_BY and text.startswith(old, start) and not text[end : end + 1].isidentifier():
             self.places += 1
             yield Span(start, end), f"{self.to.name}.{self.names[name]}"

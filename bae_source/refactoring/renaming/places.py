@@ -49,8 +49,6 @@ _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
 """What stands between what an import takes and the name that it gives it."""
 _GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
 """How a parameter binds its name; those with stars hold what nobody knows."""
-_NOT_WRITTEN = "its name is written otherwise here"
-_CANNOT_BE_READ = "the code could not be analysed"
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -219,7 +217,7 @@ class _File:
         if mentioned.why == BY_STARS:
             return mentioned  # where no word stands
         if self.source is None:
-            return structs.replace(mentioned, certainty="unsure", why=_CANNOT_BE_READ)
+            return structs.replace(mentioned, certainty="unsure", why=Reason.NOT_ANALYSED.of())
         if mentioned.mention.kind == u.MENTION and self.is_broken and not self.is_chosen(mentioned):
             return structs.replace(mentioned, certainty="mention")  # which no rename makes worse
         mention, start = mentioned.mention, self.offset(mentioned.mention)
@@ -239,7 +237,7 @@ class _File:
         sought = self.family.sought
         if word not in (sought.word, sought.name):
             is_own = mention.kind == u.MENTION or mention[:2] in self.own
-            return structs.replace(mentioned, certainty="unsure", why=_NOT_WRITTEN) if is_own else None
+            return structs.replace(mentioned, certainty="unsure", why=Reason.NOT_ANALYSED.of()) if is_own else None
         if mentioned.certainty not in ("sure", "probable") and not self.is_chosen(mentioned):
             return mentioned
         new = self.new if word == sought.word else self.family.stored(self.new)

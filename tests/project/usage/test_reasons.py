@@ -84,6 +84,27 @@ _OF_SIGNATURES = {
     "NO_PLACE": ("class A:\n    def send(self, a): ...\nclass B(A):\n    def send(self, a=1): ...", "(self, a, b)"),
 }
 """Code and signature for each reason that only changes of signatures have."""
+_MAIL = "class Mail:\n    def send(self):\n        return self\n\n\n"
+_OF_MOVES = {
+    "NOT_CALLED": {"app.py": f"{_MAIL}def run(mail: Mail):\n    return map(mail.send, [1])\n"},
+    "INSTANCE_OR_CLASS": {"app.py": f"{_MAIL}class Late(Mail):\n    def late(self):\n        return super().send()\n"},
+    "INSTANCE_MADE": {"app.py": f"{_MAIL}def run():\n    return Mail().send()\n".replace("self\n", "1\n")},
+    "NOT_REWRITTEN": {"app.py": f"{_MAIL}def run(mails):\n    return Mail.send(*mails)\n"},
+    "ASSIGNED_HERE": {"app.py": f"{_MAIL}def run(mail: Mail):\n    mail.send = 1\n"},
+    "NAMED_AS_ATTRIBUTE": {"app.py": f"{_MAIL}from unittest.mock import patch\npatch('app.Mail.send')\n"},
+    "REPLACED_THERE": {
+        "app.py": "def send(): ...\ndef run(): send()\n",
+        "test_app.py": "from unittest.mock import patch\npatch('app.send')\n",
+    },
+    "REACHED_OTHERWISE": {"app.py": "def send(): ...\n", "use.py": "import app\n\n(app).send()\n"},
+    "TABLE_OF_PACKAGE": {
+        "app/__init__.py": "import importlib\n_LAZY = {'send': 'core'}\ndef __getattr__(name):\n"
+        "    return getattr(importlib.import_module('.' + _LAZY[name], __name__), name)\n",
+        "app/core.py": "def send(): ...\n",
+        "lib/__init__.py": "",
+    },
+}
+"""Files for each reason that only moves have: a method becomes a function, a function or a module goes elsewhere."""
 ELSEWHERE = (
     "TOO_MANY_BELOW",
     "DOCSTRING",
@@ -95,6 +116,7 @@ ELSEWHERE = (
     *_OF_RENAMES,
     *_OF_REWRITES,
     *_OF_SIGNATURES,
+    *_OF_MOVES,
 )
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
@@ -245,6 +267,23 @@ def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, na
         source.change_signature(target.get(name, "app.send"), signature)
     assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
     assert (tmp_path / "app.py").read_text() == f"{code}\n"
+
+
+@pytest.mark.parametrize("name", _OF_MOVES)
+def test_a_place_that_a_move_cannot_lead_along_has_its_reason(tmp_path: Path, name: str) -> None:
+    files = _OF_MOVES[name] | {"new.py": ""}
+    source = laid(tmp_path, files)
+    is_method, is_module = "class Mail" in files.get("app.py", ""), "app/core.py" in files
+    target, to = (
+        ("app.Mail.send", "app") if is_method else ("app.core", "lib.core") if is_module else ("app.send", "new")
+    )
+    try:
+        report = source.move(target, to, dry_run=True).report
+    except Refused as refused:
+        report = refused.details["report"]
+    assert report is not None
+    assert name in {reason_of(each["reason"]) for each in (*report["unsure"], *report["mentions"])}
+    assert {path: (tmp_path / path).read_text() for path in files} == files
 
 
 def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
