@@ -16,7 +16,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -25,6 +24,7 @@ from msgspec import Struct, structs
 from bae_source.adapters.tools import Json, Tool, tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 
@@ -306,7 +306,7 @@ class Offer:
         return CALL if _reads(tool) else CHANGE
 
     def _not_offered(self, name: str) -> RequestError:
-        hints = [f"Did you mean {each}?" for each in get_close_matches(name, self.tools)]
+        hints = [f"Did you mean {each}?" for each in closest(name, self.tools)]
         if relay := self.through.get(name):
             hints = [f'{relay}(verb="{name}", arguments={{…}}) calls it.']
         what = "not offered here" if name in REQUESTS.verbs else "no tool"
@@ -315,7 +315,7 @@ class Offer:
 
     def _no_verb(self, relay: Relay, verb: str) -> RequestError:
         known = [name for name, tool in self.reached.items() if _reads(tool) is relay.reads]
-        close = get_close_matches(verb, self.reached)
+        close = closest(verb, self.reached)
         what = "not offered here" if verb in REQUESTS.verbs else "no verb"
         hints = [*(f"Did you mean {each}?" for each in close), f"{relay.name} takes {', '.join(known)}."]
         return RequestError("unknown_operation", f"{verb[:_LONGEST]!r} is {what}.", hints=hints)

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.context import Context, steering
 from bae_source.model.request import Request, command_of, parameters, parse, values_of
 
@@ -186,9 +187,7 @@ def takes(verb: str, name: str) -> bool:
 def _kind(verb: str) -> type[Request]:
     if (kind := REQUESTS.named(verb)) is not None:
         return kind
-    from difflib import get_close_matches  # 10 ms, and most calls are right
-
-    close = get_close_matches(verb, REQUESTS.verbs)
+    close = closest(verb, REQUESTS.verbs)
     raise RequestError(
         "unknown_operation",
         f"There is no {verb!r}.",

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 
 MAX_CHARACTERS = 8_000_000
 """The greatest length of the texts of one argument, all of them together."""
@@ -300,9 +301,7 @@ def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> li
 def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:
     if not isinstance(name, str):
         return f"{name!r} is no argument's name"
-    from difflib import get_close_matches  # 10 ms, and most calls are right
-
-    close = get_close_matches(name[:100], declared, n=1)
+    close = closest(name[:100], declared, n=1)
     return f"{name} is unknown" + (f", did you mean {close[0]}?" if close else "")
 
 

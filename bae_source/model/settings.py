@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
+
+from bae_source.model.closest import closest
 
 TABLE = "[tool.bae-source]"
 USERS = "your settings.toml"
@@ -254,7 +255,7 @@ def _ill_formed(title: str, name: str, reason: str, setting: Setting) -> Problem
 
 def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:
     message = f"{title} has no setting {name!r}"
-    close = get_close_matches(name.replace("_", "-"), known, n=1)
+    close = closest(name.replace("_", "-"), known, n=1)
     if not close:
         return Problem(name=name, message=f"{message}; there are {', '.join(known)}.")
     return Problem(name=name, message=f"{message}, did you mean {close[0]}?", line=f"{close[0]} = {_toml(value)}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from textwrap import indent
 from typing import Annotated, ClassVar
 
@@ -16,6 +15,7 @@ from msgspec import structs
 
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.call import call_of
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
@@ -249,7 +249,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
                 missing.append(name)
         if missing:
             there = list(dict.fromkeys(each.shown for each in found))
-            near = [match for name in missing for match in get_close_matches(name, there, n=3, cutoff=0.5)]
+            near = [match for name in missing for match in closest(name, there, n=3, cutoff=0.5)]
             raise LookupFailed(
                 "symbol_not_found",
                 f"No import of {resolved.address} binds {', '.join(missing)}.",

@@ -10,7 +10,6 @@ Invariant: a call that does not fit is answered by its signature; nothing of how
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -19,6 +18,7 @@ from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, watched
 from bae_source.adapters.session.trail import Spot
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.request import MOST_TOLD
 
 _LONGEST_NAME = 100
@@ -104,6 +104,6 @@ def _strangers(names: Sequence[str], takes: Sequence[Parameter]) -> list[str]:
     """Return what arguments there are none of: the first ones, and how many more."""
     told = []
     for name in names[:MOST_TOLD]:
-        close = get_close_matches(name[:_LONGEST_NAME], [each.name for each in takes], n=1)
+        close = closest(name[:_LONGEST_NAME], [each.name for each in takes], n=1)
         told.append(f"{name[:_LONGEST_NAME]} is unknown" + (f", did you mean {close[0]}?" if close else ""))
     return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]

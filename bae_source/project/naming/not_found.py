@@ -8,11 +8,11 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
+from bae_source.model.closest import closest
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import STUB, Found, as_setting, without_names
 from bae_source.project.files.unseen import behind_unseen
@@ -188,7 +188,7 @@ def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> Loo
 
 def close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:
     """Return the names that are most like one."""
-    return get_close_matches(name, names, n=n, cutoff=cutoff)
+    return closest(name, names, n=n, cutoff=cutoff)
 
 
 def _top_names(workspace: Workspace, root: str) -> list[str]:

@@ -9,7 +9,6 @@ Invariant: a section that does not fit leaves everything as it is, and the ones 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from hashlib import sha1, sha256
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.changeset import Edit, between, file_change
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.project.files.data_listing import data_files
 from bae_source.project.files.port import FileKind
@@ -355,7 +355,7 @@ class Patching:
         known = [*census.paths, *census.stubs, *(each.path for each in data_files(self._workspace))]
         last = path.rpartition("/")[2]
         same = [each for each in known if each.rpartition("/")[2] == last]
-        for each in (*same[:5], *get_close_matches(path, known, n=5, cutoff=0.7)):
+        for each in (*same[:5], *closest(path, known, n=5, cutoff=0.7)):
             yield self._called(each)
 
     def _called(self, path: str) -> str:

@@ -8,13 +8,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, ResourceError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import import_name
@@ -228,7 +228,7 @@ def _check_names(tree: Tree, module: ModuleFile, names: Sequence[str]) -> None:
         return
 
     public = [name for name in outline.names_in(MODULE) if not name.startswith("_")]
-    near = [match for name in missing for match in get_close_matches(name, has - {"*"}, n=3)]
+    near = [match for name in missing for match in closest(name, has - {"*"}, n=3)]
     raise LookupFailed(
         "symbol_not_found",
         f"{module.name} has no {', '.join(missing)} that could be exported.",

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
 
+from bae_source.model.closest import closest
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.written import kind_of
 
@@ -319,7 +319,7 @@ def _no(kind: str, path: Path, value: Any, what: str = "") -> Problem:
 
 
 def _close(name: str) -> str:
-    close = get_close_matches(name[:_SHOWN], _KEYS, n=1)
+    close = closest(name[:_SHOWN], _KEYS, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 

@@ -12,7 +12,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +21,7 @@ from packaging.version import Version
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.plan import Release
 from bae_source.model.text import listed
 from bae_source.project.files.settings import settings_of, table
@@ -310,7 +310,7 @@ def _not_declared(name: str, place: Place | None, known: Declarations) -> Lookup
         "symbol_not_found",
         f"{name} is not declared {where}" + (f", but in {listed(elsewhere)}." if elsewhere else "."),
         hints=[Call("deps list", then="shows what is.")],
-        candidates=get_close_matches(name, {each.name for each in known.found}, n=5),
+        candidates=closest(name, {each.name for each in known.found}, n=5),
     )
 
 

@@ -15,7 +15,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import TABLE, problems
 from bae_source.model.text import counted, is_text, listed
@@ -167,7 +167,7 @@ class Logs:
         names = [each.name for each in self.found().logs]
         last = name[:100].rpartition("/")[2]
         close = [each for each in names if each.rpartition("/")[2] == last]
-        close += get_close_matches(name[:100], names)
+        close += closest(name[:100], names)
         return LookupFailed(
             "symbol_not_found",
             f"Log file not found: {name[:100]}.",
