@@ -15,6 +15,7 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -369,8 +370,6 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
 
 def _read(text: str) -> Any:
     """Return what a JSON text holds, as models write an object now and then; the text itself where it is none."""
-    import json  # only where arguments are a text
-
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,6 @@ def values_of(text: str | bytes | bytearray) -> object:
         ValueError: it says something twice, or a number that JSON does not have.
         RecursionError: it is nested too deeply.
     """
-    import json  # only where somebody gives JSON
-
     return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
 
 

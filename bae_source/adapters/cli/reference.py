@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -255,8 +256,6 @@ def _error(kind: type[ResourceError]) -> tuple[str, ...]:
 
 
 def _default(value: object) -> str:
-    import json  # as JSON writes it, which is how most callers give it
-
     return "" if value is None or value in ((), "") else f"`{json.dumps(value, default=str)}`"
 
 

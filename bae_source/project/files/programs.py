@@ -14,6 +14,7 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -102,8 +103,6 @@ class Programs:
 
 def _cells(content: bytes) -> bytes:
     """Return the code in the cells of a notebook; all of it where it cannot be read as one."""
-    import json  # few projects have a notebook that speaks of what is looked for
-
     try:
         cells = json.loads(content)["cells"]
         sources = [each.get("source", "") for each in cells if each.get("cell_type") == "code"]

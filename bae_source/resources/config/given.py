@@ -14,6 +14,7 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
@@ -190,8 +191,6 @@ class _Calls(Struct, frozen=True, kw_only=True):
 
     def _call(self, value: Written, then: str) -> Call:
         """Return a call with a value, which the command line takes by its place, as TOML."""
-        import shlex  # 5 ms, which most calls need not
-
         command, key = command_of(type(self.given)), written_key(self.path)
         retype = not self.fits(value)
         words = [*(["--"] if value.text.startswith("-") else []), key, value.text]
