@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.engine.approving.seeing import Seeing, called_by
-from bae_source.engine.commands import COMMANDS, undone
 from bae_source.engine.operations import Composed
 from bae_source.engine.registry import REQUESTS
+from bae_source.engine.running.commands import COMMANDS, undone
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.address import is_plainly_no_python, is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget

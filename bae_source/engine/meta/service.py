@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bae_source.engine.commands import undone
 from bae_source.engine.meta.changing import EngineChanging
 from bae_source.engine.meta.installation import NAME, installed
 from bae_source.engine.meta.seeing import PartSeeing
+from bae_source.engine.running.commands import undone
 from bae_source.engine.service import Query, Service
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
