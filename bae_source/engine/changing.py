@@ -31,7 +31,7 @@ from bae_source.model.changeset import ChangeSet, Contents
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, UNRECORDED, Check, Notice, Outcome, with_checks
 from bae_source.model.plan import Plan, recorded
-from bae_source.model.request import as_mapping, parse
+from bae_source.model.request import as_mapping
 from bae_source.model.text import Progress, listed
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
@@ -301,7 +301,6 @@ class Changing:
         passing = self.gate.judge(plan, workspace, self.who(context), is_proposed=context.propose is not None)
         self.gate.check_approved(requests, plan, outcome.diff)
         if self.gate.approved is None and (passing.waits_for or context.propose is not None):
-            requests = _as_patch(outcome.diff) if plan.ran_code and plan.requirements is None else requests
             return self._proposed(plan, workspace, context, requests, passing, outcome, checks)
         operated = Operated(
             who=self.who(context),
@@ -567,13 +566,6 @@ class Changing:
             new_id=lambda: f"op_{os.urandom(6).hex()}",
             witness=Recording(self.folders(), is_required=lambda: self.gate.is_in_force),
         )
-
-
-def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
-    """Return a change as the patch that makes its very bytes, so that nothing has to plan it again."""
-    from bae_source.refactoring.patch import Patch  # of what other code planned, and a person decides about
-
-    return parsed_changes_of(parse(Patch, {"patch": diff}))
 
 
 def _written(value: Any) -> Any:

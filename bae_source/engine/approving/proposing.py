@@ -25,12 +25,14 @@ from bae_source.approval.proposals import Proposal, Risk, State
 from bae_source.approval.requests import Pending, Show, Wait, Withdraw
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
 from bae_source.engine.approving.seeing import called_by
+from bae_source.engine.operations import parsed_changes_of
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
+from bae_source.model.request import parse
 from bae_source.model.text import listed
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
@@ -116,6 +118,8 @@ class Proposing:
             Refused: `forbidden` where it cannot be kept.
         """
         maker, now = self._maker, self._maker.now()
+        if plan.ran_code and plan.requirements is None:
+            requests = _as_patch(outcome.diff)
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
@@ -310,6 +314,13 @@ class Proposing:
     def _days(self) -> float:
         found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
         return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
+
+
+def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
+    """Return a change as the patch that makes its very bytes, so that the code which planned it need not run again."""
+    from bae_source.refactoring.patch import Patch  # for what other code planned
+
+    return parsed_changes_of(parse(Patch, {"patch": diff}))
 
 
 def how_of(context: Context) -> dict[str, Any]:
