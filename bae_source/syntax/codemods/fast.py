@@ -1,9 +1,10 @@
 """Work that libcst does again and again in a codemod, done once; its results stay the same.
 
-    MetadataWrapper(module)              copies a whole tree, in case a node stands in it twice; in one that comes from
-                                         the parser none does, as libcst's own documentation of the copy says
-    _should_allow_visit(matchers, f)     asks each function, for each node and attribute, for matchers of its own, also
-                                         where no function of the codemod has any
+    MetadataWrapper(module)         copies a whole tree, in case a node stands in it twice; in one that comes from the
+                                    parser none does, as libcst's own documentation of the copy says
+    Matcher….on_visit, on_leave,    look for matchers of each function, at each node and attribute, also where no
+    on_visit_attribute, …           function of the codemod has any
+    CSTNode.visit                   asks an abstract class whether a node is one, and whether a visitor is one
 
 Invariant: a function of libcst is replaced only where its source is the one that is known here.
 """
@@ -14,27 +15,42 @@ import hashlib
 import inspect
 from typing import Any
 
-_KNOWN = {
-    "_should_allow_visit": "795df3925297c1a7",
-    "_all_positive_matchers_true": "ba46bd84148b9fbb",
-    "_all_negative_matchers_false": "171a79b42d99b431",
-    "_handle_metadata_reference": "47b2294017a8e978",
+_KNOWN: dict[str, str] = {
+    "Codemod._handle_metadata_reference": "47b2294017a8e978",
+    "CSTNode.visit": "332bae9af1c67496",
+    "MatcherDecoratableTransformer.on_visit": "839a8ed65aa1092a",
+    "MatcherDecoratableTransformer.on_leave": "a39f66fe515f9c12",
+    "MatcherDecoratableTransformer.on_visit_attribute": "23e9ad4c2ec78205",
+    "MatcherDecoratableTransformer.on_leave_attribute": "7279a2c79e30bc8a",
+    "MatcherDecoratableVisitor.on_visit": "5ab3a94b8373b914",
+    "MatcherDecoratableVisitor.on_leave": "4334beef9d5f8d53",
+    "MatcherDecoratableVisitor.on_visit_attribute": "e06da5d1b1750d50",
+    "MatcherDecoratableVisitor.on_leave_attribute": "9665ccaa74059f9e",
 }
-"""Digests of the functions as they are known."""
+"""Digests of the functions as they are known, by their qualified names."""
 _FIRST: list[Any] = []
 """The tree that comes from the parser, until it is wrapped."""
+_WALKS = ("on_visit", "on_leave", "on_visit_attribute", "on_leave_attribute")
 
 
 def install() -> None:
     """Have libcst do less in this process and its copies."""
+    import libcst
     from libcst.codemod import _codemod
     from libcst.matchers import _visitors
 
     if _is_known(getattr(_codemod.Codemod, "_handle_metadata_reference", None)):
         vars(_codemod)["MetadataWrapper"] = _wrapping(vars(_codemod)["MetadataWrapper"])
-    names = ("_should_allow_visit", "_all_positive_matchers_true", "_all_negative_matchers_false")
-    if all(_is_known(getattr(_visitors, name, None)) for name in names):
-        _visitors._should_allow_visit = _allowing(_visitors._should_allow_visit)  # noqa: SLF001
+    if _is_known(libcst.CSTNode.visit):
+        libcst.CSTNode.visit = _visiting(libcst)  # type: ignore[method-assign]
+    for kind, base in (
+        (_visitors.MatcherDecoratableTransformer, libcst.CSTTransformer),
+        (_visitors.MatcherDecoratableVisitor, libcst.CSTVisitor),
+    ):
+        for name in _WALKS:
+            if _is_known(getattr(kind, name)):
+                extra = {"on_visit": "_extra_visit_funcs", "on_leave": "_extra_leave_funcs"}.get(name)
+                setattr(kind, name, _without_matchers(getattr(kind, name), getattr(base, name), extra))
 
 
 def first_tree(tree: Any) -> None:
@@ -42,13 +58,17 @@ def first_tree(tree: Any) -> None:
     _FIRST[:] = [tree]
 
 
-def _is_known(function: Any) -> bool:
-    function = getattr(function, "__wrapped__", function)
+def digest_of(function: Any) -> str:
+    """Return a digest of a function's source; "" where it cannot be had."""
     try:
-        source = inspect.getsource(function)
+        source = inspect.getsource(getattr(function, "__wrapped__", function))
     except (OSError, TypeError):
-        return False
-    return hashlib.sha256(source.encode()).hexdigest()[:16] == _KNOWN.get(function.__name__)
+        return ""
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def _is_known(function: Any) -> bool:
+    return digest_of(function) == _KNOWN.get(getattr(function, "__qualname__", ""), "-")
 
 
 def _wrapping(original: Any) -> Any:
@@ -61,8 +81,42 @@ def _wrapping(original: Any) -> Any:
     return wrapper
 
 
-def _allowing(original: Any) -> Any:
-    def allows(all_matchers: Any, function: Any) -> Any:
-        return not all_matchers or original(all_matchers, function)
+def _without_matchers(original: Any, base: Any, extra: str | None) -> Any:
+    """Return a method that does what its base does where the visitor has no matchers, as the original does then."""
 
-    return allows
+    def decorated(self: Any, *nodes: Any) -> Any:
+        if self._matchers or (extra is not None and getattr(self, extra)):
+            return original(self, *nodes)
+        return base(self, *nodes)
+
+    return decorated
+
+
+def _visiting(libcst: Any) -> Any:
+    """Return `CSTNode.visit`, which asks for each class once what its instances are."""
+    from libcst._flatten_sentinel import FlattenSentinel
+    from libcst._removal_sentinel import RemovalSentinel
+
+    results = (libcst.CSTNode, RemovalSentinel, FlattenSentinel)
+    visitors: dict[type, bool] = {}
+    fine: set[type] = set()
+
+    def visit(self: Any, visitor: Any) -> Any:
+        updated = self._visit_and_replace_children(visitor) if visitor.on_visit(self) else self
+        kind = type(visitor)
+        if kind not in visitors:
+            visitors[kind] = isinstance(visitor, libcst.CSTVisitor)
+        if visitors[kind]:
+            visitor.on_leave(self)
+            return self
+        left = visitor.on_leave(self, updated)
+        if type(left) not in fine:
+            if not isinstance(left, results):
+                raise libcst.CSTValidationError(
+                    "Expected a node of type CSTNode or a RemovalSentinel, "
+                    + f"but got a return value of {type(left).__name__}"
+                )
+            fine.add(type(left))
+        return left
+
+    return visit
