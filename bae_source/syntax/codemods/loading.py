@@ -434,12 +434,13 @@ def described(error: BaseException, file: str | None) -> str:
     own = [each for each in theirs if each[0] == file] if file else theirs[-1:]
     place = (own or theirs)[-1:]
     at = f" ({place[0][0]}:{place[0][1]})" if place else ""
-    return f"{type(error).__name__}: {_first_line(error)}{at}"
+    message = _first_line(error)
+    return f"{type(error).__name__}{': ' if message else ''}{message}{at}"
 
 
 def _first_line(error: BaseException) -> str:
     try:
         text = str(error).strip()
-    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything
-        return "(its message cannot be shown)"
+    except Exception:  # noqa: BLE001 - a foreign __str__ may raise anything, and one of libcst's does
+        text = str(getattr(error, "message", "(its message cannot be shown)"))
     return text.partition("\n")[0][:300]

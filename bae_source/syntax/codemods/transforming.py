@@ -235,8 +235,13 @@ def edits_between(old: bytes, new: bytes) -> list[tuple[int, int, bytes]]:
         starts.append(starts[-1] + len(each))
     edits = []
     for tag, first, last, begin, end in codes:
-        if tag != "equal":
-            edits.append(_trimmed(starts[first], b"".join(ours[first:last]), b"".join(theirs[begin:end])))
+        if tag == "equal":
+            continue
+        if last - first == end - begin:  # each line has its own in the place of it
+            pairs_of_lines = [(starts[at], ours[at], theirs[at - first + begin]) for at in range(first, last)]
+        else:
+            pairs_of_lines = [(starts[first], b"".join(ours[first:last]), b"".join(theirs[begin:end]))]
+        edits += [_trimmed(*each) for each in pairs_of_lines if each[1] != each[2]]
     return edits
 
 
