@@ -170,7 +170,7 @@ def refused(root: Path, name: str, **arguments: object) -> ResourceError:
         ("Exits", "it ended the process that ran it, with status 3"),
         ("Leaves", "SystemExit: bye (tools.bad:32)"),
         ("Crashes", "it ended the process that ran it, by SIGSEGV"),
-        ("Hangs", "it took longer than 2 seconds at tools.bad:43"),
+        ("Hangs", "it took longer than 2 seconds at tools.bad:4"),
         ("Eats", "MemoryError (tools.bad:54)"),
         ("NoPython", "its output is no Python"),
         ("NoModule", "AttributeError: 'NoneType' object has no attribute 'bytes'"),
