@@ -44,9 +44,9 @@ class RunCodemod(Request, frozen=True, kw_only=True):
         "Use it for codemods that are written already; rewrite needs none for code of a certain shape."
     )
     examples: ClassVar[tuple[str, ...]] = (
-        "codemod libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand app --dry-run",
-        "codemod tools.mods:RenameSetting app.net --set old=wait --set new=timeout",
-        "codemod tools.mods:RenameSetting --check",
+        "codemod tools.mods:Rename app.net --dry-run",
+        "codemod tools.mods:Rename --set old=a --set new=b",
+        "codemod tools.mods --check",
     )
     abbreviates: ClassVar[bool] = False
 

@@ -12,11 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from bae_source import Source
+from bae_source.approval.proposals import State
 from bae_source.engine.registry import request
 from bae_source.engine.service import Context
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError
 from bae_source.model.outcome import Outcome
 from tests.adapters.support import run
+from tests.approval.project import approved
 from tests.codemods import FILES, USUAL, contents, laid, ran, service
 
 FORMAT = "libcst.codemod.commands.convert_format_to_fstring:ConvertFormatStringCommand"
@@ -352,3 +354,15 @@ def test_where_nothing_may_be_changed_it_is_not_even_run(root: Path) -> None:
     (root / "pyproject.toml").write_text("")
     refused(root, "tools.one")
     assert (root.parent / "ran").exists(), "it would have been seen"
+
+
+def test_an_approved_proposal_makes_the_planned_bytes_and_runs_nothing_again(root: Path, tmp_path: Path) -> None:
+    (root / "app/use.py").write_bytes(b"# coding: latin-1\ny = '\xe9'\nx = 1\n")
+    proposed = ran(root, "tools.one", Context(reload="off", propose="try it", who="bot"))
+    assert proposed.status == "pending"
+    assert proposed.task_id is not None
+    assert "# plain" not in (root / "app/core.py").read_text()
+    (root / "tools/one.py").write_text("raise SystemExit('it ran again')\n")
+    assert approved(root, proposed.task_id).state is State.APPLIED
+    assert (root / "app/use.py").read_bytes() == b"# plain\n# coding: latin-1\ny = '\xe9'\nx = 1\n"
+    assert (root / "app/core.py").read_text().startswith("# plain\ndef f(x)")

@@ -25,15 +25,13 @@ from bae_source.approval.proposals import Proposal, Risk, State
 from bae_source.approval.requests import Pending, Show, Wait, Withdraw
 from bae_source.engine.approving.gate import Verdict, after_of, base_of, digest_of_plan
 from bae_source.engine.approving.seeing import called_by
-from bae_source.engine.operations import parsed_changes_of
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
-from bae_source.model.request import parse
-from bae_source.model.text import listed
+from bae_source.model.text import is_text, listed
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
@@ -318,9 +316,9 @@ class Proposing:
 
 def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
     """Return a change as the patch that makes its very bytes, so that the code which planned it need not run again."""
-    from bae_source.refactoring.patch import Patch  # for what other code planned
-
-    return parsed_changes_of(parse(Patch, {"patch": diff}))
+    if is_text(diff):
+        return ({"do": "patch", "patch": diff, "encoding": "utf-8"},)
+    return ({"do": "patch", "patch": diff.encode("utf-8", "surrogateescape").decode("latin-1"), "encoding": "latin-1"},)
 
 
 def how_of(context: Context) -> dict[str, Any]:
