@@ -8,6 +8,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -87,6 +88,8 @@ def found_in(workspace: Workspace, ran: Ran, modules: Sequence[ModuleFile], hidd
 
 def _change(workspace: Workspace, module: ModuleFile, line: Line) -> tuple[FileChange, bytes]:
     """Return the change of one file, and what it comes to."""
+    with suppress(ResourceError):
+        workspace.tree(module)  # which several checks look at
     content = workspace.content(module.path) or b""
     known = digest(content)
     if known != line.digest:
