@@ -64,6 +64,9 @@ def test_an_installed_codemod_runs_on_the_whole_project_and_imports_are_added_by
 
 
 def test_the_only_codemod_of_a_module_needs_no_name_and_a_plain_one_runs_too(root: Path) -> None:
+    (root / "app/other.py").write_text('A = "{} b".format(1)\n')  # its helpers are codemods as well, and no commands
+    outcome = ran(root, FORMAT.partition(":")[0], scope="app.other")
+    assert outcome.text.startswith("ConvertFormatStringCommand changed 1 of 1 file: app.other.")
     outcome = ran(root, "tools.one", scope="app.core")
     assert outcome.text.startswith("Only changed 1 of 1 file: app.core.")
     assert (root / "app/core.py").read_text().startswith("# plain\ndef f(x):")
@@ -113,7 +116,7 @@ def test_a_setting_without_a_value_and_one_of_a_codemod_that_takes_none_are_refu
 @pytest.mark.parametrize(
     ("codemod", "code", "expected"),
     [
-        ("tools.mods", "ambiguous_symbol", "tools.mods defines 5 codemods"),
+        ("tools.mods", "ambiguous_symbol", "tools.mods defines 4 codemods"),
         ("tools.mods:Nothing", "symbol_not_found", "tools.mods has no Nothing"),
         ("tools.nothing:Rename", "symbol_not_found", "There is no module tools.nothing"),
         ("app.core", "symbol_not_found", "app.core defines no codemod"),
@@ -366,3 +369,31 @@ def test_an_approved_proposal_makes_the_planned_bytes_and_runs_nothing_again(roo
     assert approved(root, proposed.task_id).state is State.APPLIED
     assert (root / "app/use.py").read_bytes() == b"# plain\n# coding: latin-1\ny = '\xe9'\nx = 1\n"
     assert (root / "app/core.py").read_text().startswith("# plain\ndef f(x)")
+
+
+def test_ours_runs_it_where_the_projects_python_is_another_without_libcst(root: Path) -> None:
+    other = root / "other-python"
+    code = "import sys; sys.implementation.cache_tag = chr(120); code = sys.argv[2]; sys.argv[1:3] = []; exec(code)"
+    other.write_text(f'#!/bin/sh\nexec {sys.executable} -S -c "{code}" "$@"\n')
+    other.chmod(0o755)
+    (root / "pyproject.toml").write_text('[tool.bae-source]\npython = "./other-python"\n')
+    outcome = ran(root, "tools.one", scope="app.core")
+    assert outcome.status == "applied"
+    [told] = [each.message for each in outcome.warnings if each.code == "other_python"]
+    assert "has no libcst, so the codemod ran in bae_source's own" in told
+
+
+def test_it_is_formatted_and_verified_as_any_change(root: Path) -> None:
+    (root / "pyproject.toml").write_text("[tool.ruff]\n")
+    (root / "tests").mkdir()
+    (root / "tests/test_core.py").write_text("from app.core import f\n\n\ndef test_f():\n    assert f(1) == 1\n")
+    (root / "app/core.py").write_text("def f( x ):\n    return  x\ndef g( y ):\n    return  y\n")
+    outcome = ran(root, "tools.mods:Rename", replace(USUAL, format=True, verify=("tests",)), settings=("old=x",))
+    assert outcome.status == "applied"
+    assert [(each.name, each.result) for each in outcome.checks] == [("tests", "passed")]
+    expected = "def f(renamed):\n    return renamed\ndef g( y ):\n    return  y\n"
+    assert (root / "app/core.py").read_text() == expected
+    before = contents(root)
+    with pytest.raises(ResourceError, match="tests"):
+        ran(root, "tools.mods:Cuts", replace(USUAL, verify=("tests",)), scope="app.core")
+    assert contents(root) == before

@@ -158,7 +158,7 @@ def root(tmp_path: Path) -> Path:
 def refused(root: Path, name: str, **arguments: object) -> ResourceError:
     before = contents(root)
     with pytest.raises(ResourceError) as caught:
-        ran(root, f"tools.bad:{name}", time_limit=2, **arguments)
+        ran(root, f"tools.bad:{name}", time_limit=4, **arguments)
     assert contents(root) == before
     return caught.value
 
@@ -170,7 +170,7 @@ def refused(root: Path, name: str, **arguments: object) -> ResourceError:
         ("Exits", "it ended the process that ran it, with status 3"),
         ("Leaves", "SystemExit: bye (tools.bad:32)"),
         ("Crashes", "it ended the process that ran it, by SIGSEGV"),
-        ("Hangs", "it took longer than 2 seconds at tools.bad:4"),
+        ("Hangs", "it took longer than 4 seconds at tools.bad:4"),
         ("Eats", "MemoryError (tools.bad:54)"),
         ("NoPython", "its output is no Python"),
         ("NoModule", "AttributeError: 'NoneType' object has no attribute 'bytes'"),

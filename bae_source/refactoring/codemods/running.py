@@ -273,7 +273,7 @@ class _Running:
             what, why = f"{self._codemod.module} ended the process that imported it", f"status {finished.status}"
         late = finished.timed_out or finished.status == -signal.SIGALRM
         if late and not self._begun.kind:
-            what, why = f"Importing {self._codemod.module} took too long", f"{self._codemod.seconds:g} seconds"
+            what, why = f"Importing {self._codemod.module} took too long", "it was stopped"
         last = finished.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
         said = f": {self._names(last)}" if last and not late else ""
         raise TransactionError(

@@ -31,6 +31,8 @@ _WRITES = frozenset(
     "os." + each for each in ("remove", "rename", "rmdir", "mkdir", "link", "symlink", "truncate", "chmod", "chown")
 )
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_TO_LOAD = 10.0
+"""Seconds that an import may take beyond those of a file."""
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -113,7 +115,7 @@ def load(request: dict[str, Any]) -> Loaded:
     _place(request)
     GUARD = Guard(request["project"])
     sys.addaudithook(GUARD)
-    signal.setitimer(signal.ITIMER_REAL, request["seconds"])  # its import may hang, and ends this process then
+    signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _TO_LOAD)  # it ends this process where it hangs
     module = _module(request["module"], request)
     if "libcst" not in sys.modules and not request["name"]:
         raise _without(module)
@@ -121,7 +123,7 @@ def load(request: dict[str, Any]) -> Loaded:
     import libcst.codemod
 
     config = _config(request["project"])
-    kind = _class(module, request["name"], libcst.codemod.Codemod)
+    kind = _class(module, request["name"], libcst.codemod.Codemod, libcst.codemod.CodemodCommand)
     given = _settings(kind, request["settings"])
     managers = _managers(kind, request, config)
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -191,8 +193,13 @@ def _without(module: Any) -> Stopped:
     return Stopped("symbol_not_found", f"{module.__name__} defines no codemod")
 
 
-def _class(module: Any, name: str, codemod: type) -> Any:
-    """Return the class of a module that is meant."""
+def _class(module: Any, name: str, codemod: type, command: type) -> Any:
+    """Return the class of a module that is meant.
+
+    Parameters:
+        codemod: the base of all codemods.
+        command: that of those that are made to be called; where there are some, others are their helpers.
+    """
 
     def is_codemod(found: Any) -> bool:
         return isinstance(found, type) and issubclass(found, codemod) and not inspect.isabstract(found)
@@ -200,6 +207,7 @@ def _class(module: Any, name: str, codemod: type) -> Any:
     every = {each: found for each, found in vars(module).items() if is_codemod(found)}
     own = {each: found for each, found in every.items() if found.__module__ == module.__name__}
     chosen = own or {each: found for each, found in every.items() if not found.__module__.startswith("libcst.codemod.")}
+    chosen = {each: found for each, found in chosen.items() if issubclass(found, command)} or chosen
     names = [f"{module.__name__}:{each}" for each in chosen]
     if not name:
         if len(chosen) == 1:
@@ -297,7 +305,7 @@ def _settings(kind: Any, settings: list[list[str]]) -> dict[str, Any]:
     Raises:
         Stopped: `invalid_arguments`, with the settings that there are.
     """
-    parser = _Parser(prog=kind.__name__, add_help=False, allow_abbrev=False, fromfile_prefix_chars="@")
+    parser = _Parser(prog=kind.__name__, add_help=False, allow_abbrev=False)
     try:
         if hasattr(kind, "add_args"):
             kind.add_args(parser)

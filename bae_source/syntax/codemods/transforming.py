@@ -26,7 +26,7 @@ from typing import Any
 _MOST_PAIRS = 500_000
 """Pairs of equal lines up to which lines are compared one by one."""
 _MOST_MEMORY = 4 << 30
-"""Bytes that a copy may take."""
+"""Bytes that a copy may take beyond what the codemod takes when it is loaded."""
 _LONGEST_PRINTED = 2_000
 _MOST_WARNINGS = 20
 _GARBAGE = (50_000, 20, 100)
@@ -72,17 +72,23 @@ def begin(answer: int) -> None:
     WORK.printed = anonymous_file()
     for stream in (1, 2):
         os.dup2(WORK.printed.fileno(), stream)
+    _limit_memory()
+    gc.freeze()
+    gc.set_threshold(*_GARBAGE)
+
+
+def _limit_memory() -> None:
+    """Have this process end with MemoryError what takes too much beyond what it has already."""
     try:
         import resource
 
+        with open("/proc/self/statm", "rb") as stream:  # noqa: PTH123
+            present = int(stream.read().split()[0]) * resource.getpagesize()
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = _MOST_MEMORY if most == resource.RLIM_INFINITY else min(most, _MOST_MEMORY)
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, most))
+        wanted = present + _MOST_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if most < 0 else min(most, wanted), most))
     except (ImportError, OSError, ValueError):
         return  # there is no such limit here
-    finally:
-        gc.freeze()
-        gc.set_threshold(*_GARBAGE)
 
 
 def anonymous_file() -> Any:
