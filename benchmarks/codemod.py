@@ -64,41 +64,76 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--part", default="django", help="the folder whose files are changed [django]")
     parser.add_argument("codemods", nargs="*", default=list(CODEMODS), help="all if left out")
     options = parser.parse_args(arguments)
+    source = corpus.fetch(next(each for each in corpus.RELEASES if each.name == "django"))
     met = True
-    print(f"{'codemod':22} {'files':>5} {'changed':>7} {'ours':>8} {'LibCST':>8} {'ratio':>6} {'cpu':>6}  equal")
+    print(f"{'codemod':20} {'files':>5} {'changed':>7} {'ours':>8} {'LibCST':>8} {'ratio':>6} {'cpu':>6}  equal")
     for name in options.codemods:
-        met = measured(name, options.part, options.rounds) and met
+        found = measured(name, source, options.part, options.rounds)
+        print(found, flush=True)
+        met = met and found.is_met
     return 0 if met else 1
 
 
-def measured(name: str, part: str, rounds: int) -> bool:
-    """Print a line about one codemod, and say whether its targets are met."""
+class Measured(Struct, frozen=True, kw_only=True):
+    """Result for one codemod.
+
+    Parameters:
+        name: of the codemod.
+        files: how many it ran on.
+        changed: how many of them it changed.
+        turns: what each turn took, ours and theirs.
+        is_equal: whether both left the same bytes, each time.
+    """
+
+    name: str
+    files: int
+    changed: int
+    turns: tuple[tuple[Spent, Spent], ...]
+    is_equal: bool
+
+    @property
+    def ratio(self) -> float:
+        """Ours over theirs, by the clock."""
+        return statistics.median(ours.wall / theirs.wall for ours, theirs in self.turns)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the targets are met."""
+        return self.is_equal and self.ratio <= _MOST
+
+    def __str__(self) -> str:
+        cpu = statistics.median(ours.cpu / theirs.cpu for ours, theirs in self.turns)
+        ours, theirs = (statistics.median(turn[each].wall for turn in self.turns) for each in (0, 1))
+        return (
+            f"{self.name:20} {self.files:5} {self.changed:7} {ours:7.1f}s {theirs:7.1f}s {self.ratio:6.2f} {cpu:6.2f}  "
+            f"{'yes' if self.is_equal else 'NO'}"
+        )
+
+
+def measured(name: str, source: Path, part: str, rounds: int, small: str = _SMALL) -> Measured:
+    """Return what a codemod takes, and whether it comes to the same.
+
+    Parameters:
+        source: folder of the package's own folder.
+        part: the folder whose files are changed.
+        small: another one, on which both run first, so that all is compiled.
+    """
     module, kind = CODEMODS[name]
-    source = corpus.fetch(next(each for each in corpus.RELEASES if each.name == "django"))
-    ours: list[Spent] = []
-    theirs: list[Spent] = []
+    turns: list[tuple[Spent, Spent]] = []
     is_equal, changed = True, 0
     with tempfile.TemporaryDirectory() as folder:
-        small = laid(source, Path(folder) / "small", _SMALL)
-        for command in (_mine(module, kind, _SMALL), _peer(module, kind, _SMALL)):
-            spent(command, small)  # so that all is compiled
+        first = laid(source, Path(folder) / "first", small)
+        for command in (_mine(module, kind, small), _peer(module, kind, small)):
+            spent(command, first)
         for _ in range(rounds):
             mine, peer = (laid(source, Path(folder) / each, part) for each in ("ours", "theirs"))
             before = contents(mine)
-            ours.append(spent(_mine(module, kind, part), mine))
-            theirs.append(spent(_peer(module, kind, part), peer))
+            turns.append((spent(_mine(module, kind, part), mine), spent(_peer(module, kind, part), peer)))
             after = contents(mine)
             is_equal = is_equal and after == contents(peer)
             changed = sum(before[path] != after[path] for path in before)
-    wall = statistics.median(a.wall / b.wall for a, b in zip(ours, theirs, strict=True))
-    cpu = statistics.median(a.cpu / b.cpu for a, b in zip(ours, theirs, strict=True))
-    seconds = [statistics.median(each.wall for each in every) for every in (ours, theirs)]
-    print(
-        f"{name:22} {len(before):5} {changed:7} {seconds[0]:7.1f}s {seconds[1]:7.1f}s {wall:6.2f} {cpu:6.2f}  "
-        f"{'yes' if is_equal else 'NO'}",
-        flush=True,
-    )
-    return is_equal and wall <= _MOST
+        files = sum(path.startswith(f"{part}/") for path in before)
+    return Measured(name=name, files=files, changed=changed, turns=tuple(turns), is_equal=is_equal)
 
 
 def _mine(module: str, kind: str, part: str) -> list[str]:
