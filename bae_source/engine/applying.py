@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.engine.operations import Composed, Exporting, Operation, changes_of
+from bae_source.engine.operations import Composed, Exporting, Operation, changes_of, check_makes
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
@@ -226,6 +226,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
     now = workspace
     for number, each in enumerate(asked, 1):
         assert isinstance(each, Operation)
+        check_makes(each)
         now.lets_broken_through = number < len(asked)
         now.lets_used_go = len(asked) > 1
         try:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from bae_source.engine.applying import Apply, as_steps, check_unused, operation
 from bae_source.engine.approving.seeing import called_by
 from bae_source.engine.changing import Changing, users_told, with_unread
-from bae_source.engine.operations import Operation, changes_of
+from bae_source.engine.operations import Operation, changes_of, check_makes
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -115,6 +115,7 @@ class Draft:
             )
         asked = as_steps(in_full(self._now, asked)[0])
         assert isinstance(asked, Operation)
+        check_makes(asked)
         before = self._now
         plan = self._planned(asked)
         outcome = replace(

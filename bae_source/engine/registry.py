@@ -44,6 +44,7 @@ _DECLARED: Mapping[str, str] = {
     "change_signature": "refactoring.change_signature.ChangeSignature",
     "replace": "refactoring.replace.Replace",
     "rewrite": "refactoring.rewrite.Rewrite",
+    "codemod": "refactoring.codemod.RunCodemod",
     "write": "refactoring.write.Write",
     "exports add": "refactoring.exports.ExportsAdd",
     "exports remove": "refactoring.exports.ExportsRemove",

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.engine.approving.seeing import Seeing, called_by
-from bae_source.engine.operations import Composed
+from bae_source.engine.operations import Checking, Composed
 from bae_source.engine.registry import REQUESTS
 from bae_source.engine.running.commands import COMMANDS, undone
 from bae_source.errors import LookupFailed, RequestError, ResourceError
@@ -318,6 +318,8 @@ class Service:
             from bae_source.engine.applying import as_steps  # few changes stand for several
 
             asked = as_steps(asked)
+        if isinstance(asked, Checking) and asked.check:
+            context = replace(context, dry_run=True)
         try:
             outcome = self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
             return self.keeping.planned(asked, context, outcome) if context.dry_run else outcome
@@ -387,7 +389,14 @@ class Service:
 
         found = self._interpreter()
         named = found.origin != OURS
-        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=named)
+        return Surroundings(
+            root=self.root,
+            python=found.path,
+            environment=self.environment,
+            is_named=named,
+            progress=self._progressed,
+            permit=lambda paths: self.changing.gate.check_may_plan(paths, self.seeing.caller),
+        )
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""

@@ -20,7 +20,8 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 _PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "task", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
+    "operation_id", "task", "tests", "words", "requirements", "codemod", "dependencies", "dependency", "log", "section",
+    "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(_PLACED) - {"scope"}
@@ -32,7 +33,7 @@ _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-_SPELLED = {"as_name": "as", "imports": "import", "from_line": "from"}
+_SPELLED = {"as_name": "as", "imports": "import", "from_line": "from", "settings": "set"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""

@@ -105,6 +105,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         report: of a refactoring, what changes and what stays.
         takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
+        ran_code: whether code that is not ours worked it out, which may come to something else the next time, so that
+            a proposal keeps the bytes.
         finds: whether a dry run that would change something ends with the exit status of findings.
         requirements: distributions that are to be resolved before the change is judged, and installed with it.
         releases: what is installed with the change, once that is resolved.
@@ -125,6 +127,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     takes: bool = False
     circles: bool = False
     finds: bool = False
+    ran_code: bool = False
     requirements: Requirements | None = None
     releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

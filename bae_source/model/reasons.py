@@ -216,6 +216,7 @@ class Reason(Enum):
         "annotations stand there that the pattern leaves out, and the replacement would drop them",
         "def send(x: int): ...",
     )
+    CODEMOD_FAILED = ("the codemod fails on it: {what}", "raise ValueError(node)")
     UNDECIDED = ("it is not known whether {condition}", "thing.send(1)")
 
     # Places that a rename or a move cannot change.
@@ -273,6 +274,7 @@ _UNCHANGEABLE = (
     Reason.CLAUSE,
     Reason.PART_OF_EXPRESSION,
     Reason.UNTOLD,
+    Reason.CODEMOD_FAILED,
     Reason.ARGUMENTS_DO_NOT_FIT,
     Reason.ARGUMENTS_BY_STAR,
     Reason.ARGUMENTS_BY_STARS,

@@ -29,6 +29,7 @@ NEEDED |= {
     "change_signature": ("a.f", "(x)"),
     "replace": ("old", "new"),
     "rewrite": ("f($X)", "g($X)"),
+    "codemod": ("a.b:C",),
     "amend": ("draft_1", "--old", "a", "--new", "b"),
     "commit": ("draft_1",),
     "abandon": ("draft_1",),

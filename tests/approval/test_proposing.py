@@ -42,6 +42,7 @@ from tests.approval.project import (
 
 SEND = "def send(text):\n    return encoded(text)\n"
 PATCH = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+UNUSED = "libcst.codemod.commands.remove_unused_imports:RemoveUnusedImportsCommand"
 
 
 class Change(Struct, frozen=True):
@@ -76,6 +77,7 @@ CHANGES = {
         {"pattern": "json.dumps($X)", "replacement": "json.dumps($X, indent=1)"},
         ("json.dumps($X)", "json.dumps($X, indent=1)"),
     ),
+    "codemod": Change({"codemod": UNUSED, "scope": "app.core"}, (UNUSED, "app.core")),
     "write": Change({"target": "app.new", "source": "X = 1\n"}, ("app.new", "--source", "-"), "X = 1\n"),
     "exports_add": Change({"target": "app.core", "names": ["LIMIT"]}, ("app.core", "LIMIT")),
     "exports_remove": Change({"target": "app.core", "names": ["send"]}, ("app.core", "send")),

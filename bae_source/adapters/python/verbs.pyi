@@ -541,6 +541,21 @@ class CodeVerbs:
     ) -> Outcome:
         """Rewrite code wherever a pattern matches, with what stands in its holes."""
 
+    def codemod(
+        self,
+        codemod: str,
+        scope: str | None = None,
+        *,
+        settings: Sequence[str] = (),
+        check: bool = False,
+        unsure: Literal["refuse", "leave"] = "refuse",
+        stubs: bool = False,
+        generated: bool = False,
+        time_limit: float = 60.0,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Run a codemod of LibCST, the project's own or an installed one, over modules in parallel, as one change."""
+
     def write(
         self,
         target: str,

@@ -32,7 +32,7 @@ from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
-from bae_source.model.text import listed
+from bae_source.model.text import is_text, listed
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
@@ -117,6 +117,8 @@ class Proposing:
             Refused: `forbidden` where it cannot be kept.
         """
         maker, now = self._maker, self._maker.now()
+        if plan.ran_code and plan.requirements is None:
+            requests = _as_patch(outcome.diff)
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
@@ -309,6 +311,13 @@ class Proposing:
     def _days(self) -> float:
         found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
         return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
+
+
+def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
+    """Return a change as the patch that makes its very bytes, so that the code which planned it need not run again."""
+    if is_text(diff):
+        return ({"do": "patch", "patch": diff, "encoding": "utf-8"},)
+    return ({"do": "patch", "patch": diff.encode("utf-8", "surrogateescape").decode("latin-1"), "encoding": "latin-1"},)
 
 
 def how_of(context: Context) -> dict[str, Any]:

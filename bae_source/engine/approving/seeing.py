@@ -63,6 +63,11 @@ class Seeing:
         return self.governing.policies(paths)
 
     @property
+    def caller(self) -> str:
+        """The caller of the request that is being carried out."""
+        return _CALLER.get() or caller(None, self._environment)
+
+    @property
     def may_be_around(self) -> bool:
         """Return whether there may be a policy for all below the root."""
         return may_be_around(self.root, self._environment)
@@ -83,7 +88,7 @@ class Seeing:
         """Return what tells which files the caller may not read."""
         from bae_source.engine.approving.hiding import Hidden  # likewise
 
-        return Hidden(self.governing, _CALLER.get() or caller(None, self._environment), self._known)
+        return Hidden(self.governing, self.caller, self._known)
 
     def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
         """Return the tables of policies that are in force, each in a line, and why others cannot be told.

@@ -65,6 +65,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         unused=tuple(address for plan in plans for address in plan.unused),
         takes=any(plan.takes for plan in plans),
         circles=any(plan.circles for plan in plans),
+        ran_code=any(plan.ran_code for plan in plans),
         requirements=_requirements([plan.requirements for plan in plans if plan.requirements is not None]),
     )
 

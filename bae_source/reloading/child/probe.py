@@ -156,10 +156,8 @@ def _prepare(request: dict[str, Any], answer: int) -> None:
     sys.argv[:] = [""]
     sys.dont_write_bytecode = True
     os.environ["PYTHONPYCACHEPREFIX"] = os.devnull  # what an import may start itself compiles from source
-    bypass_caches(request["project"])
+    show(request["files"], request["project"])
     _keep_open(answer)
-    if request["files"]:
-        _Planned(request["files"], request["project"]).install()
 
 
 def _keep_open(descriptor: int) -> None:
@@ -204,6 +202,18 @@ def _do(job: dict[str, Any], files: Mapping[str, bytes | None]) -> None:
         with open(job["path"], "rb") as stream:  # noqa: PTH123
             source = stream.read()
     compile(source, job["path"], "exec", dont_inherit=True)
+
+
+def show(files: Mapping[str, bytes | None], project: str) -> None:
+    """Have Python see a project as planned, and compile its files from source; for other programs of ours.
+
+    Parameters:
+        files: content by absolute path; None for what goes.
+        project: the folder, absolute.
+    """
+    bypass_caches(project)
+    if files:
+        _Planned(files, project).install()
 
 
 def bypass_caches(project: str) -> None:
