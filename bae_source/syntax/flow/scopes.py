@@ -101,18 +101,6 @@ class Scopes:
         scope = self.around[node].find(name)
         return None if scope is None or scope is self.module else Variable(scope, name)
 
-    def inside(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield a node and all below it that run with it: nothing of what functions in it have as their bodies."""
-        yield node
-        waiting = [node]
-        while waiting:
-            each = waiting.pop()
-            if each is not node and isinstance(each, FUNCTIONS):
-                continue
-            below = list(ast.iter_child_nodes(each))
-            yield from below
-            waiting += below
-
     def _open(self, node: ast.AST, level: Level, around: Scope | None) -> Scope:
         scope = self.opened[node] = Scope(node, level, around)
         return scope
@@ -192,3 +180,16 @@ def parameters_of(node: Function) -> list[ast.arg]:
     arguments = node.args
     every = (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg)
     return [each for each in every if each is not None]
+
+
+def running(*nodes: ast.AST) -> Iterator[ast.AST]:
+    """Yield nodes and all below them that run with them: nothing of what functions in them have as their bodies."""
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, FUNCTIONS):
+            waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
+            waiting += [each for each in node.args.kw_defaults if each is not None]
+        else:
+            waiting += ast.iter_child_nodes(node)
