@@ -6,21 +6,34 @@ extract app.net.send --code 'len(data) * 8' --as bits --kind variable
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
+from collections.abc import Callable, Mapping
 from typing import Annotated, ClassVar, Literal
+
+from msgspec.structs import replace
 
 from bae_source.errors import RequestError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.as_constant import plan_constant
 from bae_source.refactoring.extracting.as_function import plan_function
+from bae_source.refactoring.extracting.as_parameter import plan_parameter
+from bae_source.refactoring.extracting.as_variable import plan_variable
 from bae_source.refactoring.extracting.planned import Asked
 from bae_source.refactoring.extracting.selecting import choose, parse_range, read_code
 from bae_source.refactoring.planning.choice import Choice
+from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag
 from bae_source.refactoring.rename import resolved_whole
 from bae_source.refactoring.renaming.safety import identifier
 from bae_source.syntax.outline.locate import group_span
+
+_PLANS: Mapping[str, Callable[[Workspace, Asked], Plan]] = {
+    "variable": plan_variable,
+    "constant": plan_constant,
+    "parameter": plan_parameter,
+}
 
 
 class Extract(Request, frozen=True, kw_only=True):
@@ -77,6 +90,8 @@ class Extract(Request, frozen=True, kw_only=True):
             raise _wrong("as is missing", "Give the name that it is to have.")
         if self.lines is None and self.code is None:
             raise _wrong("neither lines nor code is given", "Give lines as read shows them, or the code.")
+        if self.to_module is not None and self.kind in ("method", "variable", "parameter"):
+            raise _wrong(f"a {self.kind} cannot stand in another module", "Leave out to, or use kind function.")
         name = identifier(self.as_name)
         resolved = resolved_whole(workspace, self.target)
         check_etag(resolved, self.if_match)
@@ -90,13 +105,31 @@ class Extract(Request, frozen=True, kw_only=True):
         asked = Asked(
             request=self,
             resolved=resolved,
-            piece=choose(code, str(resolved.address), within, lines, self.code),
+            piece=choose(code, str(resolved.address), within, lines, self.code, several=self.similar),
             name=name,
-            kind=self.kind,
+            kind="function" if self.to_module is not None and self.kind is None else self.kind,
             similar=self.similar,
             choice=Choice(unsure=self.unsure == "change", include=self.include),
         )
-        return plan_function(workspace, asked)
+        plan = _PLANS.get(self.kind or "function", plan_function)(workspace, asked)
+        return self._moved(workspace, plan) if self.to_module is not None else plan
+
+    def _moved(self, workspace: Workspace, made: Plan) -> Plan:
+        """Return the plan with what was made in another module."""
+        from bae_source.refactoring.moving.choice import Choice as Moving  # few extractions go elsewhere
+        from bae_source.refactoring.moving.planned import plan_symbols
+
+        address, to = made.changed[0], self.to_module or ""
+        after = workspace.after(made.changes)
+        moved = plan_symbols(after, [address], to, Moving(leaves_unsure=False, text="none", skip_generated=False))
+        plan = joined(workspace, after.after(moved.changes), [made, moved])
+        report = replace(made.report, changed={moved.changed[0]: 1, **made.report.changed}) if made.report else None
+        return replace(
+            plan,
+            summary=f"{made.summary.removesuffix('.')}, and put it in {to}.",
+            changed=(*moved.changed[:1], *made.changed[1:]),
+            report=report,
+        )
 
 
 def _wrong(what: str, hint: str) -> RequestError:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from bae_source.refactoring.extracting.home import top_of
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.scopes import Level, Scope, Variable, parameters_of
 from bae_source.syntax.outline.static_values import names_bound
@@ -45,10 +46,7 @@ class Annotations:
         self.piece = piece
         self.frame = frame
         self.code = piece.code
-        top: ast.AST = piece.nodes[0]
-        while not isinstance(self.code.parents[top], ast.Module):
-            top = self.code.parents[top]
-        self._bound = set(self._bound_above(top))
+        self._bound = set(self._bound_above(top_of(piece)))
         self._is_late = any(
             isinstance(each, ast.ImportFrom)
             and each.module == "__future__"

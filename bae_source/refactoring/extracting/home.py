@@ -181,9 +181,7 @@ def spot_before(piece: Piece, tree: Tree, *, gap: int | None = None) -> Spot:
         gap: how many blank lines set it apart; None for as many as functions of the module have.
     """
     source, text = piece.code.source, piece.code.source.text
-    top = piece.nodes[0]
-    while not isinstance(piece.code.parents[top], ast.Module):
-        top = piece.code.parents[top]
+    top = top_of(piece)
     line = first_line(top)
     keyword = span_of(source, top).start
     number = next((n for n, each in enumerate(tree.outline.definitions) if each.keyword == keyword), None)
@@ -196,3 +194,11 @@ def spot_before(piece: Piece, tree: Tree, *, gap: int | None = None) -> Spot:
     above = count(text, begin, start)
     before = max(0, wide - above) if text[:begin].strip() else 0
     return Spot(offset=start, indent="", before=before, after=wide)
+
+
+def top_of(piece: Piece) -> ast.AST:
+    """Return the statement of the module that holds a piece."""
+    top = piece.nodes[0]
+    while not isinstance(piece.code.parents[top], ast.Module):
+        top = piece.code.parents[top]
+    return top

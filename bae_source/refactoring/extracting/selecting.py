@@ -121,7 +121,9 @@ def parse_range(text: str) -> Range:
     return Range(first, last, int(match[3] or 0))
 
 
-def choose(code: Code, address: str, within: Span | None, lines: Range | None, text: str | None) -> Piece:
+def choose(
+    code: Code, address: str, within: Span | None, lines: Range | None, text: str | None, *, several: bool = False
+) -> Piece:
     """Return the piece that is meant.
 
     Parameters:
@@ -129,6 +131,7 @@ def choose(code: Code, address: str, within: Span | None, lines: Range | None, t
         within: where that is; None for the whole module.
         lines: the lines that hold it.
         text: its code.
+        several: whether the first is meant where it stands several times.
 
     Raises:
         RequestError: `invalid_arguments` for lines that cut a statement, hold none, or lie elsewhere; for no code.
@@ -142,7 +145,7 @@ def choose(code: Code, address: str, within: Span | None, lines: Range | None, t
         return _by_lines(code, lines)
     found = occurrences(code, whole, text)
     chosen = [each for each in found if lines is None or _is_at(code, each, lines)]
-    if len(chosen) == 1:
+    if len(chosen) == 1 or (chosen and several):
         return chosen[0]
     if not found or not chosen:
         raise _nowhere(code, address, whole, text, found)

@@ -72,6 +72,15 @@ def flows_of(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> Flows:
     return _Flow(Graph(scopes, frame, piece)).flows()
 
 
+def kept_variables(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> frozenset[Variable]:
+    """Return the variables that have a value on every way to a piece, and keep it while it runs.
+
+    Functions may bind others while something is called, and the piece itself some.
+    """
+    flow = _Flow(Graph(scopes, frame, piece))
+    return frozenset(flow.kept())
+
+
 class _Flow:
     """Works the lists out; sets of variables are bits of numbers."""
 
@@ -119,6 +128,11 @@ class _Flow:
             is_last=self._is_last(),
             returns=self.graph.returns,
         )
+
+    def kept(self) -> tuple[Variable, ...]:
+        """Return the variables that have a value on every way to the piece, and keep it while it runs."""
+        changed = self.rebound | self._inside_mask(Does.BINDS, Does.DELETES)
+        return self._listed((self._meet(self._assigned(), self.graph.entries) | self.outer) & ~changed)
 
     # Sets of variables.
 
