@@ -9,8 +9,6 @@ extract app.net.send --code 'len(data) * 8' --as bits --kind variable
 from collections.abc import Callable, Mapping
 from typing import Annotated, ClassVar, Literal
 
-from msgspec.structs import replace
-
 from bae_source.errors import RequestError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Effect, IfMatch, Request, Target, described
@@ -23,7 +21,6 @@ from bae_source.refactoring.extracting.as_variable import plan_variable
 from bae_source.refactoring.extracting.planned import Asked
 from bae_source.refactoring.extracting.selecting import choose, parse_range, read_code
 from bae_source.refactoring.planning.choice import Choice
-from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import check_etag
 from bae_source.refactoring.rename import resolved_whole
 from bae_source.refactoring.renaming.safety import identifier
@@ -71,7 +68,8 @@ class Extract(Request, frozen=True, kw_only=True):
         str | None, described("The module that a function or constant goes to.", flag="to", metavar="MODULE")
     ] = None
     unsure: Annotated[
-        Literal["refuse", "change"], described("What comes of code that may not be the same: refuse it, or extract it.")
+        Literal["refuse", "leave", "change"],
+        described("What comes of code that may not be the same: refuse it, leave it, or extract it all the same."),
     ] = "refuse"
     include: Annotated[
         tuple[str, ...], described("Unsure places that are taken all the same, as ADDRESS:LINE or ADDRESS:LINE:COLUMN.")
@@ -110,26 +108,14 @@ class Extract(Request, frozen=True, kw_only=True):
             kind="function" if self.to_module is not None and self.kind is None else self.kind,
             similar=self.similar,
             choice=Choice(unsure=self.unsure == "change", include=self.include),
+            leaves=self.unsure == "leave",
         )
         plan = _PLANS.get(self.kind or "function", plan_function)(workspace, asked)
-        return self._moved(workspace, plan) if self.to_module is not None else plan
+        if self.to_module is None:
+            return plan
+        from bae_source.refactoring.extracting.elsewhere import moved_to  # few extractions go elsewhere
 
-    def _moved(self, workspace: Workspace, made: Plan) -> Plan:
-        """Return the plan with what was made in another module."""
-        from bae_source.refactoring.moving.choice import Choice as Moving  # few extractions go elsewhere
-        from bae_source.refactoring.moving.planned import plan_symbols
-
-        address, to = made.changed[0], self.to_module or ""
-        after = workspace.after(made.changes)
-        moved = plan_symbols(after, [address], to, Moving(leaves_unsure=False, text="none", skip_generated=False))
-        plan = joined(workspace, after.after(moved.changes), [made, moved])
-        report = replace(made.report, changed={moved.changed[0]: 1, **made.report.changed}) if made.report else None
-        return replace(
-            plan,
-            summary=f"{made.summary.removesuffix('.')}, and put it in {to}.",
-            changed=(*moved.changed[:1], *made.changed[1:]),
-            report=report,
-        )
+        return moved_to(workspace, asked, plan, self.to_module)
 
 
 def _wrong(what: str, hint: str) -> RequestError:

@@ -34,7 +34,7 @@ from bae_source.refactoring.extracting.hazards import (
     refused,
     yields,
 )
-from bae_source.refactoring.extracting.home import Home, home_of
+from bae_source.refactoring.extracting.home import Home, home_of, receiver_of
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.piece import Flows, flows_of
 from bae_source.syntax.flow.scopes import Level, Scope, Variable, running
@@ -108,7 +108,7 @@ def extracted(piece: Piece, kind: str | None) -> Extracted:
         piece=piece,
         frame=frame,
         home=home,
-        taken=tuple(each for each in flows.taken if each != home.receiver),
+        taken=_parameters(piece, flows.taken, home),
         given=flows.given,
         is_async=is_async(piece),
         yields=is_generator,
@@ -116,6 +116,13 @@ def extracted(piece: Piece, kind: str | None) -> Extracted:
         of_module=(*of_module, *_declared(piece, frame)),
         doubts=tuple(doubts_of(piece)),
     )
+
+
+def _parameters(piece: Piece, taken: tuple[Variable, ...], home: Home) -> tuple[Variable, ...]:
+    """Return the parameters of a function: an instance that it is not called by comes first."""
+    instance = receiver_of(piece)
+    first = [each for each in taken if each == instance]
+    return tuple(each for each in (*first, *(e for e in taken if e not in first)) if each != home.receiver)
 
 
 def _doubtful(flows: Flows) -> bool:
@@ -149,15 +156,15 @@ def _check_flows(piece: Piece, flows: Flows, frame: Scope) -> None:
             f"{name} may have no value where the piece begins, and would have to be handed over",
             f"Bind {name} before, or extract the code that binds it as well.",
         )
+    if flows.seen_by_closures:
+        name = flows.seen_by_closures[0].name
+        raise refused(f"A function that the piece may call looks at {name}, which the piece binds before")
     if flows.lost_on_raise:
         name = flows.lost_on_raise[0].name
         raise refused(
             f"{name} would keep its old value if the piece raised, and the code that catches it reads {name}",
             "Extract the whole try, or fewer lines.",
         )
-    if flows.seen_by_closures:
-        name = flows.seen_by_closures[0].name
-        raise refused(f"A function that the piece may call looks at {name}, which the piece binds before")
     if flows.rebound_by_closures:
         name = flows.rebound_by_closures[0].name
         raise refused(f"{name} is bound by a function around the piece or in it, too")

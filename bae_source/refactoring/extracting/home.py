@@ -89,6 +89,12 @@ def home_of(piece: Piece, frame: Scope, taken: tuple[Variable, ...], kind: str |
     return Home(how="staticmethod", method=method, prefix=f"{owner.name}.")
 
 
+def receiver_of(piece: Piece) -> Variable | None:
+    """Return the variable of the instance or class whose method a piece stands in; None where there is none."""
+    method = _method_around(piece.code.scopes.around[piece.nodes[0]].frame)
+    return _receiver(piece.code, method) if method is not None else None
+
+
 def _in_class(piece: Piece) -> bool:
     return any(each.level is Level.CLASS for each in piece.code.scopes.around[piece.nodes[0]].chain)
 

@@ -40,6 +40,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         kind: what that is; None for a function or a method.
         similar: whether equal code is replaced, too.
         choice: about places that are unsure.
+        leaves: whether code that is unsure stays as it is.
     """
 
     request: Request
@@ -49,6 +50,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     kind: str | None
     similar: bool
     choice: Choice
+    leaves: bool = False
 
 
 class Made(Struct, frozen=True, kw_only=True):
@@ -82,7 +84,12 @@ def planned(workspace: Workspace, asked: Asked, made: Made) -> Plan:
         SourceError: the code would be at fault.
     """
     report = _report(asked, made)
-    _check_unsure(asked, made, report)
+    if unsure := [each for each in report.unsure if not asked.choice.takes(each)]:
+        if not asked.leaves:
+            raise _unsafe(asked, made, report, unsure)
+        summary = f"No {made.what} was made: the code stays as it is. {by_reason(unsure)}"
+        plan = planned_files(workspace, summary=summary, changed=(str(asked.resolved.address),))
+        return replace(plan, report=replace(report, changed={}))
     spans = tuple(span for span, _ in made.splices)
     plan = planned_files(
         workspace,
@@ -127,12 +134,9 @@ def _place(asked: Asked, node: object, why: str) -> Reference:
     )
 
 
-def _check_unsure(asked: Asked, made: Made, report: Report) -> None:
-    unsure = [each for each in report.unsure if not asked.choice.takes(each)]
-    if not unsure:
-        return
+def _unsafe(asked: Asked, made: Made, report: Report, unsure: Sequence[Reference]) -> Refused:
     where = asked.resolved.address
-    raise Refused(
+    return Refused(
         "unsafe_change",
         f"No {made.what} was made of the code in {where}, since it may not be the same: {by_reason(unsure)}",
         hints=[call_of(replace(asked.request, unsure="change")).and_then("extracts it all the same.")],
@@ -157,4 +161,5 @@ def _lines(pieces: Sequence[Piece]) -> str:
 def _summary(asked: Asked, made: Made) -> str:
     more = f" {counted(len(made.pieces) - 1, 'equal piece')} replaced, too." if len(made.pieces) > 1 else ""
     where = address_at(asked, asked.piece)
-    return f"Made the {made.what} {made.address} of code in {where} (line {asked.piece.line}).{more}"
+    shown = made.address if made.address.endswith(f".{asked.name}") else asked.name
+    return f"Made the {made.what} {shown} of code in {where} (line {asked.piece.line}).{more}"

@@ -247,9 +247,11 @@ def piece_of(code: Code, nodes: Sequence[ast.AST], lines: Range | None = None) -
 
 def _by_lines(code: Code, lines: Range) -> Piece:
     suite: list[ast.stmt] = code.tree.body
+    source = code.source.lines
+    is_bare = all(_is_bare(source.cut(each)) for each in range(lines.first, min(lines.last, len(source)) + 1))
     while True:
         met = [each for each in suite if first_line(each) <= lines.last and lines.first <= last_line(each)]
-        if not met:
+        if not met or is_bare:
             raise _wrong(
                 f"lines {_shown(lines)} hold no statement", "Give the lines of whole statements, as read shows them."
             )

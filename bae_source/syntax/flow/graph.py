@@ -46,6 +46,7 @@ class Does(Enum):
     DELETES = "deletes"
     CAPTURES = "captures"
     ACTS = "acts"
+    RETURNS = "returns"
     JOINS = "joins"
 
 
@@ -473,6 +474,8 @@ class Graph:
 
     def _return(self, node: ast.Return) -> None:
         self._value(node.value)
+        if node.value is not None:
+            self._step(Does.RETURNS, None, node)
         self.returns |= self._inside
         self._through_finals(0)
         self._to(self.end)

@@ -122,6 +122,11 @@ class Scopes:
             self._each(node.body, self._open(node, Level.CLASS, outside))
         elif isinstance(node, COMPREHENSIONS):
             self._comprehension(node, scope)
+        elif isinstance(node, ast.NamedExpr):
+            owner = next(each for each in scope.chain if each.level is not Level.COMPREHENSION)
+            owner.bound.add(node.target.id)
+            self.around[node.target] = owner
+            self._visit(node.value, scope)
         else:
             self._bind(node, scope)
             self._each(ast.iter_child_nodes(node), scope)
@@ -132,10 +137,6 @@ class Scopes:
             self.module.bound.update(node.names)
         elif isinstance(node, ast.Nonlocal):
             scope.outer.update(node.names)
-        elif isinstance(node, ast.NamedExpr):
-            owner = next(each for each in scope.chain if each.level is not Level.COMPREHENSION)
-            owner.bound.add(node.target.id)
-            self.around[node.target] = owner
         else:
             scope.bound.update(names_bound(node))
 
