@@ -26,6 +26,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
     function = extracted(asked.piece, asked.kind)
     own = Same(
         piece=asked.piece,
+        prefix=function.home.prefix,
         given=tuple(each.name for each in function.taken),
         results=tuple(each.name for each in function.given),
     )
@@ -57,7 +58,10 @@ def _splices(asked: Asked, function: Extracted, replaced: list[Same]) -> tuple[t
     members = asked.resolved.group.members if asked.resolved.group is not None else ()
     text = definition_of(function, asked.name, indent=spot.indent, unit=unit_for(tree, members))
     calls = [
-        (each.piece.span, replacement(each.piece, call_of(function, asked.name, each.given, each.results)))
+        (
+            each.piece.span,
+            replacement(each.piece, call_of(function, f"{each.prefix}{asked.name}", each.given, each.results)),
+        )
         for each in replaced
     ]
     return ((Span(spot.offset, spot.offset), spot.text(text, piece.code.source.newline)), *calls)

@@ -195,11 +195,11 @@ def call_of(function: Extracted, name: str, given: Sequence[str], results: Seque
     """Return the statement or the expression that calls an extracted function.
 
     Parameters:
-        name: of the function.
+        name: of the function, with what it is called by.
         given: its arguments.
         results: what it gives back is bound to.
     """
-    call = f"{function.home.prefix}{name}({', '.join(given)})"
+    call = f"{name}({', '.join(given)})"
     if function.is_async:
         call = f"await {call}"
     if function.piece.is_expression:

@@ -59,9 +59,14 @@ class Form:
 
 
 class Same(Struct, frozen=True, kw_only=True):
-    """A piece that is the same as another, with what it gives for the parameters and takes of the results."""
+    """A piece that is the same as another, with what it gives for the parameters and takes of the results.
+
+    Parameters:
+        prefix: what stands before the function's name in its call, with the dot.
+    """
 
     piece: Piece
+    prefix: str
     given: tuple[str, ...]
     results: tuple[str, ...]
 
@@ -111,6 +116,7 @@ def same_function(first: Extracted, piece: Piece, kind: str | None) -> Same | st
         return "other values of it are used behind it"
     return Same(
         piece=piece,
+        prefix=other.home.prefix,
         given=tuple(names.get(each, str(each)) for each in taken),
         results=tuple(names.get(each, str(each)) for each in given),
     )
