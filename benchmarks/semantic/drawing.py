@@ -11,6 +11,7 @@ import ast
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -70,7 +71,7 @@ class Change(Struct, frozen=True, kw_only=True):
     of_signature: str = ""
     renamed: tuple[str, ...] = ()
     value: tuple[str, ...] = ()
-    extract: Mapping[str, str] = {}
+    extract: Mapping[str, Any] = {}
     of_extract: str = ""
 
     @property

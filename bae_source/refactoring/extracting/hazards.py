@@ -17,6 +17,8 @@ from bae_source.errors import Refused
 from bae_source.model.reasons import Reason
 from bae_source.refactoring.extracting.selecting import Piece
 from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Scope, running
+from bae_source.syntax.patterns.pattern import span_of
+from bae_source.syntax.templates.statements import is_elif
 
 Doubt = tuple[ast.AST, str]
 """A place, and why it is unsure."""
@@ -40,6 +42,9 @@ def check_movable(piece: Piece, frame: Scope) -> None:
     Raises:
         Refused: `unsafe_change` with the reason.
     """
+    start = span_of(piece.code.source, piece.nodes[0]).start
+    if isinstance(piece.nodes[0], ast.If) and is_elif(piece.code.source.text, start):
+        raise refused("The piece is an `elif` clause, which is part of the `if` above", "Extract the whole `if`.")
     for node in piece.nodes:
         if jump := next(_jumps(node), None):
             word = type(jump).__name__.lower()

@@ -84,6 +84,12 @@ _OF_SIGNATURES = {
     "NO_PLACE": ("class A:\n    def send(self, a): ...\nclass B(A):\n    def send(self, a=1): ...", "(self, a, b)"),
 }
 """Code and signature for each reason that only changes of signatures have."""
+_OF_EXTRACTS = {
+    "COUNTS_CALLS": ("def f(x): x.warn('old', stacklevel=2)", "x.warn('old', stacklevel=2)", None),
+    "EVALUATED_EARLIER": ("def f(x): x(x.go(), x.stop())", "x.stop()", "variable"),
+    "EVALUATED_ONCE": ("def f(): return print(1)", "print(1)", "constant"),
+}
+"""Code, the piece of it, and the kind for each reason that only extractions have."""
 ELSEWHERE = (
     "TOO_MANY_BELOW",
     "DOCSTRING",
@@ -95,6 +101,7 @@ ELSEWHERE = (
     *_OF_RENAMES,
     *_OF_REWRITES,
     *_OF_SIGNATURES,
+    *_OF_EXTRACTS,
 )
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
@@ -243,6 +250,16 @@ def test_a_call_that_cannot_follow_a_signature_has_its_reason(tmp_path: Path, na
     target.update(dict.fromkeys(("BOUND_TO_ANOTHER", "NO_PLACE", "CALLED_OTHERWISE", "MAY_FIT"), "app.A.send"))
     with pytest.raises(Refused) as caught:
         source.change_signature(target.get(name, "app.send"), signature)
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
+    assert (tmp_path / "app.py").read_text() == f"{code}\n"
+
+
+@pytest.mark.parametrize("name", _OF_EXTRACTS)
+def test_code_that_may_not_be_the_same_elsewhere_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, piece, kind = _OF_EXTRACTS[name]
+    source = laid(tmp_path, {"app.py": f"{code}\n"})
+    with pytest.raises(Refused) as caught:
+        source.extract("app.f", code=piece, as_name="new", kind=kind)
     assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
     assert (tmp_path / "app.py").read_text() == f"{code}\n"
 
