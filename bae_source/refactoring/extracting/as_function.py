@@ -8,6 +8,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.counting import counting_calls
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
 from bae_source.refactoring.extracting.home import spot_before, spot_of
 from bae_source.refactoring.extracting.naming import check_free_in_class, check_free_in_module, taken
@@ -46,7 +47,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=tuple(notices),
+            notices=(*notices, *counting_calls(workspace, pieces)),
         ),
     )
 

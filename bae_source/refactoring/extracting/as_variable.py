@@ -171,7 +171,8 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
     code, node = piece.code, piece.nodes[0]
     read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     for each in timing.earlier:
-        bound = {one.target.id for one in ast.walk(each) if isinstance(one, ast.NamedExpr)}
+        names = (one for one in ast.walk(each) if isinstance(one, ast.Name))
+        bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
         other = weight_of(each, code.scopes, kept)

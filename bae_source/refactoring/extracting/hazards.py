@@ -121,7 +121,7 @@ def private_name(piece: Piece) -> str | None:
     """Return a name in a piece that its class mangles; None for none."""
     code = piece.code
     for node in (each for top in piece.nodes for each in ast.walk(top)):
-        name = getattr(node, "attr", "")
+        name = getattr(node, "attr", "") or (getattr(node, "arg", "") if isinstance(node, ast.keyword) else "") or ""
         if isinstance(node, ast.Name) and code.scopes.variable(node, node.id) is None:
             name = node.id
         if name.startswith("__") and not name.endswith("__"):

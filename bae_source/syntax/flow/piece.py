@@ -73,9 +73,9 @@ def flows_of(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> Flows:
 
 
 def kept_variables(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> frozenset[Variable]:
-    """Return the variables that have a value on every way to a piece, and keep it while it runs.
+    """Return the variables that have a value on every way to a piece, and that only the piece itself binds meanwhile.
 
-    Functions may bind others while something is called, and the piece itself some.
+    Others may be bound by functions, whenever something is called.
     """
     flow = _Flow(Graph(scopes, frame, piece))
     return frozenset(flow.kept())
@@ -130,9 +130,8 @@ class _Flow:
         )
 
     def kept(self) -> tuple[Variable, ...]:
-        """Return the variables that have a value on every way to the piece, and keep it while it runs."""
-        changed = self.rebound | self._inside_mask(Does.BINDS, Does.DELETES)
-        return self._listed((self._meet(self._assigned(), self.graph.entries) | self.outer) & ~changed)
+        """Return the variables that have a value on every way to the piece, and that no function binds."""
+        return self._listed((self._meet(self._assigned(), self.graph.entries) | self.outer) & ~self.rebound)
 
     # Sets of variables.
 
