@@ -25,7 +25,7 @@ Doubt = tuple[ast.AST, str]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LOOKING = frozenset({"locals", "vars", "dir", "eval", "exec"})
-_FRAMES = frozenset({"_getframe", "currentframe", "stack", "getouterframes"})
+_FRAMES = frozenset({"_getframe", "_getframemodulename", "currentframe", "getouterframes"})
 _ASYNC = (ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -134,7 +134,8 @@ def doubts_of(piece: Piece) -> Iterator[Doubt]:
     for node in running(*piece.nodes):
         name = getattr(node, "id", getattr(node, "attr", ""))
         is_counted = isinstance(node, ast.keyword) and node.arg == "stacklevel"
-        if is_counted or (isinstance(node, (ast.Name, ast.Attribute)) and name in _FRAMES):
+        is_stack = isinstance(node, ast.Attribute) and name == "stack" and getattr(node.value, "id", "") == "inspect"
+        if is_counted or is_stack or (isinstance(node, (ast.Name, ast.Attribute)) and name in _FRAMES):
             yield node, Reason.COUNTS_CALLS.of()
 
 

@@ -27,6 +27,7 @@ from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.surroundings import Parents, parents_of
 from bae_source.syntax.text.nearby import nearest
 from bae_source.syntax.text.source import Source
+from bae_source.system.collecting import collector_off
 
 _RANGE = re.compile(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9})|:(\d{1,9}))?\s*")
 _BEHIND = re.compile(r"[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
@@ -93,11 +94,8 @@ def read_code(name: str, source: Source) -> Code:
         SourceError: `not_lossless` where it is newer than this Python, or nested too deeply.
     """
     try:
-        tree = parse_module(source.text)
-        parents = parents_of(tree, [(1, len(source.lines) + 1)])
-        texts = [each for each in ast.walk(tree) if isinstance(each, ast.JoinedStr)]
-        unplaced = frozenset(each for each in texts if not place_fields(source, each))
-        return Code(name=name, source=source, tree=tree, scopes=Scopes(tree), parents=parents, unplaced=unplaced)
+        with collector_off():
+            return _read(name, source)
     except (SyntaxError, RecursionError, MemoryError):
         raise SourceError(
             "not_lossless",
@@ -105,6 +103,14 @@ def read_code(name: str, source: Source) -> Code:
             subject=name,
             hints=["Run bae_source with a Python that knows the syntax, or edit the code."],
         ) from None
+
+
+def _read(name: str, source: Source) -> Code:
+    tree = parse_module(source.text)
+    parents = parents_of(tree, [(1, len(source.lines) + 1)])
+    texts = [each for each in ast.walk(tree) if isinstance(each, ast.JoinedStr)]
+    unplaced = frozenset(each for each in texts if not place_fields(source, each))
+    return Code(name=name, source=source, tree=tree, scopes=Scopes(tree), parents=parents, unplaced=unplaced)
 
 
 def parse_range(text: str) -> Range:
