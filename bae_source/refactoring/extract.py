@@ -49,8 +49,8 @@ class Extract(Request, frozen=True, kw_only=True):
     when: ClassVar[str] = "Use it to give a piece of code a name of its own; nothing need be copied."
     examples: ClassVar[tuple[str, ...]] = (
         "extract app.net.send --lines 12-18 --as encode",
-        "extract app.net.send --code 'len(data) * 8' --as bits --kind variable",
-        "extract app.net --code '\"utf-8\"' --as ENCODING --kind constant --similar",
+        "extract app.f --code 'len(x) * 8' --as n --kind variable",
+        "extract app --code 3600 --as HOUR --kind constant",
     )
 
     target: Target

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from bae_source.errors import Refused
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
+from bae_source.model.text import counted
 from bae_source.project.files.layout import import_name
 from bae_source.project.references.classes.hierarchy import sought_class
 from bae_source.project.references.classes.lineage import lineage
@@ -88,11 +89,16 @@ def check_free_in_class(
         return []
     mangled = u.mangled(name, node.name)
     order = project.inference.orders.of(owner)
-    below = [each.of for each in lineage(project, sought_class(project, owner)).below]
+    hierarchy = lineage(project, sought_class(project, owner))
+    below = [each.of for each in hierarchy.below]
     for each in (*order.classes, *below):
         scope = project.uses(each.path).scopes[each.scope]
         if mangled in scope.names or mangled in scope.attributes:
             raise taken(name, f"{project.address(each.path, scope.owner)} has a member of that name")
+    unread = [path for path, _ in hierarchy.unreadable]
+    if unread:
+        text = f"Classes below {node.name} may have a member {name}: {counted(len(unread), 'file')} could not be read."
+        return [Notice("not_searched", text), *_unknown(order.outside, node.name, name)]
     return list(_unknown(order.outside, node.name, name))
 
 
