@@ -163,8 +163,8 @@ _READING = (
 )
 _CHANGING = (
     "insert, write, change_signature, extract, replace and rewrite (code patterns with holes), imports_add, "
-    "imports_remove, imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, config_rename, tests_run, "
-    "commit, amend and abandon (of a draft), redo"
+    "imports_remove, imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, "
+    "config_rename, tests_run, commit, amend and abandon (of a draft), redo"
 )
 _RELAYS = (Relay(name=CALL, reads=True), Relay(name=CHANGE, reads=False))
 

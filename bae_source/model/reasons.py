@@ -204,6 +204,10 @@ class Reason(Enum):
         "it counts the calls around it, of which there would be one more",
         "warn(message, stacklevel=2)  # extracted to a function",
     )
+    LOST_IN_WITH = (
+        "if it raised, and a `with` around it went on all the same, {name} would not have its new value",
+        "with may_swallow(): x = 1; run()  # both extracted to a function",
+    )
     EVALUATED_EARLIER = (
         "it would be evaluated before {code}, which may make a difference",
         "show(read(), count())  # count() extracted to a variable",

@@ -322,7 +322,10 @@ def test_what_nothing_runs_behind_is_last(code: str, is_last: bool) -> None:
         ("[x for x in a]", "a", "", []),
         ("[b for x in a]", "b", "a comprehension", []),
         ("lambda: a", "a", "a lambda", []),
-        ("assert a, b", "b", "the message of an assert", ["a"]),
+        ("assert a, b", "b", "an assert, which Python may leave out", ["a"]),
+        ("with a as b[c]: ...", "c", "the target of a `with`", ["b", "a"]),
+        ("@a\ndef f(x=b, *, y=c): ...", "c", "", ["b", "a"]),
+        ("@a\nclass A(b, k=c): ...", "b", "", ["a"]),
         ("x += a()", "a()", "", ["x"]),
         ("f(k=a, *b)", "b", "", ["f", "k=a"]),
     ],
@@ -332,7 +335,7 @@ def test_parts_of_a_statement_are_evaluated_in_their_order(
 ) -> None:
     tree = ast.parse(code)
     [node] = [e for e in ast.walk(tree) if isinstance(e, ast.expr) and ast.get_source_segment(code, e) == part]
-    timing = Timing(node, parents_of(tree, [(1, 1)]))
+    timing = Timing(node, parents_of(tree, [(1, 9)]))
     assert timing.perhaps == perhaps
     assert [ast.get_source_segment(code, each) for each in timing.earlier] == earlier
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.model.span import Span
+from bae_source.model.text import listed
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.extracting.counting import counting_calls
 from bae_source.refactoring.extracting.functions import Extracted, call_of, definition_of, extracted, replacement
@@ -47,7 +49,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=(*notices, *counting_calls(workspace, pieces)),
+            notices=(*notices, *counting_calls(workspace, pieces), *_renamed_inside(asked)),
         ),
     )
 
@@ -79,6 +81,15 @@ def _check_name(workspace: Workspace, asked: Asked, function: Extracted, pieces:
     owner = code.scopes.around[function.home.method].node
     assert isinstance(owner, ast.ClassDef)
     return check_free_in_class(workspace, module, owner, code, name)
+
+
+def _renamed_inside(asked: Asked) -> Iterator[Notice]:
+    """Yield that functions and classes in a piece get another qualified name."""
+    inside = [each for node in asked.piece.nodes for each in ast.walk(node)]
+    names = [each.name for each in inside if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    if names:
+        text = f"The __qualname__ of {listed(names)} begins with {asked.name} now."
+        yield Notice("qualified_name", text)
 
 
 def _address(asked: Asked, function: Extracted) -> str:

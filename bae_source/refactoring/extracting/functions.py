@@ -19,10 +19,11 @@ Invariants:
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.refactoring.extracting.annotating import Annotations, is_annotated
 from bae_source.refactoring.extracting.hazards import (
@@ -114,8 +115,14 @@ def extracted(piece: Piece, kind: str | None) -> Extracted:
         yields=is_generator,
         ends=flows.returns,
         of_module=(*of_module, *_declared(piece, frame)),
-        doubts=tuple(doubts_of(piece)),
+        doubts=(*doubts_of(piece), *_lost(piece, flows)),
     )
+
+
+def _lost(piece: Piece, flows: Flows) -> Iterator[Doubt]:
+    """Yield what a `with` around a piece may lose."""
+    for each in flows.lost_in_with:
+        yield piece.nodes[0], Reason.LOST_IN_WITH.of(name=each.name)
 
 
 def _parameters(piece: Piece, taken: tuple[Variable, ...], home: Home) -> tuple[Variable, ...]:

@@ -23,6 +23,7 @@ from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.types.values import Class
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.hazards import refused
 from bae_source.refactoring.extracting.selecting import Code, Piece
 from bae_source.syntax.flow.scopes import Scope
 from bae_source.syntax.names import uses as u
@@ -83,6 +84,10 @@ def check_free_in_class(
     """
     if name in code.scopes.opened[node].bound:
         raise taken(name, f"{node.name} binds it on line {_bound_at(code, code.scopes.opened[node], name)}")
+    if any(getattr(each, "id", getattr(each, "attr", "")) == "Protocol" for each in map(_generic, node.bases)):
+        raise refused(
+            f"{node.name} is a protocol, and what has no {name} would not fit it any more", "Use kind function."
+        )
     project = project_of(workspace)
     owner = _class_at(project, module, node)
     if owner is None:
@@ -110,6 +115,11 @@ def _unknown(outside: Iterable[str], owner: str, name: str) -> Iterator[Notice]:
             raise taken(name, f"{each}, which {owner} is derived from, has a member of that name")
         if base is None:
             yield Notice("not_searched", f"{owner} is derived from {each}, which was not asked for a member {name}.")
+
+
+def _generic(base: ast.expr) -> ast.expr:
+    """Return a base without what stands in its square brackets."""
+    return base.value if isinstance(base, ast.Subscript) else base
 
 
 def _class_at(project: Project, module: ModuleFile, node: ast.ClassDef) -> Class | None:

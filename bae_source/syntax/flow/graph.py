@@ -28,6 +28,11 @@ from bae_source.syntax.outline.static_values import names_bound
 _TRIES = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
 _SWALLOWING = frozenset({"suppress", "raises", "ignored", "assertRaises", "assertRaisesRegex", "assertWarns"})
 """Context managers that are known to go on behind their suite where it raises."""
+_LETTING_THROUGH = frozenset(
+    {"open", "closing", "nullcontext", "redirect_stdout", "redirect_stderr", "TemporaryDirectory", "chdir", "Lock"}
+    | {"NamedTemporaryFile", "TemporaryFile", "catch_warnings", "lock", "_lock", "localcontext"}
+)
+"""Those that are known not to."""
 _CONSUMING = frozenset(
     {"all", "any", "dict", "frozenset", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"}
     | {"extend", "update", "sort"}
@@ -92,6 +97,7 @@ class Graph:
         scopes: of the module.
         frame: the scope whose code it is.
         piece: statements of one suite, or one expression, which are marked.
+        swallows: whether every context manager that is not known may go on behind its suite where it raises.
 
     Attributes:
         steps: in the order in which they were met.
@@ -100,7 +106,8 @@ class Graph:
         start, end, raised: where it begins, where it ends, and where it ends by raising.
     """
 
-    def __init__(self, scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> None:
+    def __init__(self, scopes: Scopes, frame: Scope, piece: Sequence[ast.AST], *, swallows: bool = False) -> None:
+        self._swallows = swallows
         self.scopes = scopes
         self.frame = frame
         self.piece = piece
@@ -404,8 +411,10 @@ class Graph:
             self._value(item.context_expr)
             self._act(item)
             self._value(item.optional_vars)
-            called = getattr(item.context_expr, "func", None)
-            if getattr(called, "id", getattr(called, "attr", "")) in _SWALLOWING and swallowed is None:
+            called = getattr(item.context_expr, "func", item.context_expr)
+            name = getattr(called, "id", getattr(called, "attr", ""))
+            may = name in _SWALLOWING or (self._swallows and name not in _LETTING_THROUGH)
+            if may and swallowed is None:
                 swallowed = self._apart()
                 self.steps[swallowed].next.append(around)
                 self._handler = swallowed

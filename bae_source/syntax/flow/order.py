@@ -128,8 +128,10 @@ def _on_condition(child: ast.AST, around: ast.AST) -> str:
             return "a chain of comparisons"
         case ast.While():
             return "the condition of a loop"
-        case ast.Assert(msg=msg) if child is msg:
-            return "the message of an assert"
+        case ast.Assert():
+            return "an assert, which Python may leave out"
+        case ast.withitem(optional_vars=target) if child is target:
+            return "the target of a `with`"
         case ast.ExceptHandler() | ast.match_case():
             return "a clause that is not always reached"
         case ast.With() | ast.AsyncWith() if child is not around.items[0]:
@@ -154,8 +156,12 @@ def evaluated(node: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(node, ast.Call):
         given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
         yield from (node.func, *sorted(given, key=lambda each: (each.lineno, each.col_offset)))
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield from (each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt))
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from (*node.decorator_list, node.args)
+    elif isinstance(node, ast.arguments):
+        yield from (*node.defaults, *(each for each in node.kw_defaults if each is not None))
+    elif isinstance(node, ast.ClassDef):
+        yield from (*node.decorator_list, *node.bases, *node.keywords)
     else:
         yield from (
             each for each in ast.iter_child_nodes(node) if isinstance(each, (ast.expr, ast.keyword, ast.withitem))

@@ -20,6 +20,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bae_source.syntax.flow.graph import Does, Graph, Step
 from bae_source.syntax.flow.scopes import Level, Scope, Scopes, Variable
@@ -40,6 +41,7 @@ class Flows(Struct, frozen=True, kw_only=True):
         given: variables that it binds and that are read behind it, in the order in which it binds them.
         perhaps_unbound: taken ones that may have no value where it begins.
         lost_on_raise: variables that a handler around it would miss if it raised.
+        lost_in_with: the same where a `with` around it, of which nothing is known, goes on behind its suite.
         seen_by_closures: variables that it binds while a function outside of it may look at them.
         rebound_by_closures: variables that functions bind anew while it may read them.
         bound_later: variables that functions in it keep hold of, and that are bound anew behind it.
@@ -53,6 +55,7 @@ class Flows(Struct, frozen=True, kw_only=True):
     given: tuple[Variable, ...]
     perhaps_unbound: tuple[Variable, ...] = ()
     lost_on_raise: tuple[Variable, ...] = ()
+    lost_in_with: tuple[Variable, ...] = ()
     seen_by_closures: tuple[Variable, ...] = ()
     rebound_by_closures: tuple[Variable, ...] = ()
     bound_later: tuple[Variable, ...] = ()
@@ -69,7 +72,11 @@ def flows_of(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> Flows:
         frame: the function, class or module that runs it.
         piece: consecutive statements of one suite, or one expression.
     """
-    return _Flow(Graph(scopes, frame, piece)).flows()
+    found = _Flow(Graph(scopes, frame, piece)).flows()
+    if found.lost_on_raise or isinstance(piece[0], ast.expr):
+        return found
+    swallowed = _Flow(Graph(scopes, frame, piece, swallows=True)).flows().lost_on_raise
+    return replace(found, lost_in_with=swallowed)
 
 
 def kept_variables(scopes: Scopes, frame: Scope, piece: Sequence[ast.AST]) -> frozenset[Variable]:

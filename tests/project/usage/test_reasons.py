@@ -86,6 +86,7 @@ _OF_SIGNATURES = {
 """Code and signature for each reason that only changes of signatures have."""
 _OF_EXTRACTS = {
     "COUNTS_CALLS": ("def f(x): x.warn('old', stacklevel=2)", "x.warn('old', stacklevel=2)", None),
+    "LOST_IN_WITH": ("def f(x):\n with x:\n  y = 1; x.go()\n  z = y\n return y", "y = 1; x.go()", None),
     "EVALUATED_EARLIER": ("def f(x): x(x.go(), x.stop())", "x.stop()", "variable"),
     "EVALUATED_ONCE": ("def f(): return print(1)", "print(1)", "constant"),
 }
