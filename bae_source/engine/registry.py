@@ -42,6 +42,7 @@ _DECLARED: Mapping[str, str] = {
     "move": "refactoring.move.Move",
     "rename": "refactoring.rename.Rename",
     "change_signature": "refactoring.change_signature.ChangeSignature",
+    "extract": "refactoring.extract.Extract",
     "replace": "refactoring.replace.Replace",
     "rewrite": "refactoring.rewrite.Rewrite",
     "codemod": "refactoring.codemod.RunCodemod",

@@ -33,7 +33,7 @@ _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-_SPELLED = {"as_name": "as", "imports": "import", "from_line": "from", "settings": "set"}
+_SPELLED = {"as_name": "as", "to_module": "to", "imports": "import", "from_line": "from", "settings": "set"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""

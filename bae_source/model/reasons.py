@@ -200,6 +200,22 @@ class Reason(Enum):
 
     # Places that a replacement may not fit.
     IN_F_STRING = ("it stands in an f-string, whose quotes the new code may end", 'f"{send(1)}"')
+    COUNTS_CALLS = (
+        "it counts the calls around it, of which there would be one more",
+        "warn(message, stacklevel=2)  # extracted to a function",
+    )
+    LOST_IN_WITH = (
+        "if it raised, and a `with` around it went on all the same, {name} would not have its new value",
+        "with may_swallow(): x = 1; run()  # both extracted to a function",
+    )
+    EVALUATED_EARLIER = (
+        "it would be evaluated before {code}, which may make a difference",
+        "show(read(), count())  # count() extracted to a variable",
+    )
+    EVALUATED_ONCE = (
+        "it would be evaluated once, when {when}, which may make a difference",
+        "connect(default_host())  # default_host() extracted to a constant",
+    )
     REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
     OUT_OF_PLACE = (
         "with the replacement, an await, yield, return, break or continue stands where none can",

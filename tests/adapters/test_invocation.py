@@ -28,6 +28,7 @@ NEEDED |= {
     "withdraw": ("code_mod_1a2b3c4d",),
     "change_signature": ("a.f", "(x)"),
     "replace": ("old", "new"),
+    "extract": ("a.f", "--code", "x", "--as", "g"),
     "rewrite": ("f($X)", "g($X)"),
     "codemod": ("a.b:C",),
     "amend": ("draft_1", "--old", "a", "--new", "b"),

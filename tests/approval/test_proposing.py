@@ -72,6 +72,10 @@ CHANGES = {
     "change_signature": Change(
         {"target": "app.core.send", "signature": "(text, limit=3)"}, ("app.core.send", "(text, limit=3)")
     ),
+    "extract": Change(
+        {"target": "app.core.send", "code": "encoded(text)", "as_name": "inner"},
+        ("app.core.send", "--code", "encoded(text)", "--as", "inner"),
+    ),
     "replace": Change({"text": "two", "replacement": "2"}, ("two", "2")),
     "rewrite": Change(
         {"pattern": "json.dumps($X)", "replacement": "json.dumps($X, indent=1)"},

@@ -13,6 +13,7 @@ from benchmarks.corpus import Release
 from benchmarks.semantic.__main__ import Row, goals_of, main, measured
 from benchmarks.semantic.drawing import KINDS, Change, moves, names_of, renames
 from benchmarks.semantic.engines import OURS, ROPE, NotMade, by_rope, ours
+from benchmarks.semantic.extracts import EXTRACTS, extracts
 from benchmarks.semantic.judging import Suite, is_announced
 from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import Subject
@@ -53,7 +54,7 @@ def rename(root: Path, target: str) -> Change:
 def tried(root: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr("benchmarks.semantic.__main__.fetch", lambda _: root)
     monkeypatch.setattr("benchmarks.semantic.__main__.renames", lambda *_: [change])
-    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0), 1)
+    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0, 0), 1)
     return row
 
 
@@ -255,13 +256,25 @@ def test_goals_are_shares_of_what_was_asked() -> None:
     }
 
 
+def test_extracts_are_drawn_of_kinds_in_turn_and_can_be_made(root: Path) -> None:
+    drawn = extracts(root, SUBJECT, 4, 1)
+    assert [each.kind for each in drawn] == list(EXTRACTS)
+    assert drawn == extracts(root, SUBJECT, 4, 1)
+    source = (root / "src/p/shapes.py").read_text()
+    statements = next(each for each in drawn if each.kind == "extract statements")
+    ours(root, SUBJECT, statements)
+    assert "def extracted_0(" in (root / "src/p/shapes.py").read_text()
+    assert "def extracted_0(" not in source
+
+
 def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """pluggy's own tests need nothing but pytest, so they run where these do."""
     rows = tmp_path / "rows.json"
-    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--signatures", "2"]
+    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1"]
+    options += ["--signatures", "2", "--extracts", "2"]
     main([*options, "--python", sys.executable, "--json", str(rows)])
     found = [Row(**each) for each in json.loads(rows.read_text())]
-    assert len(found) == 6
+    assert len(found) == 8
     assert [row for row in found if row.broken] == []
-    assert sum(row.is_made for row in found) >= 5
+    assert sum(row.is_made for row in found) >= 6
     assert "pluggy" in capsys.readouterr().out

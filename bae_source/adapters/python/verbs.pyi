@@ -510,6 +510,23 @@ class CodeVerbs:
     ) -> Outcome:
         """Give a function other parameters, with its calls."""
 
+    def extract(
+        self,
+        target: str,
+        *,
+        as_name: str | None = None,
+        lines: str | None = None,
+        code: str | None = None,
+        kind: Literal["function", "method", "variable", "constant", "parameter"] | None = None,
+        similar: bool = False,
+        to_module: str | None = None,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Make a function, a method, a variable, a constant or a parameter of a piece of code."""
+
     def replace(
         self,
         text: str,

@@ -105,6 +105,13 @@ _OF_MOVES = {
     },
 }
 """Files for each reason that only moves have: a method becomes a function, a function or a module goes elsewhere."""
+_OF_EXTRACTS = {
+    "COUNTS_CALLS": ("def f(x): x.warn('old', stacklevel=2)", "x.warn('old', stacklevel=2)", None),
+    "LOST_IN_WITH": ("def f(x):\n with x:\n  y = 1; x.go()\n  z = y\n return y", "y = 1; x.go()", None),
+    "EVALUATED_EARLIER": ("def f(x): x(x.go(), x.stop())", "x.stop()", "variable"),
+    "EVALUATED_ONCE": ("def f(): return print(1)", "print(1)", "constant"),
+}
+"""Code, the piece of it, and the kind for each reason that only extractions have."""
 ELSEWHERE = (
     "TOO_MANY_BELOW",
     "DOCSTRING",
@@ -117,6 +124,7 @@ ELSEWHERE = (
     *_OF_REWRITES,
     *_OF_SIGNATURES,
     *_OF_MOVES,
+    *_OF_EXTRACTS,
 )
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
@@ -284,6 +292,16 @@ def test_a_place_that_a_move_cannot_lead_along_has_its_reason(tmp_path: Path, na
     assert report is not None
     assert name in {reason_of(each["reason"]) for each in (*report["unsure"], *report["mentions"])}
     assert {path: (tmp_path / path).read_text() for path in files} == files
+
+
+@pytest.mark.parametrize("name", _OF_EXTRACTS)
+def test_code_that_may_not_be_the_same_elsewhere_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, piece, kind = _OF_EXTRACTS[name]
+    source = laid(tmp_path, {"app.py": f"{code}\n"})
+    with pytest.raises(Refused) as caught:
+        source.extract("app.f", code=piece, as_name="new", kind=kind)
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
+    assert (tmp_path / "app.py").read_text() == f"{code}\n"
 
 
 def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
