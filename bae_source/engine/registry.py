@@ -41,6 +41,7 @@ _DECLARED: Mapping[str, str] = {
     "move": "refactoring.move.Move",
     "rename": "refactoring.rename.Rename",
     "change_signature": "refactoring.change_signature.ChangeSignature",
+    "inline": "refactoring.inline.Inline",
     "replace": "refactoring.replace.Replace",
     "rewrite": "refactoring.rewrite.Rewrite",
     "write": "refactoring.write.Write",
