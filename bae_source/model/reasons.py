@@ -251,6 +251,10 @@ class Reason(Enum):
     NO_ROOM = ("{name} would need a variable, which cannot be assigned before this code", "x and send(go())")
     GIVEN_BY_STAR = ("it gives arguments by * or **, so it is not seen which", "send(*rows)")
     IN_CLASS = ("names of its body would become those of the class", "class A: send()")
+    DEFAULT_KEPT = (
+        "the default of {name} is made once, when the function is defined",
+        "send(), for def send(rows=[])",
+    )
     GIVES_ANOTHER = ("it gives {name} something else than its default", "send(mode=2)")
 
     # Where its name is written as text.
@@ -328,6 +332,7 @@ _UNCHANGEABLE = (
     Reason.GIVEN_BY_STAR,
     Reason.IN_CLASS,
     Reason.GIVES_ANOTHER,
+    Reason.DEFAULT_KEPT,
 )
 
 

@@ -21,6 +21,7 @@ from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
+from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
 from bae_source.refactoring.inlining.variable import Inlined, definition_of, inlined, removed, with_added_imports
 from bae_source.refactoring.planning.choice import Choice
@@ -108,6 +109,9 @@ class Inlining:
         )
 
     def _made(self) -> Inlined:
+        if self.is_function:
+            callee = callee_of(self.project, self.codes, self.family, self.resolved, self.found)
+            return calls_inlined(self.project, self.codes, callee, self.found, self.places)
         self.definition = definition_of(self.project, self.codes, self.family, self.address)
         return inlined(self.project, self.codes, self.family, self.definition, self.found, self.places)
 
