@@ -22,7 +22,7 @@ from bae_source.model.text import counted
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.inlining.planned import Inlining
+from bae_source.refactoring.inlining.planned import inlining_of
 from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_they_are
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.plan import check_etag
@@ -91,7 +91,7 @@ class Inline(Request, frozen=True, kw_only=True):
             check_etag(resolved, self.if_match)
         choice = Choice(unsure=self.unsure == "change", include=self.include, skip_generated=self.skip_generated)
         with workspace.index.expecting():
-            inlining = Inlining(workspace, resolved, choice, self.only, leaves=self.unsure == "leave")
+            inlining = inlining_of(workspace, resolved, choice, self.only)
             report = inlining.report()
             if self.unsure == "refuse" and refusing(report):
                 raise _unsafe(self, resolved, report)

@@ -23,6 +23,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
+from bae_source.refactoring.inlining.parameter import ParameterInlining
 from bae_source.refactoring.inlining.variable import Inlined, definition_of, inlined, removed, with_added_imports
 from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import check_written_by_hand
@@ -33,6 +34,22 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 
 
+def inlining_of(
+    workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str]
+) -> Inlining | ParameterInlining:
+    """Return the inlining of what was resolved.
+
+    Raises:
+        RequestError: `invalid_arguments` for what has no value and no body.
+    """
+    project = project_of(workspace)
+    members = resolved.group.members if resolved.group else ()
+    symbols = family_of(project, resolved).symbols if not members else ()
+    if any(is_given(project, each) for each in symbols):
+        return ParameterInlining(workspace, resolved, choice, only)
+    return Inlining(workspace, resolved, choice, only)
+
+
 class Inlining:
     """One inlining.
 
@@ -40,12 +57,9 @@ class Inlining:
         workspace: the project.
         resolved: what is inlined.
         only: the places that alone change; none for all.
-        leaves: whether places that are not sure stay, and the definition with them.
     """
 
-    def __init__(
-        self, workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str], *, leaves: bool
-    ) -> None:
+    def __init__(self, workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str]) -> None:
         self.workspace = workspace
         self.resolved = resolved
         self.address = str(resolved.address)
@@ -53,7 +67,6 @@ class Inlining:
         self.codes = Codes(self.project)
         self.family = family_of(self.project, resolved)
         self.places = Places(self.project, choice, only)
-        self.leaves = leaves
         self._kind()
 
     def _kind(self) -> None:
@@ -73,7 +86,6 @@ class Inlining:
                 hints=["Name a variable, a constant, a function, a method or a parameter."],
             )
         self.is_function = kinds == {Kind.FUNCTION}
-        self.is_parameter = not members and any(is_given(self.project, each) for each in self.family.symbols)
 
     def report(self) -> Report:
         """Work out what changes, and return the report on it.

@@ -10,6 +10,7 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -185,14 +186,24 @@ def inlined(
     edits: dict[str, list[tuple[Span, str]]] = {}
     imports: dict[str, list[str]] = {}
     again: list[str] = []
+    before: list[str] = []
     for mentioned in wanted:
         read = _Read(project, codes, definition, mentioned, is_alone=is_alone)
         if places.takes(mentioned, read.hazard):
             edits.setdefault(mentioned.path, []).append((read.code.span(read.node), read.new))  # type: ignore[arg-type]
             imports.setdefault(mentioned.path, []).extend(read.imports)
             places.note_change(mentioned)
-            again += [f"{places.shown(mentioned).module}:{mentioned.mention[0]}"] if read.is_moved else []
-    return Inlined(edits=edits, imports=imports, notices=tuple(_notices(definition, again)))
+            place = f"{places.shown(mentioned).module}:{mentioned.mention[0]}"
+            again += [place] if read.is_moved else []
+            before += [place] if read.is_behind_lookup else []
+    return Inlined(edits=edits, imports=imports, notices=tuple(_notices(definition, again, before)))
+
+
+def _comment_behind(definition: Definition) -> str:
+    """Return the comment behind the statement of a local variable, which goes with it."""
+    text = definition.code.text[definition.code.span(definition.statement).end :]
+    rest = re.match(r"[ \t]*(#[^\r\n]*)", text)
+    return rest[1] if rest else ""
 
 
 def _is_own(definition: Definition, mentioned: Mentioned) -> bool:
@@ -201,7 +212,22 @@ def _is_own(definition: Definition, mentioned: Mentioned) -> bool:
     return mentioned.path == definition.symbol.path and is_there
 
 
-def _notices(definition: Definition, again: Sequence[str]) -> Iterator[Notice]:
+def _notices(definition: Definition, again: Sequence[str], before: Sequence[str]) -> Iterator[Notice]:
+    """Yield what is to be said of a value that goes elsewhere.
+
+    Parameters:
+        again: places where it is evaluated anew, or on some ways alone.
+        before: places where a method is looked up before it.
+    """
+    if before:
+        yield Notice(
+            "looked_up_before",
+            f"At {listed(before)} the method that is called is looked up before the value, which is taken not to replace"
+            " it.",
+        )
+    comment = _comment_behind(definition)
+    if comment:
+        yield Notice("comments_dropped", f"The comment behind it goes with the variable: {comment}")
     if again and definition.value.depends is Depends.STATE:
         yield Notice(
             _AGAIN,
@@ -250,6 +276,7 @@ class _Read:
         self.new = ""
         self.imports: tuple[str, ...] = ()
         self.is_moved = False
+        self.is_behind_lookup = False
         found = codes.node(mentioned)
         self.node: ast.Name | ast.Attribute | None = None
         self.hazard: Hazard | None = Hazard(Reason.NO_PLAIN_READ.of(), True)
@@ -273,6 +300,8 @@ class _Read:
         if isinstance(way, Hazard):
             return way
         self.is_moved = way.is_maybe or way.is_repeated or not self.is_alone
+        runs = value.depends is Depends.RUNS
+        self.is_behind_lookup = runs and not way.looks_up <= self.code.modules
         own, here = self.definition.code.indentation(self.definition.statement), self.code.indentation(node)
         self.new, why = self.code.fitted(node, continued_at(self.definition.text, own, here), value.node)
         return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone)

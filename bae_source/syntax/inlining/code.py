@@ -132,6 +132,12 @@ class Code:
             for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
         )
 
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """Names that `import` statements bind."""
+        imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))
+        return frozenset(name for each in imports for name in bound_by(each))
+
     def words(self, scope: Scope) -> set[str]:
         """Return every name that code in a scope has."""
         return words_in(scope)

@@ -161,4 +161,6 @@ def _can_be_put(body: Body, given: Given, value: Value) -> bool:
         way = way_to(body.function, None, use.node, body.code.parents, body.code.bound)
         if hazard(value, way, is_alone=len(reads) == 1) is not None:
             return False
+        if value.depends is Depends.RUNS and not way.looks_up <= body.code.modules:
+            return False
     return len(reads) == 1 or value.depends <= Depends.NAMES or isinstance(value.node, ast.Attribute)

@@ -74,6 +74,7 @@ class Way(Struct, frozen=True, kw_only=True):
         is_later: whether it runs when the code around is through.
         is_repeated: whether it may run several times.
         is_caught: whether exceptions that are raised there are caught, and those at the beginning are not.
+        looks_up: names whose methods are looked up on the way, to be called behind the read.
     """
 
     between: Sequence[Step]
@@ -81,6 +82,7 @@ class Way(Struct, frozen=True, kw_only=True):
     is_later: bool
     is_repeated: bool
     is_caught: bool
+    looks_up: frozenset[str] = frozenset()
 
 
 def value_of(
@@ -127,8 +129,10 @@ def way_to(root: ast.AST, start: ast.stmt | None, read: ast.AST, parents: Parent
     for loop in loops:
         between += [each for each in steps_of([loop], bound) if not each.later and each.node is not read]
     is_maybe = any(_conditions(read, begin, parents))
+    looked_up = [each for each in between if _is_lookup(each.node, read, parents)]
     return Way(
-        between=between,
+        between=[each for each in between if each not in looked_up],
+        looks_up=frozenset(each.node.value.id for each in looked_up),  # type: ignore[attr-defined]
         is_maybe=is_maybe or bool(loops),
         is_later=steps[last].later,
         is_repeated=bool(loops),
@@ -184,6 +188,14 @@ def hazard(value: Value, way: Way, *, is_alone: bool) -> Hazard | None:
     if value.depends >= Depends.STATE and way.is_caught:
         return Hazard(Reason.CAUGHT_HERE.of(), False)
     return None
+
+
+def _is_lookup(node: ast.AST, read: ast.AST, parents: Parents) -> bool:
+    """Say whether a method of a name is looked up that is called with what a read gives: `log.info(read)`."""
+    call = parents.get(node)
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return False
+    return isinstance(call, ast.Call) and call.func is node and any(each is read for each in ast.walk(call))
 
 
 def _reads_state(step: Step) -> bool:
