@@ -24,6 +24,7 @@ from bae_source.model.span import Span
 from bae_source.model.text import listed
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.family import Family
+from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Above, Class, Instance, OfClass
@@ -42,6 +43,7 @@ from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.text.revision import Revision
 from bae_source.syntax.text.source import Source
 
+_PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 _DROPPED = "comments_dropped"
 
 
@@ -79,7 +81,8 @@ def callee_of(project: Project, codes: Codes, family: Family, resolved: Resolved
     several = [each for each in members_of_family(project, family.symbols) if not _is_in_stub(each)]
     if len(several) != 1 or not isinstance(several[0], Member):
         names = listed(
-            each.address if isinstance(each, Member) else f"{each[0].path}:{each[1][3]}" for each in several
+            each.address if isinstance(each, Member) else f"{project.address(each[0].path, 0)}:{each[1][3]}"
+            for each in several
         )
         raise _refused(address, f"which definition is called depends on what has run, or on the receiver ({names})")
     member = several[0]
@@ -116,6 +119,9 @@ def _why_called_by_others(project: Project, family: Family, member: Member) -> s
     name = member.symbol.name
     if name.startswith("__") and name.endswith("__"):
         return "Python calls it where no name of it stands"
+    protocol = sorted(_PROTOCOLS.intersection(family.outside))
+    if protocol:
+        return f"its class is a {protocol[0]}, and others that fit it may be called"
     return next(iter(overridden(project, family).values()), "") if member.in_class else ""
 
 
@@ -129,11 +135,12 @@ def _refused(address: str, why: str) -> Refused:
 
 
 def calls_inlined(
-    project: Project, codes: Codes, callee: Callee, found: Found, places: Places
+    project: Project, codes: Codes, family: Family, callee: Callee, found: Found, places: Places
 ) -> Inlined:
     """Return what puts the body of a function in the place of its calls."""
     wanted = [each for each in found.reads if places.is_wanted(each)]
     places.check_only()
+    places.left += fitting(project, family)
     for each in found.bindings:
         places.note_left(each, Reason.NO_PLAIN_READ.of())
     edits: dict[str, list[tuple[Span, str]]] = {}
@@ -157,6 +164,8 @@ class _File:
         self.project, self.codes, self.callee, self.path, self.places = project, codes, callee, path, places
         self.imports: list[str] = []
         self.comments: list[str] = []
+        self.names: list[str] = []
+        self.again: list[str] = []
         self._offsets: dict[int, int] = {}
 
     def in_order(self, mentions: Sequence[Mentioned]) -> list[Mentioned]:
@@ -190,6 +199,8 @@ class _File:
         self.revision.apply(made.splices)
         self.comments += [f"{self.places.shown(mentioned).module}:{mentioned.mention[0]}"] if made.comments else []
         self.imports += self._needed
+        self.names += made.names
+        self.again += [f"{self.places.shown(mentioned).module}:{mentioned.mention[0]}"] if made.repeats else []
         self.places.note_change(mentioned)
         for key, offset in self._offsets.items():
             moved = sum(len(new) - len(span) for span, new in made.splices if span.end <= offset)
@@ -198,7 +209,19 @@ class _File:
     def notices(self) -> Iterator[Notice]:
         """Yield what is to be said of the file."""
         if self.comments:
-            yield Notice(_DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}.")
+            yield Notice(
+                _DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}."
+            )
+        if self.again:
+            yield Notice(
+                "evaluated_again",
+                f"Attributes are evaluated several times, or on some ways alone, at {listed(self.again)}; they are taken"
+                " to have no effects.",
+            )
+        if self.names:
+            module = self.project.workspace.census.module(self.path)
+            names = listed(dict.fromkeys(self.names))
+            yield Notice("names_bound", f"{module.name if module else self.path} binds {names} now.")
 
     def _made(self, code: Code, node: ast.Name | ast.Attribute, mentioned: Mentioned) -> Made | Hazard:
         """Return what takes the place of one call."""
@@ -224,7 +247,8 @@ class _File:
             if isinstance(found, Hazard):
                 return found
             receiver, skips = found, found is not None
-        given = given_by(brackets_of(code, call), self.callee.member.header.signature, receiver, skips=skips)
+        indent = code.indentation(call)
+        given = given_by(brackets_of(code, call), self.callee.member.header.signature, receiver, skips=skips, indent=indent)
         if isinstance(given, Hazard):
             return given
         home = self.project.uses(self.callee.member.symbol.path).scopes[self.callee.member.scope].parent

@@ -119,7 +119,8 @@ def unsteady_names(
     for name in names:
         owner = project.names.scope_of(path, scope, name)
         bindings = _binding(scopes[owner], name) if owner is not None else []
-        is_in_loop = any(loop.start <= each[3] <= loop.end for each in bindings for loop in several)
+        is_inner = owner is not None and scopes[owner].kind == u.INNER_SCOPE  # what a comprehension binds in each round
+        is_in_loop = is_inner or any(loop.start <= each[3] <= loop.end for each in bindings for loop in several)
         if len(bindings) > 1 or is_in_loop:
             found.add(name)
     return frozenset(found)

@@ -30,6 +30,7 @@ from bae_source.refactoring.planning.generated import check_written_by_hand
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import planned_files
 from bae_source.refactoring.planning.unresolved import check_resolved
+from bae_source.refactoring.renaming.exported import public_gone
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 
@@ -123,7 +124,7 @@ class Inlining:
     def _made(self) -> Inlined:
         if self.is_function:
             callee = callee_of(self.project, self.codes, self.family, self.resolved, self.found)
-            return calls_inlined(self.project, self.codes, callee, self.found, self.places)
+            return calls_inlined(self.project, self.codes, self.family, callee, self.found, self.places)
         self.definition = definition_of(self.project, self.codes, self.family, self.address)
         return inlined(self.project, self.codes, self.family, self.definition, self.found, self.places)
 
@@ -161,7 +162,8 @@ class Inlining:
         for address in (self.address, *self._stubs()):
             plans.append(Delete(target=address, with_imports=True).plan(now))
             now = now.after(plans[-1].changes)
-        return joined(self.workspace, now, plans), now
+        whole = joined(self.workspace, now, plans)
+        return replace(whole, warnings=(*whole.warnings, *public_gone(self.project, self.family))), now
 
     def _stubs(self) -> list[str]:
         """Return the addresses of what describes the definition in a stub."""

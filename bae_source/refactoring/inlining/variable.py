@@ -30,6 +30,7 @@ from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Found, Places
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
 from bae_source.refactoring.planning.plan import Spliced
+from bae_source.refactoring.renaming.outside import are_fields
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import LOOPS, Depends
@@ -38,6 +39,7 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.templates.statements import continued_at
 
 _ELSEWHERE = Way(between=(), is_maybe=True, is_later=True, is_repeated=True, is_caught=False)
+_TYPE_COMMENT = re.compile(r"#[ \t]*type:[^\r\n]*\Z")
 _AGAIN = "evaluated_again"
 _DROPPED = "annotation_dropped"
 
@@ -127,6 +129,8 @@ def _check_class(project: Project, family: Family, address: str) -> None:
     Raises:
         Refused: `unsafe_change`.
     """
+    if are_fields(project, family):
+        raise _refused(address, "it is a field, which the constructor of its class may set")
     for symbol in family.symbols:
         scope = project.uses(symbol.path).scopes[symbol.scope]
         code_around = [each for each in family.outside if each not in ("builtins.object",)]
@@ -170,7 +174,8 @@ def _text(code: Code, statement: ast.Assign | ast.AnnAssign) -> str:
         return text
     target = statement.annotation if isinstance(statement, ast.AnnAssign) else statement.targets[0]
     equals = code.text.index("=", code.span(target).end)
-    return Span(equals + 1, whole.end).cut(code.text).strip(" \t\f\r\n\\")
+    text = Span(equals + 1, whole.end).cut(code.text)
+    return _TYPE_COMMENT.sub("", text).strip(" \t\f\r\n\\")
 
 
 def inlined(
@@ -201,8 +206,9 @@ def inlined(
 
 def _comment_behind(definition: Definition) -> str:
     """Return the comment behind the statement of a local variable, which goes with it."""
-    text = definition.code.text[definition.code.span(definition.statement).end :]
-    rest = re.match(r"[ \t]*(#[^\r\n]*)", text)
+    assert definition.statement.value is not None
+    text = definition.code.text[definition.code.span(definition.statement.value).end :]
+    rest = re.match(r"[ \t)]*(#[^\r\n]*)", text)
     return rest[1] if rest else ""
 
 

@@ -17,6 +17,7 @@ from functools import cached_property
 
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS
+from bae_source.syntax.inlining.hazards import TRIES
 from bae_source.syntax.inlining.scopes import Function, Use, own_names, parameters_of, uses_in
 
 _OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "super", "__class__", "dir"})
@@ -170,8 +171,9 @@ def _ends(statements: Sequence[ast.stmt]) -> bool:
     last = statements[-1] if statements else None
     if isinstance(last, ast.If):
         return _ends(last.body) and _ends(last.orelse)
-    if isinstance(last, (ast.With, ast.AsyncWith)):
-        return False
+    if isinstance(last, TRIES):
+        handled = all(_ends(each.body) for each in last.handlers)
+        return _ends(last.finalbody) or (handled and (_ends(last.body) or _ends(last.orelse)))
     return isinstance(last, (ast.Return, ast.Raise))
 
 

@@ -15,9 +15,11 @@ Invariants:
 from __future__ import annotations
 
 import ast
+import keyword
+import re
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
@@ -61,10 +63,14 @@ class Made(Struct, frozen=True, kw_only=True):
     Parameters:
         splices: on the file's text.
         comments: those that go.
+        names: names that the module binds by it.
+        repeats: whether attributes are evaluated several times, or on some ways alone.
     """
 
     splices: tuple[tuple[Span, str], ...]
     comments: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    repeats: bool = False
 
 
 def site_of(code: Code, call: ast.Call, *, is_async: bool) -> Site | Hazard:
@@ -82,7 +88,12 @@ def inlined_at(site: Site, body: Body, given: Sequence[Given], value_of: ValueOf
         given: what the call gives, in the order of evaluation.
         value_of: tells what is known of a value where the call stands.
     """
-    return _Inlining(site, body, placed(body, given, [value_of(each) for each in given]), value_of).made()
+    values = [value_of(each) for each in given]
+    made = _Inlining(site, body, placed(body, given, values), value_of).made()
+    if not isinstance(made, Hazard):
+        return made
+    again = _Inlining(site, body, placed(body, given, values, may_repeat=True), value_of).made()
+    return made if isinstance(again, Hazard) else structs.replace(again, repeats=True)
 
 
 class _Inlining:
@@ -125,8 +136,12 @@ class _Inlining:
     def _wanted(self, name: str) -> str:
         """Return the name of a variable; that for the receiver of a method is called as its attribute is."""
         receiver = next((each.value for each in self.placing.assigned if each.name == name), None)
-        is_own = name in ("self", "cls") and isinstance(receiver, ast.Attribute)
-        return receiver.attr.lstrip("_") or name if is_own and isinstance(receiver, ast.Attribute) else name
+        if receiver is None or name not in ("self", "cls"):
+            return name
+        owner = self.body.code.parents[self.body.function]
+        called = receiver.attr if isinstance(receiver, ast.Attribute) else getattr(owner, "name", "")
+        new = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", called.lstrip("_")).lower()
+        return new if new.isidentifier() and not keyword.iskeyword(new) else "receiver"
 
     def _assignments(self) -> list[str] | Hazard:
         """Return the statements that evaluate what needs variables."""
@@ -148,7 +163,7 @@ class _Inlining:
     def _has_room(self) -> bool:
         """Say whether statements can run before the statement around the call, without anything that they may change."""
         statement, code = self.site.statement, self.code
-        if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith)):
+        if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
             return False
         if code.inner_scopes(self.site.call) or is_elif(code.text, code.span(statement).start):
             return False
@@ -202,7 +217,7 @@ class _Inlining:
         statement = self.site.statement
         if not self._is_alone(ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return):
             return Hazard(Reason.HAS_STATEMENTS.of(), True)
-        if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name):
+        if isinstance(statement, ast.AugAssign) and not self._is_own(statement.target):
             return Hazard(Reason.HAS_STATEMENTS.of(), True)
         if self.body.shape is Shape.RETURNS and not isinstance(statement, ast.Return):
             return Hazard(Reason.RETURNS_EARLY.of(), True)
@@ -218,6 +233,12 @@ class _Inlining:
             return text
         lines = [*assigned, text, *self._added(statement)]
         return self._made([(self.code.span(statement), self._lines([each for each in lines if each]))])
+
+    def _is_own(self, target: ast.expr) -> bool:
+        """Say whether what a result is added to is a name that no code of the body can bind anew."""
+        if not isinstance(target, ast.Name):
+            return False
+        return not self.value_of(Given(name="", text=target.id, value=_parsed(target.id))).volatile
 
     def _last(self, statement: ast.stmt) -> dict[ast.stmt, str | None] | Hazard:
         """Return what takes the place of the only return at the end."""
@@ -259,7 +280,18 @@ class _Inlining:
         text = span.cut(self.code.text)
         comments = [each.cut(text) for each in lex(text).comments] if "#" in text else []
         later = "".join(new for _, new in splices)
-        return Made(splices=tuple(splices), comments=tuple(each for each in comments if each not in later))
+        return Made(
+            splices=tuple(splices),
+            comments=tuple(each for each in comments if each not in later),
+            names=self._in_module() if later else (),
+        )
+
+    def _in_module(self) -> tuple[str, ...]:
+        """Return the names that the module binds by the body."""
+        if not isinstance(self.code.scope(self.site.call), ast.Module):
+            return ()
+        read = (each.name for each in self.placing.assigned if self.body.reads_of(each.name))
+        return tuple(self.names.get(name, name) for name in (*read, *sorted(self.body.locals)))
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -23,6 +23,7 @@ from bae_source.syntax.inlining.evaluation import Depends, steps_of
 from bae_source.syntax.inlining.hazards import Hazard, Value, hazard, way_to
 from bae_source.syntax.signatures.arguments import Argument, Left, arguments_in, bound_to
 from bae_source.syntax.signatures.signature import Parameter, Signature
+from bae_source.syntax.templates.statements import continued_at
 
 
 class Given(Struct, frozen=True, kw_only=True):
@@ -41,11 +42,14 @@ class Given(Struct, frozen=True, kw_only=True):
     is_default: bool = False
 
 
-def given_by(brackets: str, signature: Signature, receiver: Given | None, *, skips: bool) -> list[Given] | Hazard:
+def given_by(
+    brackets: str, signature: Signature, receiver: Given | None, *, skips: bool, indent: str
+) -> list[Given] | Hazard:
     """Return what a call gives to all parameters, in the order of evaluation.
 
     Parameters:
         brackets: the arguments of the call with their brackets.
+        indent: indentation of the statement around the call.
         receiver: what stands before the dot, where that is for the first parameter.
         skips: whether Python gives the first parameter.
     """
@@ -59,7 +63,8 @@ def given_by(brackets: str, signature: Signature, receiver: Given | None, *, ski
     found = [receiver] if receiver is not None else []
     for number, each in enumerate(arguments):
         if number in by_number:
-            found.append(Given(name=by_number[number], text=each.value, value=each.node))
+            text = continued_at(each.value, _indentation(brackets, each.span.start, indent), indent)
+            found.append(Given(name=by_number[number], text=text, value=each.node))
     if signature.rest is not None:
         found.append(_together(signature.rest, [arguments[number] for number in bound.spread]))
     if signature.options is not None:
@@ -70,6 +75,12 @@ def given_by(brackets: str, signature: Signature, receiver: Given | None, *, ski
             text = parameter.default_text
             found.append(Given(name=name, text=text, value=_parsed(text), is_default=True))
     return found
+
+
+def _indentation(brackets: str, start: int, indent: str) -> str:
+    """Return the indentation of the line on which an argument begins."""
+    line = max(brackets.rfind("\n", 0, start), brackets.rfind("\r", 0, start)) + 1
+    return brackets[line : start - len(brackets[line:start].lstrip(" \t"))] if line else indent
 
 
 def _together(parameter: Parameter, arguments: Sequence[Argument]) -> Given:
@@ -100,14 +111,15 @@ class Placing(Struct, frozen=True, kw_only=True):
     assigned: tuple[Given, ...]
 
 
-def placed(body: Body, given: Sequence[Given], values: Sequence[Value]) -> Placing:
+def placed(body: Body, given: Sequence[Given], values: Sequence[Value], *, may_repeat: bool = False) -> Placing:
     """Return how the values of a call come into a body.
 
     Parameters:
+        may_repeat: whether attributes of names may be evaluated several times.
         given: in the order of evaluation.
         values: what is known of each of them, where the call stands.
     """
-    put = [_can_be_put(body, each, value) for each, value in zip(given, values, strict=True)]
+    put = [_can_be_put(body, each, value, may_repeat=may_repeat) for each, value in zip(given, values, strict=True)]
     places = [_first_read(body, each.name) for each in given]
     changed = True
     while changed:
@@ -134,7 +146,7 @@ def _swaps(first: Value, second: Value) -> bool:
     """Say whether two values may be others if they are evaluated in the other order."""
     runs = Depends.RUNS in (first.depends, second.depends)
     both = min(first.depends, second.depends) >= Depends.STATE
-    binds = isinstance(second.node, ast.NamedExpr) or isinstance(first.node, ast.NamedExpr)
+    binds = any(isinstance(node, ast.NamedExpr) for each in (first, second) for node in ast.walk(each.node))
     return (runs and (both or bool(first.volatile | second.volatile))) or binds
 
 
@@ -144,8 +156,9 @@ def _first_read(body: Body, name: str) -> int:
     return next((number for number, each in enumerate(steps) if id(each.node) in reads), len(steps))
 
 
-def _can_be_put(body: Body, given: Given, value: Value) -> bool:
+def _can_be_put(body: Body, given: Given, value: Value, *, may_repeat: bool) -> bool:
     """Say whether a value can stand wherever the body reads its parameter."""
+    repeats = may_repeat and _is_dotted(value.node)
     reads = body.reads_of(given.name)
     if body.is_rebound(given.name):
         return False
@@ -161,6 +174,14 @@ def _can_be_put(body: Body, given: Given, value: Value) -> bool:
         way = way_to(body.function, None, use.node, body.code.parents, body.code.bound)
         if hazard(value, way, is_alone=len(reads) == 1) is not None:
             return False
+        if value.depends is Depends.STATE and (way.is_maybe or way.is_repeated) and not repeats:
+            return False
         if value.depends is Depends.RUNS and not way.looks_up <= body.code.modules:
             return False
-    return len(reads) == 1 or value.depends <= Depends.NAMES or isinstance(value.node, ast.Attribute)
+    return len(reads) == 1 or value.depends <= Depends.NAMES or repeats
+
+
+def _is_dotted(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
