@@ -1,11 +1,11 @@
-"""Seeded renames and moves in real packages, by ours and by rope, each judged by the package's own tests.
+"""Seeded renames, moves and inlinings in real packages, by ours and by rope, each judged by the package's own tests.
 
-    python -m benchmarks.semantic        all: 100 renames, 50 moves and 40 other signatures over five packages
-    python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --signatures 0 --seed 7
+    python -m benchmarks.semantic        all: 100 renames, 50 moves, 40 other signatures and 30 inlinings in five packages
+    python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --signatures 0 --inlines 0 --seed 7
     python -m benchmarks.semantic --engine ours          without rope, and its environment
 
 For each name and engine: a fresh copy, one rename, or one move to another module of the package or to a new one,
-without options, then the package's tests. Other signatures are for ours alone. A change *breaks* where a test fails
+without options, then the package's tests. Other signatures and inlinings are for ours alone. A change *breaks* where a test fails
 that passed before. It is *announced* where the report has each place that broke, as `judging` says. Names that pytest
 itself takes from a package are left out: no change in the package can reach them.
 
@@ -34,6 +34,7 @@ from benchmarks.read.peers import Peers
 from benchmarks.read.processes import Failed
 from benchmarks.semantic.drawing import MEMBERS, MODULE_LEVEL, Change, moves, names_of, renames
 from benchmarks.semantic.engines import OURS, ROPE, Made, NotMade, by_rope, ours
+from benchmarks.semantic.inlines import INLINES, inlines
 from benchmarks.semantic.judging import Suite, environment_of, is_announced, words_of_pytest
 from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import SUBJECTS
@@ -46,6 +47,7 @@ GROUPS = {
     "modules": ("module",),
     "moves": tuple(f"move {kind}" for kind in MODULE_LEVEL),
     "signatures": SIGNATURES,
+    "inlines": INLINES,
 }
 
 
@@ -95,7 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for subject in SUBJECTS:
             if not given.only or subject.release.name in given.only:
                 suite = Suite(python=python, subject=subject)
-                for row in measured(suite, engines, (given.count, given.moves, given.signatures), given.seed):
+                counts = (given.count, given.moves, given.signatures, given.inlines)
+                for row in measured(suite, engines, counts, given.seed):
                     rows.append(row)
                     print(row.line, flush=True)
     except (Unavailable, Failed) as error:
@@ -115,6 +118,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=20, help="renames of each package (default: %(default)s)")
     parser.add_argument("--moves", type=int, default=10, help="moves in each package (default: %(default)s)")
     parser.add_argument("--signatures", type=int, default=8, help="other signatures in each (default: %(default)s)")
+    parser.add_argument("--inlines", type=int, default=6, help="inlinings in each package (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the rows")
     parser.add_argument("--python", type=Path, help="an interpreter that can run the tests, instead of an own one")
@@ -133,21 +137,24 @@ def _engines(names: Sequence[str], folder: Path) -> dict[str, Made]:
     return found
 
 
-def measured(suite: Suite, engines: Mapping[str, Made], counts: tuple[int, int, int], seed: int) -> Iterator[Row]:
+def measured(suite: Suite, engines: Mapping[str, Made], counts: tuple[int, int, int, int], seed: int) -> Iterator[Row]:
     """Yield what comes of each change in a package, by each engine.
 
     Parameters:
-        counts: of renames, moves and other signatures.
+        counts: of renames, moves, other signatures and inlinings.
     """
     pristine = fetch(suite.subject.release)
     before, _ = suite.failing(pristine)
     used = words_of_pytest(suite.python) if suite.subject.release.name == "pluggy" else frozenset[str]()
     names = names_of(pristine, suite.subject)
-    renamed, moved, signed = counts
-    other = signatures(pristine, suite.subject, signed, seed, used)
+    renamed, moved, signed, inlined = counts
+    other = [
+        *signatures(pristine, suite.subject, signed, seed, used),
+        *inlines(pristine, suite.subject, inlined, seed, used),
+    ]
     for change in (*renames(names, renamed, seed, used), *moves(names, moved, seed), *other):
         for engine, made in engines.items():
-            if engine == OURS or not change.signature:
+            if engine == OURS or not (change.signature or change.inlines):
                 yield _tried(suite, pristine, change, engine, made, before)
 
 
@@ -191,6 +198,10 @@ def goals_of(rows: Sequence[Row]) -> list[Goal]:
     if signed:
         broke = sum(bool(row.broken) for row in signed) / len(signed)
         goals.append(Goal(what="broken of other signatures", ratios=(broke,), limit=1 / 40))
+    inlined = [row for row in rows if row.kind in INLINES]
+    if inlined:
+        broke = sum(bool(row.broken) for row in inlined) / len(inlined)
+        goals.append(Goal(what="broken of inlinings", ratios=(broke,), limit=0))
     for group, limit in (("module level", 0.05), ("members", 0.2)):
         some = [row for row in rows if row.kind in GROUPS[group]]
         if some:

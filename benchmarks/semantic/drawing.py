@@ -47,7 +47,7 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A rename, a move, or another signature.
+    """A rename, a move, another signature, or an inlining.
 
     Parameters:
         named: what is changed.
@@ -58,6 +58,7 @@ class Change(Struct, frozen=True, kw_only=True):
         of_signature: the kind of change that this is.
         renamed: parameters that get another name, each as old=new.
         value: what calls give for new parameters, each as name=expression.
+        inlines: whether it is inlined.
     """
 
     named: Named
@@ -68,6 +69,7 @@ class Change(Struct, frozen=True, kw_only=True):
     of_signature: str = ""
     renamed: tuple[str, ...] = ()
     value: tuple[str, ...] = ()
+    inlines: bool = False
 
     @property
     def kind(self) -> str:

@@ -27,7 +27,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Places
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names
-from bae_source.refactoring.planning.choice import Choice
+from bae_source.refactoring.planning.choice import Choice, by_reason
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.signature.changing import SignatureChange
@@ -102,7 +102,13 @@ class ParameterInlining:
         return whole
 
     def plan(self, report: Report) -> Plan:
-        """Return the plan of what was worked out."""
+        """Return the plan of what was worked out.
+
+        Raises:
+            Refused: `unsafe_change` where a call gives something else than the default, whatever its caller wants.
+        """
+        if self.places.left:
+            raise self._refused(by_reason(self.places.left).rstrip("."))
         whole = joined(self.workspace, self.now, self.plans)
         check_names(self.workspace, self.now, whole)
         return structs.replace(whole, report=report)
