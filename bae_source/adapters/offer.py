@@ -162,9 +162,9 @@ _READING = (
     "importers_of, tests_list, tests_results, config_read, history, hover, doctor"
 )
 _CHANGING = (
-    "insert, write, change_signature, replace and rewrite (code patterns with holes), imports_add, imports_remove, "
-    "imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, config_rename, tests_run, "
-    "commit, amend and abandon (of a draft), redo"
+    "insert, write, change_signature, inline, replace and rewrite (code patterns with holes), imports_add, "
+    "imports_remove, imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, "
+    "config_rename, tests_run, commit, amend and abandon (of a draft), redo"
 )
 _RELAYS = (Relay(name=CALL, reads=True), Relay(name=CHANGE, reads=False))
 

@@ -22,6 +22,7 @@ from bae_source.model.text import counted
 from bae_source.project.naming.changeable import through
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.workspace import Workspace
+from bae_source.refactoring.delete import Delete
 from bae_source.refactoring.inlining.planned import inlining_of
 from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_they_are
 from bae_source.refactoring.planning.generated import refusing
@@ -91,7 +92,7 @@ class Inline(Request, frozen=True, kw_only=True):
             check_etag(resolved, self.if_match)
         choice = Choice(unsure=self.unsure == "change", include=self.include, skip_generated=self.skip_generated)
         with workspace.index.expecting():
-            inlining = inlining_of(workspace, resolved, choice, self.only)
+            inlining = inlining_of(workspace, resolved, choice, self.only, _removed)
             report = inlining.report()
             if self.unsure == "refuse" and refusing(report):
                 raise _unsafe(self, resolved, report)
@@ -105,10 +106,16 @@ class Inline(Request, frozen=True, kw_only=True):
         )
 
 
+def _removed(workspace: Workspace, address: str) -> Plan:
+    """Return the plan to delete a definition that nothing reads any more, and what imports it."""
+    return Delete(target=address, with_imports=True).plan(workspace)
+
+
 def _unsafe(asked: Inline, resolved: Resolved, report: Report) -> Refused:
     unsure = refusing(report)
     many = "1 place stands" if len(unsure) == 1 else f"{len(unsure):,} places stand"
-    call = partial(Call, "inline", target=asked.target, **({"only": asked.only} if asked.only else {}))
+    call = partial(Call, "inline", target=asked.target)
+    call = partial(call, only=asked.only) if asked.only else call
     leaving = call(unsure="leave", then="inlines it elsewhere, and leaves these places and the definition.")
     return Refused(
         "unsafe_change",
@@ -125,4 +132,5 @@ def _unsafe(asked: Inline, resolved: Resolved, report: Report) -> Refused:
 
 def _summary(resolved: Resolved, report: Report, *, stays: bool) -> str:
     goes = "its definition stays" if stays else "its definition is gone"
-    return f"Inlined {resolved.address} in {counted(report.places, 'place')}; {goes}{left_as_they_are(len(report.unsure))}."
+    left = left_as_they_are(len(report.unsure))
+    return f"Inlined {resolved.address} in {counted(report.places, 'place')}; {goes}{left}."

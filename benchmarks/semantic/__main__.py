@@ -1,13 +1,13 @@
 """Seeded renames, moves and inlinings in real packages, by ours and by rope, each judged by the package's own tests.
 
-    python -m benchmarks.semantic        all: 100 renames, 50 moves, 40 other signatures and 30 inlinings in five packages
+    python -m benchmarks.semantic        100 renames, 50 moves, 40 signatures and 30 inlinings, in five packages
     python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --signatures 0 --inlines 0 --seed 7
     python -m benchmarks.semantic --engine ours          without rope, and its environment
 
 For each name and engine: a fresh copy, one rename, or one move to another module of the package or to a new one,
-without options, then the package's tests. Other signatures and inlinings are for ours alone. A change *breaks* where a test fails
-that passed before. It is *announced* where the report has each place that broke, as `judging` says. Names that pytest
-itself takes from a package are left out: no change in the package can reach them.
+without options, then the package's tests. Other signatures and inlinings are for ours alone. A change *breaks* where a
+test fails that passed before. It is *announced* where the report has each place that broke, as `judging` says. Names
+that pytest itself takes from a package are left out: no change in the package can reach them.
 
 Invariants:
 - all engines are given the same changes;

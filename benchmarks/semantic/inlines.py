@@ -101,8 +101,9 @@ def _plain(node: ast.stmt) -> str:
     """Return the name that a plain assignment binds; nothing for any other statement."""
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
         return node.targets[0].id
-    is_annotated = isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name)
-    return node.target.id if is_annotated else ""  # type: ignore[union-attr]
+    if isinstance(node, ast.AnnAssign) and node.value is not None and isinstance(node.target, ast.Name):
+        return node.target.id
+    return ""
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:

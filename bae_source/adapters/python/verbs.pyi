@@ -510,6 +510,19 @@ class CodeVerbs:
     ) -> Outcome:
         """Give a function other parameters, with its calls."""
 
+    def inline(
+        self,
+        target: str,
+        *,
+        only: Sequence[str] = (),
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Put a value, or the body of a function, in the place of what names it."""
+
     def replace(
         self,
         text: str,

@@ -60,9 +60,7 @@ class Found(Struct, frozen=True, kw_only=True):
 def found_of(project: Project, family: Family) -> Found:
     """Return the mentions of what is inlined."""
     local = Mentioning((family.local,))
-    looked = looked_for(
-        project, family.sought, (lambda _: local) if family.local else project.workspace.index.naming
-    )
+    looked = looked_for(project, family.sought, (lambda _: local) if family.local else project.workspace.index.naming)
     every = [each for _, mentions in looked.files for each in mentions]
 
     def of(*kinds: int) -> tuple[Mentioned, ...]:
@@ -154,24 +152,23 @@ class Places:
         return self.project.shown(mentioned, self.project.lines(mentioned.path))
 
 
-def letting_out(project: Project, found: Found, reads: Sequence[Mentioned]) -> Iterator[tuple[Mentioned, str]]:
-    """Yield the places by which code outside, or a string, may come to what is inlined, each with the reason."""
-    reading = {each.path for each in reads}
+def letting_out(found: Found) -> Iterator[tuple[Mentioned, str]]:
+    """Yield the places by which code outside, or a string, may come to what is inlined, each with the reason.
+
+    An import of a function is for that alone; one at the top of a module that does not read it hands it on, and so does
+    one of a package's `__init__`.
+    """
+    reading = {each.path for each in found.reads}
     for each in found.exports:
         yield each, Reason.EXPORTED.of()
     for each in found.imports:
-        if each.certainty == "sure" and (each.path not in reading or each.path.endswith("__init__.py")):
-            if not _is_read_otherwise(project, each):
-                yield each, Reason.EXPORTED.of()
+        is_handed_on = each.path not in reading or each.path.endswith("__init__.py")
+        if each.certainty == "sure" and is_handed_on and not each.mention[2]:
+            yield each, Reason.EXPORTED.of()
         elif each.certainty != "sure":
             yield each, each.why
     for each in found.strings:
         yield each, Reason.NAMED_BY_STRING.of()
-
-
-def _is_read_otherwise(project: Project, imported: Mentioned) -> bool:
-    """Say whether an import of a function, or one that no `__init__` hands on, is surely for its own file alone."""
-    return bool(imported.mention[2])
 
 
 def unparsed(project: Project, found: Found) -> tuple[tuple[str, ResourceError], ...]:

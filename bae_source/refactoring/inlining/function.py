@@ -27,7 +27,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.classes.fitting import fitting
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.types.values import Above, Class, Instance, OfClass
+from bae_source.project.references.types.values import Above, Class, OfClass
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Found, Places
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
@@ -35,7 +35,7 @@ from bae_source.refactoring.inlining.variable import Inlined, is_dotted
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.signature.members import Member, members_of_family
 from bae_source.syntax.inlining.body import Body
-from bae_source.syntax.inlining.call import Made, Site, brackets_of, inlined_at, site_of
+from bae_source.syntax.inlining.call import Made, brackets_of, inlined_at, site_of
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
 from bae_source.syntax.inlining.given import Given, given_by
@@ -209,14 +209,12 @@ class _File:
     def notices(self) -> Iterator[Notice]:
         """Yield what is to be said of the file."""
         if self.comments:
-            yield Notice(
-                _DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}."
-            )
+            yield Notice(_DROPPED, f"Comments between the arguments of calls went: {listed(self.comments)}.")
         if self.again:
             yield Notice(
                 "evaluated_again",
-                f"Attributes are evaluated several times, or on some ways alone, at {listed(self.again)}; they are taken"
-                " to have no effects.",
+                f"Attributes are evaluated several times, or on some ways alone, at {listed(self.again)}; they are"
+                " taken to have no effects.",
             )
         if self.names:
             module = self.project.workspace.census.module(self.path)
@@ -248,7 +246,9 @@ class _File:
                 return found
             receiver, skips = found, found is not None
         indent = code.indentation(call)
-        given = given_by(brackets_of(code, call), self.callee.member.header.signature, receiver, skips=skips, indent=indent)
+        given = given_by(
+            brackets_of(code, call), self.callee.member.header.signature, receiver, skips=skips, indent=indent
+        )
         if isinstance(given, Hazard):
             return given
         home = self.project.uses(self.callee.member.symbol.path).scopes[self.callee.member.scope].parent

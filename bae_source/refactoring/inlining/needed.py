@@ -18,7 +18,6 @@ from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
 from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import absolute_name
-from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.syntax.inlining.hazards import Hazard
 from bae_source.syntax.names import uses as u

@@ -7,7 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -21,8 +21,8 @@ from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.project import project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
-from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
+from bae_source.refactoring.inlining.function import callee_of, calls_inlined
 from bae_source.refactoring.inlining.parameter import ParameterInlining
 from bae_source.refactoring.inlining.variable import Inlined, definition_of, inlined, removed, with_added_imports
 from bae_source.refactoring.planning.choice import Choice
@@ -34,11 +34,17 @@ from bae_source.refactoring.renaming.exported import public_gone
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
 
+Removing = Callable[[Workspace, str], Plan]
+
 
 def inlining_of(
-    workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str]
+    workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str], removing: Removing
 ) -> Inlining | ParameterInlining:
     """Return the inlining of what was resolved.
+
+    Parameters:
+        only: the places that alone change; none for all.
+        removing: plans to delete a definition, and what imports it.
 
     Raises:
         RequestError: `invalid_arguments` for what has no value and no body.
@@ -48,7 +54,7 @@ def inlining_of(
     symbols = family_of(project, resolved).symbols if not members else ()
     if any(is_given(project, each) for each in symbols):
         return ParameterInlining(workspace, resolved, choice, only)
-    return Inlining(workspace, resolved, choice, only)
+    return Inlining(workspace, resolved, choice, only, removing)
 
 
 class Inlining:
@@ -57,10 +63,13 @@ class Inlining:
     Parameters:
         workspace: the project.
         resolved: what is inlined.
-        only: the places that alone change; none for all.
+        only, removing: as of `inlining_of`.
     """
 
-    def __init__(self, workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str]) -> None:
+    def __init__(
+        self, workspace: Workspace, resolved: Resolved, choice: Choice, only: Sequence[str], removing: Removing
+    ) -> None:
+        self.removing = removing
         self.workspace = workspace
         self.resolved = resolved
         self.address = str(resolved.address)
@@ -98,7 +107,7 @@ class Inlining:
         self.found = found_of(self.project, self.family)
         self.made = self._made()
         if not self.places.only:
-            for mentioned, why in letting_out(self.project, self.found, self.found.reads):
+            for mentioned, why in letting_out(self.found):
                 doubted = replace(mentioned, certainty="unsure", why=why)
                 self.places.takes(doubted, None)
         self.places.choice.check_included(self.places.asked)
@@ -126,10 +135,10 @@ class Inlining:
             callee = callee_of(self.project, self.codes, self.family, self.resolved, self.found)
             return calls_inlined(self.project, self.codes, self.family, callee, self.found, self.places)
         self.definition = definition_of(self.project, self.codes, self.family, self.address)
-        return inlined(self.project, self.codes, self.family, self.definition, self.found, self.places)
+        return inlined(self.project, self.codes, self.definition, self.found, self.places)
 
     def plan(self, report: Report) -> Plan:
-        """Return the plan of what was worked out.
+        """Return the plan of what was worked out, with the definition gone where nothing names it.
 
         Raises:
             Refused: `unsafe_change` where the definition cannot go, or a name would mean nothing.
@@ -154,13 +163,11 @@ class Inlining:
 
     def _without_definition(self, plan: Plan, now: Workspace) -> tuple[Plan, Workspace]:
         """Return the plan with the definition gone, and what imports it."""
-        from bae_source.refactoring.delete import Delete
-
         if self.places.choice.skip_generated:
             check_written_by_hand(self.workspace, {self.resolved.module.path: self.resolved.address})
         plans = [plan]
         for address in (self.address, *self._stubs()):
-            plans.append(Delete(target=address, with_imports=True).plan(now))
+            plans.append(self.removing(now, address))
             now = now.after(plans[-1].changes)
         whole = joined(self.workspace, now, plans)
         return replace(whole, warnings=(*whole.warnings, *public_gone(self.project, self.family))), now

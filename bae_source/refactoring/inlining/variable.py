@@ -100,9 +100,7 @@ def definition_of(project: Project, codes: Codes, family: Family, address: str) 
     if scope.kind == u.CLASS_SCOPE:
         _check_class(project, family, address)
     value = _value(project, code, symbol, statement.value)
-    return Definition(
-        symbol=symbol, statement=statement, value=value, text=_text(code, statement), code=code
-    )
+    return Definition(symbol=symbol, statement=statement, value=value, text=_text(code, statement), code=code)
 
 
 def _refused(address: str, why: str) -> Refused:
@@ -178,9 +176,7 @@ def _text(code: Code, statement: ast.Assign | ast.AnnAssign) -> str:
     return _TYPE_COMMENT.sub("", text).strip(" \t\f\r\n\\")
 
 
-def inlined(
-    project: Project, codes: Codes, family: Family, definition: Definition, found: Found, places: Places
-) -> Inlined:
+def inlined(project: Project, codes: Codes, definition: Definition, found: Found, places: Places) -> Inlined:
     """Return what puts the value of a variable in the place of its reads."""
     wanted = [each for each in found.reads if places.is_wanted(each)]
     places.check_only()
@@ -228,8 +224,8 @@ def _notices(definition: Definition, again: Sequence[str], before: Sequence[str]
     if before:
         yield Notice(
             "looked_up_before",
-            f"At {listed(before)} the method that is called is looked up before the value, which is taken not to replace"
-            " it.",
+            f"At {listed(before)} the method that is called is looked up before the value, which is taken not to"
+            " replace it.",
         )
     comment = _comment_behind(definition)
     if comment:
@@ -237,17 +233,15 @@ def _notices(definition: Definition, again: Sequence[str], before: Sequence[str]
     if again and definition.value.depends is Depends.STATE:
         yield Notice(
             _AGAIN,
-            f"The value is evaluated anew, or on some ways alone, at {listed(again)}; its attributes, items and operators"
-            " are taken to have no effects there.",
+            f"The value is evaluated anew, or on some ways alone, at {listed(again)}; its attributes, items and"
+            " operators are taken to have no effects there.",
         )
     if isinstance(definition.statement, ast.AnnAssign):
         annotation = ast.unparse(definition.statement.annotation)
         yield Notice(_DROPPED, f"The annotation {annotation} goes with the variable.")
 
 
-def with_added_imports(
-    project: Project, codes: Codes, made_of: Inlined
-) -> tuple[tuple[Spliced, ...], list[Notice]]:
+def with_added_imports(project: Project, codes: Codes, made_of: Inlined) -> tuple[tuple[Spliced, ...], list[Notice]]:
     """Return what changes in each file, with the imports that it needs, and what is to be said of these."""
     found: list[Spliced] = []
     notices: list[Notice] = []
@@ -334,4 +328,3 @@ def is_dotted(node: ast.expr) -> bool:
 def removed(definition: Definition) -> tuple[Span, str]:
     """Return the splice that takes the statement of a local variable away."""
     return definition.code.without(definition.statement)
-

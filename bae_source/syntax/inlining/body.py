@@ -175,5 +175,3 @@ def _ends(statements: Sequence[ast.stmt]) -> bool:
         handled = all(_ends(each.body) for each in last.handlers)
         return _ends(last.finalbody) or (handled and (_ends(last.body) or _ends(last.orelse)))
     return isinstance(last, (ast.Return, ast.Raise))
-
-

@@ -161,7 +161,7 @@ class _Inlining:
         return lines if self._has_room() else Hazard(Reason.NO_ROOM.of(name=name), True)
 
     def _has_room(self) -> bool:
-        """Say whether statements can run before the statement around the call, without anything that they may change."""
+        """Say whether statements can run before the statement around the call, and nothing that they may change."""
         statement, code = self.site.statement, self.code
         if isinstance(statement, (ast.While, *FUNCTIONS, ast.ClassDef, ast.Match, ast.With, ast.AsyncWith, ast.Assert)):
             return False

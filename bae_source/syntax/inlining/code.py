@@ -213,8 +213,10 @@ class Code:
 def _is_pattern(value: ast.expr) -> bool:
     """Say whether a pattern of an expression compares with `==`, as one of a dotted name does."""
     inner = value.operand if isinstance(value, ast.UnaryOp) else value
-    return isinstance(inner, ast.Constant) and isinstance(inner.value, (int, float, complex, str, bytes)) and not (
-        isinstance(inner.value, bool)
+    return (
+        isinstance(inner, ast.Constant)
+        and isinstance(inner.value, (int, float, complex, str, bytes))
+        and not (isinstance(inner.value, bool))
     )
 
 

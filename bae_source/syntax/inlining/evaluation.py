@@ -296,9 +296,9 @@ def bound_by(node: ast.AST) -> Iterator[str]:
         yield node.id
     elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
         yield node.name
-    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-        yield node.name
-    elif isinstance(node, ast.MatchMapping) and node.rest:
-        yield node.rest
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+        yield from (node.name,) if node.name else ()
+    elif isinstance(node, ast.MatchMapping):
+        yield from (node.rest,) if node.rest else ()
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         yield from ((each.asname or each.name).partition(".")[0] for each in node.names)

@@ -126,8 +126,10 @@ def placed(body: Body, given: Sequence[Given], values: Sequence[Value], *, may_r
         changed = False
         for first in range(len(given)):
             for second in range(first + 1, len(given)):
-                if put[first] and _swaps(values[first], values[second]) and (
-                    not put[second] or places[first] > places[second]
+                if (
+                    put[first]
+                    and _swaps(values[first], values[second])
+                    and (not put[second] or places[first] > places[second])
                 ):
                     put[first] = False
                     changed = True

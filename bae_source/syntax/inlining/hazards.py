@@ -146,7 +146,7 @@ def is_reached(start: ast.stmt, read: ast.AST, parents: Parents) -> bool:
     node: ast.AST = read
     while node in parents:
         if node in suite:
-            return suite.index(node) > suite.index(start)  # type: ignore[arg-type]
+            return suite.index(node) > suite.index(start)
         node = parents[node]
     return False
 
@@ -229,37 +229,34 @@ def _around(read: ast.AST, start: ast.AST, parents: Parents) -> Iterator[tuple[a
 
 def _loops_around(read: ast.AST, start: ast.AST, parents: Parents) -> Iterator[ast.AST]:
     for part, around in _around(read, start, parents):
-        if isinstance(around, (ast.For, ast.AsyncFor)) and part is not around.iter:
+        if isinstance(around, ast.comprehension):
+            whole = parents[around]
+            assert isinstance(whole, COMPREHENSIONS)
+            if part is not around.iter or around is not whole.generators[0]:
+                yield whole
+            continue
+        is_loop = isinstance(around, LOOPS) and part is not getattr(around, "iter", None)
+        if is_loop or (isinstance(around, COMPREHENSIONS) and part is not around.generators[0]):
             yield around
-        elif isinstance(around, ast.While):
-            yield around
-        elif isinstance(around, COMPREHENSIONS) and part is not around.generators[0]:
-            yield around
-        elif isinstance(around, ast.comprehension) and part is not around.iter:
-            yield parents[around]
-        elif isinstance(around, ast.comprehension) and parents[around].generators[0] is not around:  # type: ignore[attr-defined]
-            yield parents[around]
 
 
 def _conditions(read: ast.AST, start: ast.AST, parents: Parents) -> Iterator[tuple[ast.AST, ast.AST]]:
     """Yield parts around a read that may be left out though what they are parts of runs."""
     for part, around in _around(read, start, parents):
-        if isinstance(around, (ast.If, ast.IfExp)) and part is not around.test:
-            yield part, around
-        elif isinstance(around, (*LOOPS, ast.ExceptHandler, ast.match_case)):
-            yield part, around
-        elif isinstance(around, ast.BoolOp) and part is not around.values[0]:
-            yield part, around
-        elif isinstance(around, ast.Compare) and part in around.comparators[1:]:
-            yield part, around
-        elif isinstance(around, ast.Assert) and part is around.msg:
-            yield part, around
-        elif isinstance(around, TRIES) and part not in around.finalbody:
+        is_optional = (
+            (isinstance(around, (ast.If, ast.IfExp)) and part is not around.test)
+            or isinstance(around, (*LOOPS, ast.ExceptHandler, ast.match_case))
+            or (isinstance(around, ast.BoolOp) and part is not around.values[0])
+            or (isinstance(around, ast.Compare) and part in around.comparators[1:])
+            or (isinstance(around, ast.Assert) and part is around.msg)
+            or (isinstance(around, TRIES) and part not in around.finalbody)
+        )
+        if is_optional:
             yield part, around
 
 
 def _is_caught(read: ast.AST, start: ast.AST, parents: Parents) -> bool:
     return any(
-        isinstance(around, TRIES) and part in around.body or isinstance(around, (ast.With, ast.AsyncWith))
+        (isinstance(around, TRIES) and part in around.body) or isinstance(around, (ast.With, ast.AsyncWith))
         for part, around in _around(read, start, parents)
     )

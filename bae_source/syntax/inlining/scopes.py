@@ -101,7 +101,7 @@ def _parts_around(node: ast.AST) -> Sequence[ast.AST]:
     elif isinstance(node, ast.Lambda):
         several = [*node.args.defaults, *node.args.kw_defaults]
     elif isinstance(node, ast.ClassDef):
-        several = [*node.decorator_list, *node.bases, *node.keywords]
+        return [*node.decorator_list, *node.bases, *node.keywords]
     elif isinstance(node, COMPREHENSIONS):
         several = [node.generators[0].iter]
     else:

@@ -108,5 +108,3 @@ class Written:
 def _spliced(text: str, span: Span, splices: Splices) -> str:
     inside = [(Span(each.start - span.start, min(each.end, span.end) - span.start), new) for each, new in splices]
     return splice(span.cut(text), sorted(inside))
-
-
