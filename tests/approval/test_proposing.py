@@ -71,6 +71,7 @@ CHANGES = {
     "change_signature": Change(
         {"target": "app.core.send", "signature": "(text, limit=3)"}, ("app.core.send", "(text, limit=3)")
     ),
+    "inline": Change({"target": "app.core.LIMIT", "unsure": "change"}, ("app.core.LIMIT", "--unsure", "change")),
     "replace": Change({"text": "two", "replacement": "2"}, ("two", "2")),
     "rewrite": Change(
         {"pattern": "json.dumps($X)", "replacement": "json.dumps($X, indent=1)"},

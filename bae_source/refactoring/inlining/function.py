@@ -34,7 +34,7 @@ from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, vol
 from bae_source.refactoring.inlining.variable import Inlined, is_dotted
 from bae_source.refactoring.renaming.outside import overridden
 from bae_source.refactoring.signature.members import Member, members_of_family
-from bae_source.syntax.inlining.body import Body
+from bae_source.syntax.inlining.body import Body, is_protocol
 from bae_source.syntax.inlining.call import Made, brackets_of, inlined_at, site_of
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
@@ -43,7 +43,6 @@ from bae_source.syntax.inlining.hazards import Hazard, Value, value_of
 from bae_source.syntax.text.revision import Revision
 from bae_source.syntax.text.source import Source
 
-_PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 _DROPPED = "comments_dropped"
 
 
@@ -95,6 +94,8 @@ def callee_of(project: Project, codes: Codes, family: Family, resolved: Resolved
     body = Body(code, function)
     parent = code.parents[function]
     owner = parent if isinstance(parent, ast.ClassDef) else None
+    if owner is not None and is_protocol(owner):
+        raise _refused(address, "its class is a protocol, and others that fit it may be called")
     why = body.why_not() or _why_called_by_others(project, family, member)
     inside = code.span(function)
     lines = (code.source.lines.number(inside.start), code.source.lines.number(inside.end))
@@ -119,9 +120,6 @@ def _why_called_by_others(project: Project, family: Family, member: Member) -> s
     name = member.symbol.name
     if name.startswith("__") and name.endswith("__"):
         return "Python calls it where no name of it stands"
-    protocol = sorted(_PROTOCOLS.intersection(family.outside))
-    if protocol:
-        return f"its class is a {protocol[0]}, and others that fit it may be called"
     return next(iter(overridden(project, family).values()), "") if member.in_class else ""
 
 

@@ -22,6 +22,8 @@ from bae_source.model.reasons import Reason
 from bae_source.model.report import Report, together
 from bae_source.model.span import Span
 from bae_source.project.naming.resolve import Resolved, resolve
+from bae_source.project.references.calls.parameters import keywords_of, parameter_family
+from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
@@ -41,7 +43,8 @@ from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
 from bae_source.syntax.inlining.hazards import Hazard, value_of
 from bae_source.syntax.signatures.arguments import arguments_in, given_to
 from bae_source.syntax.signatures.signature import Signature
-from bae_source.syntax.text.lexer import end_of_bracket
+from bae_source.syntax.templates.statements import block_of
+from bae_source.syntax.text.lexer import end_of_bracket, lex
 
 
 class ParameterInlining:
@@ -69,6 +72,7 @@ class ParameterInlining:
         self.address = str(resolved.address)
         self.owner, _, self.name = self.address.rpartition(".")
         self.function = resolve(workspace, self.owner)
+        self.family = parameter_family(self.project, family_of(self.project, resolved))
         self.before = header_of(self.function).signature
         self.asked = Asked(after=_without(self.before, self.name), given={}, threaded=(), documented={}, imports=())
         self.change = SignatureChange(self.project, self.function, self.asked, choice)
@@ -99,7 +103,8 @@ class ParameterInlining:
         made = self.plans[1].report
         whole = together([own, *([made] if made is not None else [])])
         assert whole is not None
-        return whole
+        once = {(each.module, each.line): each for each in reversed(whole.unsure)}
+        return structs.replace(whole, unsure=tuple(sorted(once.values(), key=lambda each: (each.module, each.line))))
 
     def plan(self, report: Report) -> Plan:
         """Return the plan of what was worked out.
@@ -107,8 +112,8 @@ class ParameterInlining:
         Raises:
             Refused: `unsafe_change` where a call gives something else than the default, whatever its caller wants.
         """
-        if self.places.left:
-            raise self._refused(by_reason(self.places.left).rstrip("."))
+        if self.others:
+            raise self._refused(by_reason(self.others).rstrip("."))
         whole = joined(self.workspace, self.now, self.plans)
         check_names(self.workspace, self.now, whole)
         return structs.replace(whole, report=report)
@@ -200,12 +205,9 @@ class ParameterInlining:
         following = function.body[int(has_docstring) :]
         if not following or not code.is_alone(following[0]):
             raise self._refused("its body binds it, and has no line for its default")
-        lines = code.source.lines
-        first = following[0]
-        number = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
-        start = lines.start(number)
-        line = f"{lines.indentation(number)}{self.name} = {text}{code.source.newline}"
-        return Span(start, start), line
+        block = block_of(code.source, lex(code.text), following[0], following[-1], is_last=True)
+        start = code.source.lines.start(code.source.lines.number(block.span.start))
+        return Span(start, start), f"{block.indent}{self.name} = {text}{code.source.newline}"
 
     def _check_calls(self) -> None:
         """Note the calls that give something else than the default."""
@@ -220,6 +222,10 @@ class ParameterInlining:
             value = (given or {}).get(self.name)
             if value is not None and not self._is_default(site, value):
                 self.places.takes(site.mentioned, Hazard(Reason.GIVES_ANOTHER.of(name=self.name), True))
+        self.others = tuple(self.places.left)
+        for mentioned in keywords_of(self.project, self.family).found:
+            if mentioned.certainty != "sure":
+                self.places.takes(mentioned, None)
 
     def _is_default(self, site: Site, text: str) -> bool:
         """Say whether a call gives what the default is."""

@@ -32,6 +32,7 @@ from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, vol
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
+from bae_source.syntax.inlining.body import is_protocol
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import LOOPS, Depends
 from bae_source.syntax.inlining.hazards import Hazard, Value, Way, hazard, is_reached, value_of, way_to
@@ -99,6 +100,8 @@ def definition_of(project: Project, codes: Codes, family: Family, address: str) 
         raise _refused(address, f"line {line} binds it, and gives no single value to it alone")
     if scope.kind == u.CLASS_SCOPE:
         _check_class(project, family, address)
+        if is_protocol(code.scope(statement)):
+            raise _refused(address, "its class is a protocol, and others that fit it may be read")
     value = _value(project, code, symbol, statement.value)
     return Definition(symbol=symbol, statement=statement, value=value, text=_text(code, statement), code=code)
 

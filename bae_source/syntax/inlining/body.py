@@ -127,6 +127,8 @@ class Body:
 
     def why_not(self) -> str:
         """Return the reason why the body can stand nowhere else; nothing where it can."""
+        if any(isinstance(each, ast.Expr) and _is_ellipsis(each.value) for each in self.function.body[-1:]):
+            return "its body is left out"
         decorated = [each for each in self.decorators if each not in _PLAIN]
         if decorated:
             return f"{decorated[0]} decorates it"
@@ -144,6 +146,19 @@ class Body:
             if each.is_own and each.name in self.locals and self.is_kept(each):
                 return f"a function or generator that it makes keeps its variable {each.name}"
         return ""
+
+
+def is_protocol(owner: ast.AST) -> bool:
+    """Say whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
+    for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
+        node = base.value if isinstance(base, ast.Subscript) else base
+        if getattr(node, "attr", getattr(node, "id", "")) == "Protocol":
+            return True
+    return False
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _is_placeholder(node: ast.stmt) -> bool:
