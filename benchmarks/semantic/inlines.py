@@ -1,7 +1,7 @@
 """The names that a seed draws from a package to be inlined: what has a value or a body that could go elsewhere.
 
-    limit = rows.pop()          a local variable that one plain assignment binds
-    LIMIT = 3                   likewise, of a module or a class
+    limit = rows.pop()          a local variable that one plain assignment binds; one that a call gives is read once
+    LIMIT = 3                   a constant of a module or a class
     def clean(text): ...        a function without decorators, and a method; each is called somewhere by its name
     def send(data, mode="w")    a parameter with a default
 
@@ -72,7 +72,8 @@ def _of_function(
     decorators = {each.id if isinstance(each, ast.Name) else "" for each in function.decorator_list}
     if not is_sole:
         return
-    if decorators <= _PLAIN and len(list(_statements(function))) <= _MOST_STATEMENTS:
+    has_yield = any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(function))
+    if decorators <= _PLAIN and len(list(_statements(function))) <= _MOST_STATEMENTS and not has_yield:
         yield ("inline method" if in_class else "inline function"), target, function
     given = function.args
     defaulted = (given.posonlyargs + given.args)[len(given.posonlyargs + given.args) - len(given.defaults) :]
@@ -80,9 +81,13 @@ def _of_function(
     for parameter in (*defaulted, *keywords):
         yield "inline parameter", f"{target}.{parameter.arg}", function
     parameters = {each.arg for each in ast.walk(given) if isinstance(each, ast.arg)}
+    loads = (each for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+    read = Counter(each.id for each in loads)
     bound = Counter(name for each in _statements(function) for name in _bound(each))
     for each in _statements(function):
-        if (name := _plain(each)) and bound[name] == 1 and name not in parameters:
+        name = _plain(each)
+        is_plain = name and bound[name] == 1 and name not in parameters
+        if is_plain and (read[name] == 1 or not any(isinstance(node, ast.Call) for node in ast.walk(each))):
             yield "inline local", f"{target}.{name}", each
 
 
