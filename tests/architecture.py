@@ -57,6 +57,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
         "signatures",
         "templates",
         "codemods",
+        "inlining",
     ),
     "project": ("files", "facts", "", "naming", "interfaces", "git", "search", "references", "importing", "reading"),
     "refactoring": (
@@ -65,6 +66,7 @@ ROOMS: Mapping[str, tuple[str, ...]] = {
         "moving",
         "signature",
         "rewriting",
+        "inlining",
         "patching",
         "codemods",
         "extracting",

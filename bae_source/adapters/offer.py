@@ -164,7 +164,8 @@ _READING = (
     "importers_of, tests_list, tests_results, config_read, history, hover, doctor"
 )
 _CHANGING = (
-    "insert, write, change_signature, extract, replace and rewrite (code patterns with holes), codemod, imports_add, "
+    "insert, write, change_signature, extract, inline, replace and rewrite (code patterns with holes), codemod, "
+    "imports_add, "
     "imports_remove, imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, "
     "config_rename, tests_run, commit, amend and abandon (of a draft), redo"
 )

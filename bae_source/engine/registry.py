@@ -43,6 +43,7 @@ _DECLARED: Mapping[str, str] = {
     "rename": "refactoring.rename.Rename",
     "change_signature": "refactoring.change_signature.ChangeSignature",
     "extract": "refactoring.extract.Extract",
+    "inline": "refactoring.inline.Inline",
     "replace": "refactoring.replace.Replace",
     "rewrite": "refactoring.rewrite.Rewrite",
     "codemod": "refactoring.codemod.RunCodemod",

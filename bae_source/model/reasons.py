@@ -250,6 +250,45 @@ class Reason(Enum):
     ASSIGNED_HERE = ("it is assigned here", "client.send = other")
     NAMED_AS_ATTRIBUTE = ("a string names it as an attribute of its class", 'patch.object(Client, "send")')
 
+    # Places that a value, or the body of a function, cannot or may not take.
+    BOUND_ANEW = ("{name}, which the value reads, is bound anew before it is read here", "x = y; y = 2; send(x)")
+    EVALUATED_LATER = (
+        "it is read when code runs later, and the value may be another by then",
+        "x = y.size; return lambda: x",
+    )
+    EVALUATED_AGAIN = (
+        "the value would be evaluated several times, and runs code or makes a new object each time",
+        "x = []; send(x, x)",
+    )
+    EVALUATED_PERHAPS = ("the value runs code, which would run on some ways alone", "x = go(); y and send(x)")
+    STATE_MAY_CHANGE = ("code in between may change what the value reads", "x = y.size; y.clear(); send(x)")
+    RUNS_BEHIND = (
+        "the value runs code, which would run behind what is evaluated before it here",
+        "x = go(); wait(); send(x)",
+    )
+    CAUGHT_HERE = ("an exception that the value raises would be handled here", "x = y[0]; try: send(x)")
+    NOT_REACHED = ("it may be read here without being bound there", "if y: x = 1; send(x)")
+    CAPTURED = ("{name} means something else here", "def f(y): send(x), where x = y")
+    NO_PLAIN_READ = ("it is no read that a value can take the place of", "del x")
+    SHOWS_ITSELF = ("an f-string shows its name here", 'f"{x=}"')
+    EXPORTED = ("code outside of the project may take it from here", '__all__ = ["send"]')
+    NAMED_BY_STRING = ("a string names it, by which it may be looked up", 'patch("app.core.send")')
+    RECEIVER_RUNS = ("what stands before the dot would not be evaluated any more", "made().LIMIT")
+    USED_AS_VALUE = ("it is handed on here, and not called", "map(send, items)")
+    PRIVATE_ELSEWHERE = ("{name} is private to a class, and another name here", "Client().send(), which has __x")
+    NO_IMPORT = ("{name} of its module cannot be had here: {why}", "send(), which reads a global that is rebound")
+    HAS_STATEMENTS = ("its body has statements, and the call is a part of an expression", "x = 1 + send()")
+    RETURNS_EARLY = ("its body returns before its end, and the call itself is not returned", "x = send()")
+    NOT_AWAITED = ("it is a coroutine, which is not awaited here", "task = send()")
+    NO_ROOM = ("{name} would need a variable, which cannot be assigned before this code", "x and send(go())")
+    GIVEN_BY_STAR = ("it gives arguments by * or **, so it is not seen which", "send(*rows)")
+    IN_CLASS = ("names of its body would become those of the class", "class A: send()")
+    DEFAULT_KEPT = (
+        "the default of {name} is made once, when the function is defined",
+        "send(), for def send(rows=[])",
+    )
+    GIVES_ANOTHER = ("it gives {name} something else than its default", "send(mode=2)")
+
     # Where its name is written as text.
     BARE_NAME = ("a string with its bare name", 'getattr(x, "send")', "mention")
     DOTTED_NAME = ("a string with its dotted name", 'patch("app.core.send")', "mention")
@@ -308,6 +347,25 @@ _UNCHANGEABLE = (
     Reason.DECORATES,
     Reason.RAISED,
     Reason.BOUND_TO_ANOTHER,
+    Reason.BOUND_ANEW,
+    Reason.EVALUATED_AGAIN,
+    Reason.EVALUATED_PERHAPS,
+    Reason.NOT_REACHED,
+    Reason.CAPTURED,
+    Reason.NO_PLAIN_READ,
+    Reason.SHOWS_ITSELF,
+    Reason.RECEIVER_RUNS,
+    Reason.USED_AS_VALUE,
+    Reason.PRIVATE_ELSEWHERE,
+    Reason.NO_IMPORT,
+    Reason.HAS_STATEMENTS,
+    Reason.RETURNS_EARLY,
+    Reason.NOT_AWAITED,
+    Reason.NO_ROOM,
+    Reason.GIVEN_BY_STAR,
+    Reason.IN_CLASS,
+    Reason.GIVES_ANOTHER,
+    Reason.DEFAULT_KEPT,
 )
 
 

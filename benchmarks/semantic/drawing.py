@@ -48,7 +48,7 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A rename, a move, another signature, or an extraction.
+    """A rename, a move, another signature, an extraction, or an inlining.
 
     Parameters:
         named: what is changed.
@@ -61,6 +61,7 @@ class Change(Struct, frozen=True, kw_only=True):
         value: what calls give for new parameters, each as name=expression.
         extract: what says which code of it is extracted, and as what; empty for others.
         of_extract: the kind of extraction that this is.
+        inlines: whether it is inlined.
     """
 
     named: Named
@@ -73,6 +74,7 @@ class Change(Struct, frozen=True, kw_only=True):
     value: tuple[str, ...] = ()
     extract: Mapping[str, Any] = {}
     of_extract: str = ""
+    inlines: bool = False
 
     @property
     def kind(self) -> str:

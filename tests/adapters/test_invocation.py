@@ -27,6 +27,7 @@ NEEDED |= {
     "rename": ("a.f", "g"),
     "withdraw": ("code_mod_1a2b3c4d",),
     "change_signature": ("a.f", "(x)"),
+    "inline": ("a.f",),
     "replace": ("old", "new"),
     "extract": ("a.f", "--code", "x", "--as", "g"),
     "rewrite": ("f($X)", "g($X)"),

@@ -76,6 +76,7 @@ CHANGES = {
         {"target": "app.core.send", "code": "encoded(text)", "as_name": "inner"},
         ("app.core.send", "--code", "encoded(text)", "--as", "inner"),
     ),
+    "inline": Change({"target": "app.core.LIMIT", "unsure": "change"}, ("app.core.LIMIT", "--unsure", "change")),
     "replace": Change({"text": "two", "replacement": "2"}, ("two", "2")),
     "rewrite": Change(
         {"pattern": "json.dumps($X)", "replacement": "json.dumps($X, indent=1)"},

@@ -527,6 +527,19 @@ class CodeVerbs:
     ) -> Outcome:
         """Make a function, a method, a variable, a constant or a parameter of a piece of code."""
 
+    def inline(
+        self,
+        target: str,
+        *,
+        only: Sequence[str] = (),
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Put a value, or the body of a function, in the place of what names it."""
+
     def replace(
         self,
         text: str,
