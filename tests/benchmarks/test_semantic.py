@@ -55,7 +55,7 @@ def rename(root: Path, target: str) -> Change:
 def tried(root: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr("benchmarks.semantic.__main__.fetch", lambda _: root)
     monkeypatch.setattr("benchmarks.semantic.__main__.renames", lambda *_: [change])
-    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0, 0), 1)
+    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0, 0, 0), 1)
     return row
 
 
