@@ -17,6 +17,9 @@ from hypothesis import settings as examples
 from bae_source.history.record import started
 from tests import another_user as users
 from tests.adapters.meta.support import Installed
+from tests.compiled import compile_tests
+
+gc.disable()  # until all tests are collected: nothing of what is made meanwhile goes
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
@@ -41,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+    if config.getoption("numprocesses", None) and config.args_source is config.ArgsSource.TESTPATHS:
+        compile_tests()  # of a run of all tests by several processes
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,6 +59,7 @@ def pytest_collection_finish() -> None:
     """Have the collector of garbage pass over all these tests, which stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,44 @@
+"""Compiled tests for the processes that run them: each would compile all of them, and pytest's asserts take long."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+_AT_ONCE = 2
+
+
+def compile_tests() -> None:
+    """Have pytest compile the tests that have changed since it did, in several processes, each of which collects some.
+
+    What cannot be compiled, or not be written, is left to those who run it: they say what is the matter.
+    """
+    files = [path for path in sorted(FOLDER.rglob("test_*.py")) if not _is_compiled(path)]
+    if len(files) < _AT_ONCE:
+        return
+    files.sort(key=lambda path: path.stat().st_size)
+    started = [_started(files[number::_AT_ONCE]) for number in range(_AT_ONCE)]
+    for process in started:
+        process.wait()
+
+
+def _is_compiled(path: Path) -> bool:
+    changed = path.stat().st_mtime
+    compiled = path.parent.glob(f"__pycache__/{path.stem}.{sys.implementation.cache_tag}-pytest-*.pyc")
+    return any(each.stat().st_mtime >= changed for each in compiled)
+
+
+def _started(files: Sequence[Path]) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-qq", "-p", "no:cacheprovider", *map(str, files)],
+        cwd=FOLDER.parent,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
