@@ -34,8 +34,9 @@ def _is_compiled(path: Path) -> bool:
 
 def _started(files: Sequence[Path]) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    options = ("-n", "0", "--collect-only", "-qq", "-p", "no:cacheprovider")
     return subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-qq", "-p", "no:cacheprovider", *map(str, files)],
+        [sys.executable, "-m", "pytest", *options, *map(str, files)],
         cwd=FOLDER.parent,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
-from bae_source.history.record import started
 from tests import another_user as users
 from tests.adapters.meta.support import Installed
 from tests.compiled import compile_tests
+from tests.durable import make_nothing_durable
 
 gc.disable()  # until all tests are collected: nothing of what is made meanwhile goes
 
@@ -35,10 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
     processes that tests start sync as ever.
     """
-    os.fsync = os.fdatasync = lambda file: None
-    settings = list(started._SETTINGS)
-    settings[settings.index("core.fsync=all")] = "core.fsync=none"
-    started._SETTINGS = tuple(settings)
+    make_nothing_durable()
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
