@@ -28,6 +28,10 @@ examples.register_profile("tests", deadline=None, suppress_health_check=[HealthC
 examples.load_profile("tests")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="try all cases, also where tests take a sample of them")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the tests folders for the user's own state and settings, and have this process make nothing durable.
 
@@ -41,8 +45,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
-    if config.getoption("numprocesses", None) and config.args_source is config.ArgsSource.TESTPATHS:
-        compile_tests()  # of a run of all tests by several processes
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        _without_plugins(Path(place, "without_plugins"))
+    elif config.args_source is config.ArgsSource.TESTPATHS:
+        compile_tests()  # all, for those that will run them
+
+
+def _without_plugins(folder: Path) -> None:
+    """Have a pytest that a test starts load no plugin that is installed, which takes longer than all else it does."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,6 +70,18 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session")
+def whole(pytestconfig: pytest.Config) -> bool:
+    """All cases are tried, also where tests take a sample of them."""
+    return bool(pytestconfig.getoption("whole"))
+
+
+@pytest.fixture
+def without_plugins() -> str:
+    """The folder by which a pytest loads no plugin: the search path of a project that has nothing else on it."""
+    return os.environ["PYTHONPATH"].partition(os.pathsep)[0]
 
 
 @pytest.fixture(scope="session")
@@ -83,11 +108,3 @@ def installed(_installed: Installed) -> Iterator[Installed]:
     before = _installed.files()
     yield _installed
     assert not _installed.changed_since(before)
-
-
-@pytest.fixture(scope="session")
-def without_plugins(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder for `PYTHONPATH`, by which a pytest loads no plugin that is installed: most runs take less than that."""
-    folder = tmp_path_factory.mktemp("without_plugins")
-    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
-    return str(folder)

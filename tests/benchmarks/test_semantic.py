@@ -255,8 +255,11 @@ def test_goals_are_shares_of_what_was_asked() -> None:
     }
 
 
-def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_seeded_handful_of_real_changes_breaks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """pluggy's own tests need nothing but pytest, so they run where these do."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     rows = tmp_path / "rows.json"
     options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--signatures", "2"]
     main([*options, "--python", sys.executable, "--json", str(rows)])

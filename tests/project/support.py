@@ -15,7 +15,6 @@ from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from tests.memory import Memory
 
-
 SHORT_TICK = 40_000_000
 """Nanoseconds; a tick of the clock of Linux takes ten milliseconds at most."""
 
