@@ -1,7 +1,8 @@
-"""Compiled tests for the processes that run them: each would compile all of them, and pytest's asserts take long."""
+"""Compiled code for the processes that run the tests: each would compile all of it, and pytest's asserts take long."""
 
 from __future__ import annotations
 
+import compileall
 import os
 import subprocess
 import sys
@@ -9,19 +10,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+_PACKAGE = FOLDER.parent / "bae_source"
 _AT_ONCE = 2
 
 
-def compile_tests() -> None:
-    """Have pytest compile the tests that have changed since it did, in several processes, each of which collects some.
+def compile_all() -> None:
+    """Compile what has changed: the package, and the tests by pytest, in several processes that each collect some.
 
-    What cannot be compiled, or not be written, is left to those who run it: they say what is the matter.
+    What cannot be compiled, or not be written, is left to those that run it: they say what is the matter.
     """
     files = [path for path in sorted(FOLDER.rglob("test_*.py")) if not _is_compiled(path)]
-    if len(files) < _AT_ONCE:
-        return
     files.sort(key=lambda path: path.stat().st_size)
-    started = [_started(files[number::_AT_ONCE]) for number in range(_AT_ONCE)]
+    started = [_started(files[number::_AT_ONCE]) for number in range(min(_AT_ONCE, len(files)))]
+    compileall.compile_dir(_PACKAGE, quiet=2)  # children that judge read compiled files, and write none
     for process in started:
         process.wait()
 

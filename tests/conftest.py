@@ -16,7 +16,7 @@ from hypothesis import settings as examples
 
 from tests import another_user as users
 from tests.adapters.meta.support import Installed
-from tests.compiled import compile_tests
+from tests.compiled import compile_all
 from tests.durable import make_nothing_durable
 
 gc.disable()  # until all tests are collected: nothing of what is made meanwhile goes
@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         _without_plugins(Path(place, "without_plugins"))
     elif config.args_source is config.ArgsSource.TESTPATHS:
-        compile_tests()  # all, for those that will run them
+        compile_all()  # all, for those that will run them
 
 
 def _without_plugins(folder: Path) -> None:
