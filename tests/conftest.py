@@ -47,8 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         _without_plugins(Path(place, "without_plugins"))
-    elif config.args_source is config.ArgsSource.TESTPATHS:
-        compile_all()  # all, for those that will run them
+        return
+    gc.enable()  # others collect the tests, and run them
+    if config.args_source is config.ArgsSource.TESTPATHS:
+        compile_all()
 
 
 def _without_plugins(folder: Path) -> None:
