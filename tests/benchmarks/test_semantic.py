@@ -290,8 +290,11 @@ def test_inlines_are_drawn_of_kinds_in_turn_and_have_a_place_to_go_to(root: Path
     assert [each.kind for each in drawn[:3]] == ["inline local", "inline function", "inline constant"]
 
 
-def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_seeded_handful_of_real_changes_breaks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """pluggy's own tests need nothing but pytest, so they run where these do."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     rows = tmp_path / "rows.json"
     options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1"]
     options += ["--signatures", "2", "--extracts", "2", "--inlines", "5"]

@@ -20,7 +20,7 @@ import dis
 import gc
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 from bae_source.model.outcome import Notice
@@ -261,7 +261,8 @@ class Patch:
     def _made(self) -> dict[int, list[FunctionType]]:
         """Return the functions that running the module made, by their code."""
         found: dict[int, list[FunctionType]] = {}
-        for function in living_functions([self._module])[id(vars(self._module))]:
+        living, _ = living_functions([self._module])
+        for function in living[id(vars(self._module))]:
             if id(function) not in self._living:
                 found.setdefault(id(function.__code__), []).append(function)
         return found
@@ -281,13 +282,20 @@ class _Binding(Names):
         super().__setitem__(name, self._bound(name, value))
 
 
-def living_functions(modules: Iterable[ModuleType]) -> dict[int, list[FunctionType]]:
-    """Return all functions whose globals are a module's, by the identity of its namespace."""
+def living_functions(modules: Sequence[ModuleType]) -> tuple[dict[int, list[FunctionType]], list[ModuleType]]:
+    """Find all functions whose globals are a module's.
+
+    Returns:
+        They by the identity of its namespace, and the modules whose objects `gc.freeze` may have set aside, where
+        nobody finds what refers to them: not even the module, which refers to its namespace, was found.
+    """
     found: dict[int, list[FunctionType]] = {id(vars(module)): [] for module in modules}
+    aside = {id(module): module for module in modules}
     for referrer in gc.get_referrers(*(vars(module) for module in modules)):
+        aside.pop(id(referrer), None)
         if type(referrer) is FunctionType and id(referrer.__globals__) in found:
             found[id(referrer.__globals__)].append(referrer)
-    return found
+    return found, list(aside.values())
 
 
 def _origin(value: object) -> tuple[object, object]:
@@ -346,8 +354,7 @@ class Patching:
 
     def __init__(self, modules: Sequence[ModuleType]) -> None:
         gc.collect()  # functions that only wait to be collected are nobody's
-        self._functions = living_functions(modules)
-        self._frozen = _frozen(modules)
+        self._functions, self._frozen = living_functions(modules)
         for module in self._frozen:
             found = self._functions[id(vars(module))]
             known = {id(function) for function in found}
@@ -403,12 +410,3 @@ class Patching:
             return ()
         text = f"{listed(kept, 10)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
         return (Notice("exists_twice", text),)
-
-
-def _frozen(modules: Sequence[ModuleType]) -> list[ModuleType]:
-    """Return the modules whose objects `gc.freeze` may have set aside, where nobody finds who refers to them."""
-    if not gc.get_freeze_count():
-        return []
-    wanted = {id(vars(module)) for module in modules}
-    seen = {id(value) for value in gc.get_objects() if id(value) in wanted}
-    return [module for module in modules if id(vars(module)) not in seen]
