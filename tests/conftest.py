@@ -33,9 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     processes that tests start sync as ever.
     """
     os.fsync = os.fdatasync = lambda file: None
-    settings = list(started._SETTINGS)
+    settings = list(started.SETTINGS)
     settings[settings.index("core.fsync=all")] = "core.fsync=none"
-    started._SETTINGS = tuple(settings)
+    started.SETTINGS = tuple(settings)
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"

@@ -58,7 +58,7 @@ def settle(root: Path, patched: pytest.MonkeyPatch | None = None) -> None:
     """
     seconds = 2.05
     if patched is not None:
-        patched.setattr(stamps, "_TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
+        patched.setattr(stamps, "TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
         seconds = 0.05
     newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
     time.sleep(max(0.0, newest + seconds - time.time()))
