@@ -10,6 +10,6 @@ from bae_source.history.record import started
 def make_nothing_durable() -> None:
     """Have this process, and each git that it starts for a history, wait for no disk."""
     os.fsync = os.fdatasync = lambda file: None
-    settings = list(started._SETTINGS)
+    settings = list(started.SETTINGS)
     settings[settings.index("core.fsync=all")] = "core.fsync=none"
-    started._SETTINGS = tuple(settings)
+    started.SETTINGS = tuple(settings)

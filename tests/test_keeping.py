@@ -296,7 +296,7 @@ def test_a_damaged_store_is_told_to_who_comes_with_a_handle_and_drafts_go_on(roo
 
 def test_while_the_store_is_busy_a_refusal_says_how_to_repeat_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused(root)
-    monkeypatch.setattr("bae_source.approval.plan_file._PATIENCE", 0.1)
+    monkeypatch.setattr("bae_source.approval.plan_file.PATIENCE", 0.1)
     with closing(sqlite3.connect(plan_files(root)[0], isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(Refused) as caught:

@@ -46,7 +46,7 @@ _LARGEST = 8_000_000
 """Bytes from which on a new file is begun."""
 _TAIL = 1 << 16
 """Bytes at the end of a file in which its last entry is looked for first."""
-_PATIENCE = 10.0
+PATIENCE = 10.0
 """Seconds that one process waits for others to append."""
 _LONGEST, _MOST = 500, 50
 """Characters of a text, and items of a list, that an entry takes."""
@@ -148,7 +148,7 @@ class Ledger:
             Refused: `busy`, if another process holds the ledger for too long.
         """
         folder = self._made()
-        with project_lock(folder / LOCK, wait=_PATIENCE, pid=os.getpid()):
+        with project_lock(folder / LOCK, wait=PATIENCE, pid=os.getpid()):
             files = self._files()
             prev = _head(files, mend=True)
             entry = Event(ts=self._now(), schema=SCHEMA, event=event, meta=_fitting(meta), prev=prev, hash="")

@@ -53,7 +53,7 @@ PRAGMA user_version = {_VERSION};
 in milliseconds. They have no index, which would hide rows where it is damaged."""
 _WHOLE = "SELECT proposals.*, content, diff, bodies.check_sum FROM proposals JOIN bodies USING (number)"
 _DURABLE = "PRAGMA journal_mode = PERSIST; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON"
-_PATIENCE = 10.0
+PATIENCE = 10.0
 """Seconds that one process waits for others."""
 _LOCK = "plans-lock"
 _ERRORS = {  # by the primary result code of SQLite
@@ -195,7 +195,7 @@ class PlanFile:
         except OSError as state:
             error = state
         if error.errno == errno.EBUSY:
-            reason = f"Another process has been changing the proposals for more than {_PATIENCE:g} seconds"
+            reason = f"Another process has been changing the proposals for more than {PATIENCE:g} seconds"
             return Refused("busy", reason, unchanged=True, hints=["Try again in a moment."])
         reason = error.strerror or type(error).__name__
         return Refused(
@@ -236,13 +236,13 @@ class PlanFile:
         self.folders.make(self.folders.base)
         if self.is_there():
             return
-        with project_lock(self.folders.base / _LOCK, wait=_PATIENCE, pid=os.getpid()):
+        with project_lock(self.folders.base / _LOCK, wait=PATIENCE, pid=os.getpid()):
             if not self.is_there():
                 _put(_made(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
         """Put a successor in the place of a damaged file, unless another process did so; at no moment there is none."""
-        with project_lock(path.with_name(_LOCK), wait=_PATIENCE, pid=os.getpid()):
+        with project_lock(path.with_name(_LOCK), wait=PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return
             successor, number = _made(path, path), 1
@@ -327,7 +327,7 @@ def _worked(path: Path, work: Callable[[sqlite3.Connection], T], *, mode: str = 
     """
     _check_file(path)
     try:
-        opened = sqlite3.connect(_address(path, mode), timeout=_PATIENCE, isolation_level=None, uri=True)
+        opened = sqlite3.connect(_address(path, mode), timeout=PATIENCE, isolation_level=None, uri=True)
         with closing(opened) as connection:
             _check_version(connection)
             return work(connection)

@@ -18,14 +18,14 @@ from typing import Any, Literal, Self, get_args
 from bae_source.model.request import Request, command_of, parameters
 
 CallForm = Literal["words", "python", "session", "tool"]
-_PLACED = (
+PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
     "operation_id", "task", "tests", "words", "requirements", "codemod", "dependencies", "dependency", "log", "section",
     "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
-_BY_PLACE = frozenset(_PLACED) - {"scope"}
-_STARRED = ("uris", "words", "tests", "requirements", "dependencies")
+_BY_PLACE = frozenset(PLACED) - {"scope"}
+STARRED = ("uris", "words", "tests", "requirements", "dependencies")
 """Parameters that the methods in Python take one by one."""
 WITH_PLACE = ("config", "deps", "ledger", "logs", "tests")
 """Families whose verbs a session calls in a place of that name: `source.tests.run` for `tests run`."""
@@ -33,7 +33,7 @@ _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-_SPELLED = {"as_name": "as", "to_module": "to", "imports": "import", "from_line": "from", "settings": "set"}
+SPELLED = {"as_name": "as", "to_module": "to", "imports": "import", "from_line": "from", "settings": "set"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""
@@ -105,7 +105,7 @@ class Call(str):
         named: list[str] = []
         limits: list[str] = []
         for name, value in self.arguments.items():
-            if form != "tool" and name in _STARRED:
+            if form != "tool" and name in STARRED:
                 placed += map(_value, value)
             elif form != "tool" and name in _BY_PLACE and not named:
                 placed.append(_value(value))
@@ -169,7 +169,7 @@ def _line(command: str, arguments: Mapping[str, Any], required: list[str] | None
     for name, value in arguments.items():
         if name in _EACH and isinstance(value, (tuple, list)):
             flagged += _flagged(_EACH[name], value)
-        elif name in (required or ()) or (name in _PLACED and value and not several):
+        elif name in (required or ()) or (name in PLACED and value and not several):
             several = isinstance(value, (tuple, list))
             placed += [str(each) for each in value] if several else [str(value)]
         else:
@@ -183,7 +183,7 @@ def _line(command: str, arguments: Mapping[str, Any], required: list[str] | None
 
 
 def _flagged(name: str, value: Any) -> list[str]:
-    flag = _SPELLED.get(name, name.replace("_", "-"))
+    flag = SPELLED.get(name, name.replace("_", "-"))
     if isinstance(value, bool):
         return [f"--{flag}" if value else f"--no-{flag}"]
     if isinstance(value, (tuple, list)):

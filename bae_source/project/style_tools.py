@@ -29,7 +29,8 @@ from bae_source.syntax.text.source import NEWLINE, Source
 from bae_source.system.child import CannotStart, Finished, run, scrubbed
 from bae_source.system.programs import Surroundings, find_program
 
-_SECONDS = 60.0
+TIME_LIMIT = 60.0
+"""Seconds that one call of a tool may take."""
 _LONGEST = 300
 """Characters of the last line of a tool's errors that a message holds."""
 _MOST_AT_ONCE = 400
@@ -78,7 +79,7 @@ class StyleTool(Struct, frozen=True, kw_only=True):
             raise self._failed(f"cannot be started: {error}") from None
         if finished.timed_out:
             raise TransactionError(
-                "timed_out", f"{self.name} took longer than {_SECONDS:g} seconds and was stopped", unchanged=True
+                "timed_out", f"{self.name} took longer than {TIME_LIMIT:g} seconds and was stopped", unchanged=True
             )
         if finished.status:
             raise self._failed(f"ended with status {finished.status}{self._last_line(finished)}")
@@ -119,7 +120,9 @@ class StyleTool(Struct, frozen=True, kw_only=True):
     def _run(self, command: Sequence[str], *, limit: int, given: bytes | None = None) -> Finished:
         around = self.surroundings
         environment = scrubbed(around.environment) | {"PYTHONUTF8": "1"}
-        return run(command, folder=around.root, environment=environment, time_limit=_SECONDS, limit=limit, given=given)
+        return run(
+            command, folder=around.root, environment=environment, time_limit=TIME_LIMIT, limit=limit, given=given
+        )
 
     def _command(self, path: str) -> list[str]:
         is_new = self.name == "isort" and not (self.surroundings.root / path).is_file()  # which it passes over

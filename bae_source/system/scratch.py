@@ -7,7 +7,7 @@ Invariants:
 - only a folder that is named, owned and closed to others as ours are, and that nobody has locked, is removed; where
   there are no locks, none is;
 - no link is followed, and what is no folder is not opened;
-- a process looks once, and begins nothing more after `_PATIENCE` seconds: the next one goes on.
+- a process looks once, and begins nothing more after `PATIENCE` seconds: the next one goes on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from bae_source.system.descriptors import CLOSED_IN_CHILDREN, FOLDER, WITHOUT_LI
 _PREFIX = "bae-source-scratch-"
 _NAME = re.compile(f"{_PREFIX}[a-z0-9_]{{8}}")
 _FLAGS = FOLDER | WITHOUT_LINKS | CLOSED_IN_CHILDREN
-_PATIENCE = 0.25
+PATIENCE = 0.25
+"""Seconds after which no more of what is left is removed."""
 
 
 class Scratch(TemporaryDirectory[str]):
@@ -53,7 +54,7 @@ class Scratch(TemporaryDirectory[str]):
 
 def remove_left(folder: str) -> None:
     """Remove what dead processes left in a temporary folder."""
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + PATIENCE
     try:
         with os.scandir(folder) as found:
             for each in found:

@@ -60,8 +60,7 @@ def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check,
     Raises:
         Refused: `unsafe_change`, with each cycle and its imports.
     """
-    comparison = _Comparison(before, changes)
-    cycles = tuple(comparison.cycles())
+    cycles = new_cycles(before, changes)
     created = [cycle for cycle in cycles if not cycle.tangled]
     if created:
         raise _refused(created)
@@ -70,6 +69,11 @@ def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check,
         text = f"Modules that imported each other before, or may have, now do so in one more way: {_listed(widened)}."
         found.append(Notice("cycle_widened", text))
     return (*found, Check(name="cycles", result="passed", digest=changes.digest))
+
+
+def new_cycles(before: Workspace, changes: ChangeSet) -> tuple[Cycle, ...]:
+    """Return the cycles that a change makes, and those that it widens."""
+    return tuple(_Comparison(before, changes).cycles())
 
 
 class _Comparison:

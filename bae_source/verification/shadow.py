@@ -42,7 +42,8 @@ from bae_source.system.hashing import sha256
 FOLDER = "shadow"
 COMPILED = "compiled"
 """The folder among the caches that gathers what commands compile."""
-_MOST_SLOTS = 8
+MOST_COPIES = 8
+"""Copies of one project, and so processes that verify changes of it at once."""
 _ID = 12
 """Characters of the id of our state in the name of a folder."""
 _COMPILED = "__pycache__"
@@ -243,7 +244,7 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
     try:
         folders.check()
         place = place_of(folders)
-        for number in range(1, _MOST_SLOTS + 1):
+        for number in range(1, MOST_COPIES + 1):
             slot = place / f"{tag_of(folders)}{number}"
             slot.mkdir(exist_ok=True)
             _refuse_link(slot)
@@ -252,7 +253,7 @@ def shadow_of(folders: StateFolders, progress: Callable[[int, int], None] = lamb
             if taken is not None:
                 break
         else:
-            raise NoShadow(f"{_MOST_SLOTS} other processes verify changes of this project")
+            raise NoShadow(f"{MOST_COPIES} other processes verify changes of this project")
     except OSError as error:
         reason = (error.strerror or "an error of the system").lower()
         raise NoShadow(f"bae_source cannot write its own state: {reason}") from error

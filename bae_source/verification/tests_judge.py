@@ -30,7 +30,7 @@ from bae_source.resources.tests.run import Run, TestResult, WantedTest, readable
 from bae_source.verification.judge import NotInCopy, Place
 from bae_source.verification.running.runner import Runner
 
-_REST = 60.0
+REST = 60.0
 """Seconds for tests that may be concerned, where they are not the first ones."""
 _NOTE = "seconds"
 """The file among what is kept of a copy that says how long the whole suite took."""
@@ -209,10 +209,8 @@ class TestsJudge:
         """Run the chosen tests, in one go; they are chosen while pytest is loaded, where that may be."""
         runner = self._runner(setting, self._progress)
         if self._meanwhile:
-            return self._sound(
-                runner.run(lambda: (self._chosen.tests, self._chosen.first), rest=_REST, keep_going=True)
-            )
-        return self._sound(runner.run(self._chosen.tests, first=self._chosen.first, rest=_REST, keep_going=True))
+            return self._sound(runner.run(lambda: (self._chosen.tests, self._chosen.first), rest=REST, keep_going=True))
+        return self._sound(runner.run(self._chosen.tests, first=self._chosen.first, rest=REST, keep_going=True))
 
     def _already(self, place: Place, chosen: ChosenTests, failed: Sequence[TestResult]) -> set[str]:
         """Return the ids of what fails, or cannot be collected, without the change, too."""

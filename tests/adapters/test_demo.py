@@ -59,7 +59,9 @@ def test_without_git_it_says_so_and_works(tmp_path: Path) -> None:
 
 def test_a_step_that_does_not_do_what_it_says_fails_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(demonstration, "_TOTAL_AFTER", "something else")
+    cart = demonstration.FILES["shop/cart.py"]
+    twice = cart + b"\n\nclass Basket(Cart):\n" + cart[cart.index(b"    def total") :]  # where one method is edited
+    monkeypatch.setitem(demonstration.FILES, "shop/cart.py", twice)
     called = call("demo", environment={"PATH": "/usr/bin:/bin"})
     assert called.status == 70
     assert "The demonstration failed: the file is not as expected." in called.said

@@ -18,6 +18,7 @@ from bae_source.engine.service import Service
 from bae_source.model.context import steering
 from bae_source.model.outcome import as_mapping
 from bae_source.model.request import Effect
+from tests.adapters.serve.support import until
 from tests.adapters.support import call, run
 
 VERBS = [kind.verb for kind in REQUESTS]
@@ -302,29 +303,20 @@ def test_the_functions_can_be_imported_from_where_they_are_named() -> None:
 
 
 def test_a_root_at_work_does_not_give_way_and_keeps_nobody_waiting(project: Path, tmp_path: Path) -> None:
-    busy, begun, go = threading.Event(), threading.Event(), threading.Event()
-
-    def slowly() -> None:
-        from bae_source.adapters.functions import _PROJECTS
-
-        def work(_: Service) -> dict[str, object]:
-            begun.set()
-            go.wait(30)
-            busy.set()
-            return {}
-
-        _PROJECTS.run(project, work)
-
-    thread = threading.Thread(target=slowly)
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    waiting = f"command sh -c 'touch {begun}; while ! test -e {go}; do sleep 0.05; done'"
+    change = {"target": "app.client.Client.stop@body", "new_source": "return 1", "dry_run": True, "verify": [waiting]}
+    answers: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: answers.append(functions.dispatch("edit", change, root=project)))
     thread.start()
-    begun.wait(30)
+    until(begun.exists)
     try:
         for number in range(9):
             root = tmp_path / f"other{number}"
             root.mkdir()
             assert functions.dispatch("read", {}, root=root)["status"] == "answer"
-        assert not busy.is_set(), "nobody waited for it"
+        assert not answers, "no other root waited for it"
     finally:
-        go.set()
+        go.touch()
         thread.join()
         functions.close()

@@ -480,7 +480,7 @@ def test_an_entry_that_cannot_be_made_durable_is_taken_back(
 
 def test_a_ledger_that_another_process_holds_for_too_long_is_busy(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = filled(root, 1)
-    monkeypatch.setattr("bae_source.approval.ledger._PATIENCE", 0.05)
+    monkeypatch.setattr("bae_source.approval.ledger.PATIENCE", 0.05)
     with project_lock(folder(root) / "lock", wait=0, pid=os.getpid()), pytest.raises(Refused) as caught:
         found.append("change_applied", {})
     assert caught.value.code == "busy"

@@ -114,7 +114,7 @@ def test_what_was_decided_about_meanwhile_is_not_told_any_more(
 def test_one_that_takes_too_long_is_ended_with_what_it_started(
     root: Path, tmp_path: Path, notify: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(notifying, "_SECONDS", 0.7)
+    monkeypatch.setattr(notifying, "TIME_LIMIT", 0.7)
     names = tmp_path / "names"
     notify(script(tmp_path / "tell", f"sleep 61 & echo $! >> {names}; echo $$ >> {names}; sleep 62"))
     begun = time.monotonic()

@@ -340,7 +340,7 @@ def test_one_that_waits_for_a_writer_too_long_is_refused(
     root: Path, plans: Plans, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans.add(proposal())
-    monkeypatch.setattr("bae_source.approval.plan_file._PATIENCE", 0.1)
+    monkeypatch.setattr("bae_source.approval.plan_file.PATIENCE", 0.1)
     [path] = plan_files(root)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

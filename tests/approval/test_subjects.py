@@ -502,7 +502,7 @@ def test_a_rename_in_many_files_comes_to_the_same_without_parsing(
     files |= {f"app/n{number}.py": plain for number in range(30)}
     plan, before, after = planned(made(tmp_path, files), "rename", {"target": "app.low.helper", "new_name": "other"})
     quick = subjects_of(plan, before, after)
-    monkeypatch.setattr(touched, "_FEW", 1000)
+    monkeypatch.setattr(touched, "FEW", 1000)
     assert set(quick) == set(subjects_of(plan, before, before.after(plan.changes)))
     assert {"code app.n7.f", "code app.m7.A.b@setter", "code app.m7", "code app.low.other"} <= set(shown(quick))
 

@@ -8,23 +8,16 @@ from collections.abc import Mapping
 import pytest
 
 from bae_source.errors import Refused
-from bae_source.model.changeset import ChangeSet
 from bae_source.model.outcome import Check, Notice
-from bae_source.project.workspace import Workspace
-from bae_source.verification.cycles import Cycle, _Comparison, check_cycles
+from bae_source.verification.cycles import check_cycles, new_cycles
 from tests.checks.support import Texts, changes
 from tests.project.support import workspace
-
-
-def cycles_created(before: Workspace, made: ChangeSet) -> tuple[Cycle, ...]:
-    return tuple(_Comparison(before, made).cycles())
-
 
 PLAIN = {"app/__init__.py": "", "app/a.py": "import app.b\n", "app/b.py": "x = 1\n", "app/c.py": "import app.a\n"}
 
 
 def created(files: Mapping[str, str], new: Texts, origins: Mapping[str, str] | None = None) -> list[str]:
-    found = cycles_created(workspace(files), changes(files, new, origins))
+    found = new_cycles(workspace(files), changes(files, new, origins))
     return [f"{cycle}{' (tangled)' if cycle.tangled else ''}" for cycle in found]
 
 
@@ -98,7 +91,7 @@ def test_the_import_of_a_program_is_passed_over_but_not_another_of_the_same_modu
 
 def test_a_longer_way_is_shown_from_the_new_import_on_with_every_line() -> None:
     files = PLAIN | {"app/b.py": '"""Doc."""\n'}
-    [cycle] = cycles_created(workspace(files), changes(files, {"app/b.py": '"""Doc."""\nfrom . import c\n'}))
+    [cycle] = new_cycles(workspace(files), changes(files, {"app/b.py": '"""Doc."""\nfrom . import c\n'}))
     assert cycle.modules == ("app.b", "app.c", "app.a")
     assert cycle.lines == ("app.b:2: from . import c", "app.c:1: import app.a", "app.a:1: import app.b")
     assert cycle.new == (True, False, False)
@@ -134,7 +127,7 @@ def test_a_new_module_that_is_pulled_into_a_cycle_is_refused() -> None:
 
 
 def test_two_new_modules_that_import_each_other_make_one_cycle() -> None:
-    [cycle] = cycles_created(workspace({"z.py": ""}), changes({}, {"a.py": "import b\n", "b.py": "import a\n"}))
+    [cycle] = new_cycles(workspace({"z.py": ""}), changes({}, {"a.py": "import b\n", "b.py": "import a\n"}))
     assert str(cycle) == "a -> b -> a"
     assert cycle.new == (True, True)
 

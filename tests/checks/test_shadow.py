@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -256,7 +257,7 @@ def test_two_processes_have_a_copy_each_and_the_next_one_takes_that_which_is_fre
 
 def test_where_there_can_be_no_copy_the_reason_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(root / ".git")
-    monkeypatch.setattr(shadow, "_MOST_SLOTS", 1)
+    monkeypatch.setattr(shadow, "MOST_COPIES", 1)
     folders = state_folders(root)
     with shadow_of(folders), pytest.raises(NoShadow, match="1 other processes verify"), shadow_of(folders):
         pass
@@ -283,10 +284,16 @@ def test_a_file_that_goes_while_the_project_is_copied_is_left_out(
     root: Path, copy: Shadow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(root / "app/going.txt", "")
-    walk = dict(shadow._walk(root))
-    (root / "app/going.txt").unlink()
-    monkeypatch.setattr(shadow, "_walk", lambda place, *_, **__: iter(walk.items() if place == root else ()))
+    copied, copyfile = list[str](), shutil.copyfile
+
+    def late(source: str, *rest: Any, **more: Any) -> object:
+        copied.append(str(source))
+        (root / "app/going.txt").unlink(missing_ok=True)
+        return copyfile(source, *rest, **more)
+
+    monkeypatch.setattr(shutil, "copyfile", late)
     copy.bring_up({})
+    assert copied
     assert files_of(copy) == expected()
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from bae_source.engine.service import Context, Service
 from bae_source.errors import RequestError, SourceError
 from bae_source.project.git import index as git_index
 from bae_source.project.git.index import GitIndex
@@ -140,7 +141,7 @@ def test_code_that_is_too_deep_for_a_parser_is_no_finding(tmp_path: Path) -> Non
 
 
 def test_a_gigantic_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_index, "_LARGEST", 1_000)
+    monkeypatch.setattr(git_index, "LARGEST", 1_000)
     root = staged(tmp_path, {"a.py": "x = 1\n" * 500_000, "b.py": BROKEN, "c.py": FINE})
     outcome = check(root, "a.py", "b.py", "c.py")
     assert [each.address for each in outcome.found] == ["b"]
@@ -292,5 +293,6 @@ def test_the_api_asks_it_and_a_transaction_cannot(tmp_path: Path) -> None:
     assert [(each.address, each.line, each.code) for each in text.outcome.found] == [("app.core", 1, "SYNTAX_INVALID")]
     with source.transaction() as tx:
         assert not hasattr(tx, "check_staged")
-        with pytest.raises(RequestError, match="nothing that is only planned can be"):
-            tx._call(CheckStaged, (), {})
+    draft = Service(source.root).draft("a reason")
+    with pytest.raises(RequestError, match="nothing that is only planned can be"):
+        draft.run(CheckStaged(), Context())

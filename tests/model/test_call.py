@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from bae_source import Source
+from bae_source.adapters.python import api
 from bae_source.engine.registry import called, request
 from bae_source.engine.service import REQUESTS
 from bae_source.errors import HistoryError
@@ -62,13 +63,14 @@ def test_what_is_left_at_its_default_is_not_said() -> None:
 @pytest.mark.parametrize("everything", [False, True])
 @pytest.mark.parametrize("kind", READING, ids=lambda kind: kind.verb)
 def test_the_call_in_python_and_as_a_tool_makes_the_same_request(
-    kind: type[Request], everything: bool, tmp_path: Path
+    kind: type[Request], everything: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = request(kind.verb, given(kind, everything=everything))
     more = {} if kind.family == "ast" else {"budget": 500, "cursor": "0"}
     offered = call_of(asked, **more)
-    source, door = Source(tmp_path), Recorder(HistoryError("nothing_to_undo", "It was made."))
-    source._service = SimpleNamespace(run=partial(door, tmp_path, {}))  # type: ignore[assignment]
+    door = Recorder(HistoryError("nothing_to_undo", "It was made."))
+    monkeypatch.setattr(api, "Service", lambda *_, **__: SimpleNamespace(run=partial(door, tmp_path, {})))
+    source = Source(tmp_path)
     names = {verb: getattr(source, verb) for verb in REQUESTS.verbs if hasattr(source, verb)}
     with pytest.raises(HistoryError):
         eval(offered.written("python"), {**names, "within": source.within})
@@ -104,7 +106,7 @@ def test_a_call_in_a_sentence_is_written_as_its_door_makes_it() -> None:
 @pytest.mark.parametrize("kind", list(REQUESTS), ids=lambda kind: kind.verb)
 def test_calls_are_written_as_the_declarations_say(kind: type[Request]) -> None:
     for each in parameters(kind):
-        assert (each.name in calls._STARRED) is each.starred, each.name
-        assert calls._SPELLED.get(each.name, "") == each.flag, each.name
-        if each.name in calls._PLACED and not each.required:
+        assert (each.name in calls.STARRED) is each.starred, each.name
+        assert calls.SPELLED.get(each.name, "") == each.flag, each.name
+        if each.name in calls.PLACED and not each.required:
             assert each.placed or kind.verb in ("exports_add", "exports_remove", "undo"), each.name  # they have --to

@@ -156,8 +156,8 @@ def recorded_without(monkeypatch: pytest.MonkeyPatch, of_entry: Collection[str],
         ]
         return head + b"\n" + json.dumps(found).encode() + b"\n"
 
-    written = stream._message
-    monkeypatch.setattr(stream, "_message", older)
+    written = stream.message
+    monkeypatch.setattr(stream, "message", older)
 
 
 def test_an_entry_without_owners_gives_back_the_mode_and_the_file_is_whose_process_it_is(

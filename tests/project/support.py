@@ -61,7 +61,7 @@ def settle(root: Path, patched: pytest.MonkeyPatch | None = None) -> None:
     """
     seconds = 2.05
     if patched is not None:
-        patched.setattr(stamps, "_TICK", SHORT_TICK)
+        patched.setattr(stamps, "TICK", SHORT_TICK)
         seconds = 0.05
     newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
     time.sleep(max(0.0, newest + seconds - time.time()))

@@ -307,13 +307,13 @@ def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
 
 
 def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.project.files.walk._FEW", 0)
+    monkeypatch.setattr("bae_source.project.files.walk.FEW", 0)
     walk = Walk(Disk(rested / "at rest"))
 
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bae_source.project.files.walk._MANY", 0)
+    monkeypatch.setattr("bae_source.project.files.walk.MANY", 0)
     with pytest.raises(KeyboardInterrupt):
         walk.census(layout_of(walk.files), time.time_ns(), interrupt)
     assert walk.memory() is None

@@ -99,7 +99,7 @@ def test_what_has_gone_is_gigantic_or_may_not_be_read_is_named(root: Path, monke
                 raise Refused("forbidden", "The file may not be read.")
             return super().glance(path, size)
 
-    monkeypatch.setattr(contents, "_LARGE", 100)
+    monkeypatch.setattr(contents, "LARGE", 100)
     with (root / "huge.py").open("wb") as file:
         file.truncate(3_000_000_000)
     (root / "large.py").write_bytes(b"#" * 200)

@@ -116,7 +116,7 @@ def test_what_hides_words_or_cannot_be_read_is_looked_into_each_time(project: Pr
 
 
 def test_so_much_is_kept_at_most(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(haystacks, "_LARGEST", 4_000)
+    monkeypatch.setattr(haystacks, "LARGEST", 4_000)
     assert project.search("word149x")[0] == ["m149.py"]
     names, read = project.search("word149x")
     assert names == ["m149.py"]

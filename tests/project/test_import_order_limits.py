@@ -32,7 +32,7 @@ def test_many_ways_into_a_large_circle_are_given_up(monkeypatch: pytest.MonkeyPa
     before, after = {**files, "p/s/__init__.py": "Z = 1\n"}, {**files, "p/s/__init__.py": "Z = 1\nfrom . import n\n"}
     told = "p.s.n imports B from p.z before p.z has bound it (p.z -> p.s -> p.s.n -> p.z)"
     assert circle_told(before, after, "p/s/") == told
-    monkeypatch.setattr("bae_source.project.importing.order._MOST_IN_ALL", 1_000)
+    monkeypatch.setattr("bae_source.project.importing.order.MOST_FOLLOWED", 1_000)
     assert circle_told(before, after, "p/s/") is None
 
 

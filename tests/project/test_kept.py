@@ -10,7 +10,7 @@ import pytest
 from bae_source import Source
 from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
-from bae_source.project.facts.kept import _MOST_WAITING, Kept
+from bae_source.project.facts.kept import MOST_WAITING, Kept
 from bae_source.state.cache import Cache, Seen
 from tests.state_folders import state_folders
 
@@ -58,7 +58,7 @@ def test_what_is_kept_alone_is_written_at_once(kept: Kept, cache: Counted) -> No
 
 def test_much_is_written_now_and_then(kept: Kept, cache: Counted) -> None:
     with kept.together():
-        kept.keep(facts=[("summary", DIGEST, b"1" * _MOST_WAITING)])
+        kept.keep(facts=[("summary", DIGEST, b"1" * MOST_WAITING)])
         assert cache.written == 0
         kept.keep(facts=[("uses", DIGEST, b"2")])
         assert cache.written == 1

@@ -54,7 +54,7 @@ class Process:
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(listings, "_MANY", FILES)
+    monkeypatch.setattr(listings, "MANY", FILES)
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "__init__.py").write_text('"""A package."""\n')
     for number in range(FILES):
@@ -74,7 +74,7 @@ def test_another_process_takes_over_what_was_drawn(root: Path, monkeypatch: pyte
 
 
 def test_nothing_is_kept_of_a_small_project(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listings, "_MANY", 100)
+    monkeypatch.setattr(listings, "MANY", 100)
     first, second = Process(root, monkeypatch), Process(root, monkeypatch)
     assert first.outline() == second.outline()
     assert (first.drawn, second.drawn) == (1, 1)

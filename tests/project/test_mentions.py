@@ -140,7 +140,7 @@ def test_names_and_pieces_of_text_are_kept_apart(tmp_path: Path, monkeypatch: py
     for name, text in {"a": "send", "b": "resend; sender", "c": "x", "d": "resend(send)"}.items():
         (tmp_path / f"{name}.py").write_text(text)
     for many in (1, 1_000):
-        monkeypatch.setattr(mentions, "_MANY", many)
+        monkeypatch.setattr(mentions, "MANY", many)
         kept = Kept(clock=lambda: time.time_ns() + 10**10)
         for _ in range(times):
             for names, found in (("send", ("a.py", "d.py")), ("x", ("c.py",))):

@@ -63,7 +63,7 @@ def _plain(found: Mentioning) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(mentions, "_MANY", 2)
+    monkeypatch.setattr(mentions, "MANY", 2)
     for name, text in {"a": "send(1)", "b": "take(send)", "c": "x = 1", "d": "take()", "e": "\uff53end"}.items():
         (tmp_path / f"{name}.py").write_text(f"{text}\n", encoding="utf-8")
     return tmp_path
@@ -82,7 +82,7 @@ def test_nothing_is_read_for_a_word_that_another_process_looked_for(root: Path) 
 
 
 def test_more_words_than_are_kept_may_be_asked_for_at_once(root: Path) -> None:
-    words = ["send", *(f"word_{number}" for number in range(occurrences._MOST_WORDS))]
+    words = ["send", *(f"word_{number}" for number in range(occurrences.MOST_WORDS))]
     for _ in range(2):
         assert Process(root).asked(*words)[0] == ("a.py", "b.py", "e.py")
 
@@ -154,7 +154,7 @@ def test_bytes_that_a_request_has_are_what_counts_in_it(root: Path) -> None:
 
 
 def test_words_that_were_not_asked_for_in_a_while_are_forgotten(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(occurrences, "_MOST_WORDS", 2)
+    monkeypatch.setattr(occurrences, "MOST_WORDS", 2)
     for word in ("send", "take", "x"):
         Process(root).asked(word)
     assert Process(root).asked("take")[1] == []

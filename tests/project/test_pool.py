@@ -26,7 +26,7 @@ from bae_source.project.facts.pool import Batch, Pool
 from bae_source.project.files.port import Disk
 from bae_source.project.naming.resolve import resolve
 from bae_source.project.workspace import Workspace
-from bae_source.syntax.outline.summary import Summary
+from tests.project.faulty_pool import deadly_outside_of, serve_nonsense
 
 CONTENTS = [
     f"def f{number}():\n    return {number}\n{'# more' * (number % 7) * 500}\n".encode() for number in range(400)
@@ -72,7 +72,7 @@ def test_many_files_are_done_by_processes_and_come_in_order(ours: bool) -> None:
     with Pool("summary", 2, process_is_ours=ours) as several:
         batches = several.submit(CONTENTS)
         assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS]
-        started = [child.process.pid for child in several._children]
+        started = several.pids
         assert len(started) == 1, "this process is the other one"
     assert not any(alive(pid) for pid in started)
 
@@ -80,31 +80,29 @@ def test_many_files_are_done_by_processes_and_come_in_order(ours: bool) -> None:
 def test_few_files_are_done_here() -> None:
     with Pool("summary", 2) as several:
         assert facts(several.submit(CONTENTS[:20])) == [SUMMARY.extract(content) for content in CONTENTS[:20]]
-        assert several._children == []
+        assert several.pids == ()
 
 
 def test_with_one_processor_all_is_done_here() -> None:
     with Pool("summary", 1) as several:
         assert len(facts(several.submit(CONTENTS))) == 400
-        assert several._children == []
+        assert several.pids == ()
 
 
 def test_a_process_has_a_session_of_its_own_and_no_terminal(ours: bool) -> None:
     with Pool("summary", 2, process_is_ours=ours) as several:
         facts(several.submit(CONTENTS))
-        for child in several._children:
-            assert os.getsid(child.process.pid) == child.process.pid
-            assert Path(f"/proc/{child.process.pid}/stat").read_text().rpartition(")")[2].split()[4] == "0", (
-                "no terminal"
-            )
+        for pid in several.pids:
+            assert os.getsid(pid) == pid
+            assert Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[4] == "0", "no terminal"
 
 
 def test_a_process_that_is_killed_costs_nothing(ours: bool) -> None:
     with Pool("summary", 2, process_is_ours=ours) as several:
         batches = several.submit(CONTENTS[:200])
         batches[0].results()
-        for child in list(several._children):
-            os.kill(child.process.pid, signal.SIGKILL)
+        for pid in several.pids:
+            os.kill(pid, signal.SIGKILL)
         assert facts(batches) == [SUMMARY.extract(content) for content in CONTENTS[:200]]
         assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
 
@@ -117,28 +115,8 @@ HANGING = b"# hanging\n" + b"#" * 600_000
 @pytest.fixture
 def deadly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that end on one file, as a parser's crash would end them."""
-    here, whole = os.getpid(), FactKind.extract
-
-    def extract(kind: FactKind[Summary], content: bytes) -> bytes:
-        if b"# deadly" in content and os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if b"# hanging" in content and os.getpid() != here:
-            time.sleep(600)
-        return whole(kind, content)
-
-    monkeypatch.setattr(FactKind, "extract", extract)
-    monkeypatch.setattr(
-        "bae_source.system.own_process._CODE",
-        "import sys, os, signal; sys.path += [p for p in sys.argv[3:] if p not in sys.path]\n"
-        "from bae_source.project.facts import kinds as facts\n"
-        "whole = facts.FactKind.extract\n"
-        "def extract(self, content):\n"
-        "    if b'# deadly' in content: os.kill(os.getpid(), signal.SIGSEGV)\n"
-        "    if b'# hanging' in content: __import__('time').sleep(600)\n"
-        "    return whole(self, content)\n"
-        "facts.FactKind.extract = extract\n"
-        "from bae_source.project.facts.pool import serve; serve()\n",
-    )
+    monkeypatch.setattr(FactKind, "extract", deadly_outside_of(os.getpid()))
+    monkeypatch.setattr(pool, "SERVE", "tests.project.faulty_pool:serve_deadly")
 
 
 def test_a_file_that_ends_the_process_costs_itself_alone(ours: bool, deadly: None) -> None:
@@ -161,7 +139,7 @@ def test_a_crash_is_an_error_in_the_answer_and_is_not_remembered(
 ) -> None:
     for number in range(MANY + 20):
         (tmp_path / f"m{number:03}.py").write_bytes(DEADLY if number == 60 else CONTENTS[number])
-    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    monkeypatch.setattr(pool, "processors", lambda: 2)
     kept = Kept(clock=time.time_ns, process_is_ours=ours)
     space = Workspace(Disk(tmp_path), kept=kept)
     found = dict(space.index.summaries(space.census.paths))
@@ -182,7 +160,7 @@ def test_where_no_process_can_be_started_the_work_is_done_here(ours: bool, monke
     before = open_files(), signal.pthread_sigmask(signal.SIG_BLOCK, [])
     with Pool("summary", 2, process_is_ours=ours) as several:
         assert facts(several.submit(CONTENTS)) == [SUMMARY.extract(content) for content in CONTENTS]
-        assert several._children == []
+        assert several.pids == ()
         assert (open_files(), signal.pthread_sigmask(signal.SIG_BLOCK, [])) == before
 
 
@@ -191,7 +169,7 @@ def test_a_caller_that_stops_half_way_leaves_no_process(
 ) -> None:
     for number in range(400):
         (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
-    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    monkeypatch.setattr(pool, "processors", lambda: 2)
     before = set(children(os.getpid()))
     space = Workspace(Disk(tmp_path), kept=Kept(process_is_ours=ours))
     found = space.index.summaries(space.census.paths)
@@ -208,7 +186,7 @@ HOST = """
     from bae_source.project.files.port import Disk
     from bae_source.project.facts.kept import Kept
     from bae_source.project.workspace import Workspace
-    pool._processors = lambda: 2
+    pool.processors = lambda: 2
     print("main ran", flush=True)
     space = Workspace(Disk(Path(sys.argv[1])), kept=Kept(process_is_ours="ours" in sys.argv))
     for path, found in space.index.summaries(space.census.paths * 1):
@@ -277,9 +255,9 @@ def test_projects_code_and_settings_do_not_reach_the_processes(tmp_path: Path) -
     for number in range(150):
         (project / f"m{number}.py").write_bytes(CONTENTS[number])
     code = textwrap.dedent(HOST).replace(
-        "pool._processors",
+        "pool.processors",
         "import ast, libcst, msgspec  # the caller's own, who is one of those that parse\n"
-        f"sys.path.insert(0, {str(project)!r}); os.environ['PYTHONPATH'] = {str(project)!r}\npool._processors",
+        f"sys.path.insert(0, {str(project)!r}); os.environ['PYTHONPATH'] = {str(project)!r}\npool.processors",
     )
     done = subprocess.run([sys.executable, "-c", code, str(project)], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.count("\n") == 155
@@ -291,8 +269,8 @@ def test_facts_do_not_depend_on_how_many_processes_made_them(tmp_path: Path, mon
         (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number] if number % 50 else b"def f(:\n# \xff")
     answers = []
     for processes in (1, 2, 3):
-        monkeypatch.setattr(pool, "_processors", lambda count=processes: count)
-        monkeypatch.setattr(index, "_WINDOW_FILES", 64 * processes)
+        monkeypatch.setattr(pool, "processors", lambda count=processes: count)
+        monkeypatch.setattr(index, "WINDOW_FILES", 64 * processes)
         space = Workspace(Disk(tmp_path))
         answers.append(list(space.index.summaries(space.census.paths)))
     assert answers[0] == answers[1] == answers[2]
@@ -304,7 +282,7 @@ def test_processes_are_started_while_the_project_is_walked_if_many_files_are_exp
 ) -> None:
     for number in range(MANY + 20):
         (tmp_path / f"m{number:03}.py").write_bytes(CONTENTS[number])
-    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    monkeypatch.setattr(pool, "processors", lambda: 2)
     before = set(children(os.getpid()))
     space = Workspace(Disk(tmp_path))
     with space.index.expecting():
@@ -321,7 +299,7 @@ def test_no_process_is_started_for_a_small_project_or_where_nothing_is_expected(
 ) -> None:
     for number in range(MANY + 20):
         (tmp_path / f"m{number:03}.py").write_bytes(b"x = 1\n")
-    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    monkeypatch.setattr(pool, "processors", lambda: 2)
     before = set(children(os.getpid()))
     assert len(Workspace(Disk(tmp_path)).census.paths) == MANY + 20
     assert set(children(os.getpid())) == before
@@ -338,7 +316,7 @@ def test_an_error_while_many_files_are_expected_leaves_no_process(
 ) -> None:
     for number in range(MANY + 20):
         (tmp_path / f"m{number:03}.py").write_bytes(b"x = 1\n")
-    monkeypatch.setattr(pool, "_processors", lambda: 2)
+    monkeypatch.setattr(pool, "processors", lambda: 2)
     before = set(children(os.getpid()))
     space = Workspace(Disk(tmp_path))
     with pytest.raises(LookupFailed), space.index.expecting():
@@ -356,15 +334,8 @@ def test_large_files_are_done_by_other_processes_and_small_ones_here_too(ours: b
 
 
 def test_what_a_process_makes_up_is_no_answer(ours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def serve() -> None:
-        while os.read(0, 1 << 20):
-            os.write(1, bytes([0, 0, 0, 1, 0x90]))
-
-    monkeypatch.setattr("bae_source.project.facts.pool.serve", serve)
-    monkeypatch.setattr(
-        "bae_source.system.own_process._CODE",
-        "import os, sys\nwhile os.read(0, 1 << 20): os.write(1, bytes([0, 0, 0, 1, 0x90]))\n",
-    )
+    monkeypatch.setattr(pool, "serve", serve_nonsense)
+    monkeypatch.setattr(pool, "SERVE", "tests.project.faulty_pool:serve_nonsense")
     with Pool("summary", 2, process_is_ours=ours) as several:
         found = facts(several.submit(CONTENTS[:110]))
         assert None in found

@@ -175,7 +175,7 @@ def test_a_tool_that_fails_is_an_error_that_names_it(tmp_path: Path, does: str, 
 
 
 def test_a_tool_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.project.style_tools._SECONDS", 0.3)
+    monkeypatch.setattr("bae_source.project.style_tools.TIME_LIMIT", 0.3)
     _program(tmp_path / "bin/black", "exec sleep 60")
     with pytest.raises(TransactionError, match=r"black took longer than 0\.3 seconds and was stopped; nothing"):
         _with_black_at(tmp_path).output("m.py", Source(UNTIDY))

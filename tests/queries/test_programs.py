@@ -87,7 +87,7 @@ def test_letters_that_are_escaped_in_a_notebook_are_read(tmp_path: Path) -> None
 def test_a_live_engine_notices_when_one_begins_to_speak_of_it(
     tmp_path: Path, settled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stamps, "_TICK", 0 if settled else 2_000_000_000)
+    monkeypatch.setattr(stamps, "TICK", 0 if settled else 2_000_000_000)
     source = laid(tmp_path, {**MODULES, "nb.ipynb": notebook(), "serve": "#!/usr/bin/python\n"})
     for text in ("", RUN, "x = 1\n", RUN):
         for path, content in (("nb.ipynb", notebook(("code", text))), ("serve", "#!/usr/bin/python\n" + text)):

@@ -103,14 +103,14 @@ def test_a_constant_has_its_references(app: Source) -> None:
 
 
 def test_callers_of_a_common_name_are_not_counted(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(around, "_FILES", 1)
+    monkeypatch.setattr(around, "MOST_FILES", 1)
     text = app.read("app.net.Client.send", around=True)
     assert "# callers: not counted, for 2 files hold the name\n" in text
 
 
 def test_of_many_members_the_number_of_the_others_is_said(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(around, "_MOST", 1)
-    monkeypatch.setattr(around, "_LONGEST", 10)
+    monkeypatch.setattr(around, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(around, "LONGEST_SIGNATURE", 10)
     text = app.read("app.net.Client.close", around=True)
     assert "#     size = 3\n#     (+2)\n" in text
     assert text.startswith("# in class Cli…, app.net:17, beside\n")

@@ -95,7 +95,7 @@ def test_a_stub_that_does_not_parse_leaves_the_answer_incomplete(tmp_path: Path)
 
 
 def test_stubs_are_found_again_when_words_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mentions, "_MANY", 1)
+    monkeypatch.setattr(mentions, "MANY", 1)
     first = lines(laid(tmp_path, PROJECT).references("app.client.Client").outcome)
     assert lines(Source(tmp_path).references("app.client.Client").outcome) == first
     (tmp_path / "app/api.pyi").write_text("from app.client import Client\n")

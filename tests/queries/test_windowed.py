@@ -143,7 +143,7 @@ def test_one_that_git_ignores_is_no_part_of_the_project(source: Source) -> None:
 def test_one_that_comes_and_goes_is_noticed_by_a_live_engine_and_by_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listings, "_MANY", 1)
+    monkeypatch.setattr(listings, "MANY", 1)
     source = laid(tmp_path, {name: text for name, text in FILES.items() if not name.endswith(".pyw")})
     for there in (False, True, False, True):
         if there:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bae_source.errors import TransactionError
-from bae_source.system import child
+from bae_source.system import supervisor
 from tests.runtime.support import Trial
 
 _LINUX = sys.platform == "linux"
@@ -130,10 +130,12 @@ def test_a_child_whose_starter_dies_before_it_is_told_of_is_ended(tmp_path: Path
     os.close(reader)
     mark = str(tmp_path / "mark")
     words = [str(asked), str(status), "0", "", "sh", "-c", "sleep 60; :", mark]
-    command = [sys.executable, "-I", "-S", "-c", child._SUPERVISE, *words]
-    supervisor = subprocess.run(command, pass_fds=(asked, status), timeout=30, check=False)
+    folder = str(Path(supervisor.__file__).parent)
+    code = f"import sys; sys.path.append({folder!r}); import supervisor; supervisor.main()"
+    command = [sys.executable, "-I", "-S", "-c", code, *words]
+    done = subprocess.run(command, pass_fds=(asked, status), timeout=30, check=False)
     os.close(asked)
     os.close(status)
-    assert supervisor.returncode == 0
+    assert done.returncode == 0
     running = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)
     assert mark not in running.stdout

@@ -210,7 +210,7 @@ def test_the_whole_suite_is_run_where_most_tests_are_affected_and_none_is_said_t
 def test_tests_that_there_was_no_time_for_are_named_and_nothing_else_is(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tests_judge, "_REST", 0.0)
+    monkeypatch.setattr(tests_judge, "REST", 0.0)
     body = "import app.core\n\n" + "".join(f"def test_{n}():\n    app.core.f()\n\n" for n in range(8))
     project.write("tests/test_far.py", body)
     project.write("tests/test_aside.py", "".join(f"def test_{n}():\n    pass\n\n" for n in range(4)))

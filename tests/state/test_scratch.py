@@ -132,7 +132,7 @@ def test_a_folder_that_is_taken_for_one_that_was_left_is_made_again(
 
 def test_it_is_not_looked_for_longer_than_patience_lasts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = [made_in(folder, f"bae-source-scratch-0000000{number}") for number in range(3)]
-    monkeypatch.setattr(scratch, "_PATIENCE", 0.1)
+    monkeypatch.setattr(scratch, "PATIENCE", 0.1)
     monkeypatch.setattr("shutil.rmtree", lambda path, **_: time.sleep(0.15) or Path(path, "file").unlink())
     remove_left(str(folder))
     assert [(each / "file").exists() for each in left].count(False) == 1

@@ -79,8 +79,8 @@ def test_what_could_not_be_written_does_not_wait(pending: Pending, tmp_path: Pat
 def test_while_somebody_else_writes_the_history_an_operation_waits(
     pending: Pending, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bae_source.history.record.history._PATIENCE", 0.05)
-    monkeypatch.setattr("bae_source.history.record.history._MANY", 2)
+    monkeypatch.setattr("bae_source.history.record.history.PATIENCE", 0.05)
+    monkeypatch.setattr("bae_source.history.record.history.MOST_WAITING", 2)
     with project_lock(tmp_path / "history.lock", wait=1, pid=1):
         for number in (2, 1):  # as where the clock was put back
             history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
@@ -95,12 +95,12 @@ def test_while_somebody_else_writes_the_history_an_operation_waits(
 def test_once_many_wait_or_a_large_one_comes_they_are_recorded(
     pending: Pending, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bae_source.history.record.history._MANY", 2)
+    monkeypatch.setattr("bae_source.history.record.history.MOST_WAITING", 2)
     waiting = []
     for number in range(4):
         history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
         waiting.append(len(pending.names()))
-    monkeypatch.setattr("bae_source.history.record.history._LARGE", 10)
+    monkeypatch.setattr("bae_source.history.record.history.LARGEST_WAITING", 10)
     history.record(entry(4, {}, {"a": b"1" * 11}), {}, {"a": b"1" * 11})
     assert [*waiting, len(pending.names())] == [1, 2, 0, 1, 0]
     assert ids(history.entries()) == ["op_04", "op_03", "op_02", "op_01", "op_00"]
@@ -136,7 +136,7 @@ def test_several_that_read_at_once_record_it_once(pending: Pending, tmp_path: Pa
 
 
 def test_what_waits_stays_within_limits_and_the_newest_stay(pending: Pending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.history.record.pending._MOST", 3)
+    monkeypatch.setattr("bae_source.history.record.pending.MOST", 3)
     for number in range(1, 6):
         pending.put(entry(number, {}, {}), {}, {})
     assert [name.partition("-")[2] for name in pending.names()] == ["op_03", "op_04", "op_05"]

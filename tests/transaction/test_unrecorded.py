@@ -184,7 +184,7 @@ def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_the
 
 
 def test_what_goes_for_others_and_cannot_stays_and_what_came_waits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.history.record.pending._MOST", 1)
+    monkeypatch.setattr("bae_source.history.record.pending.MOST", 1)
     _edited(root, "/nonexistent")
     (root / "m.py").write_text("def f():\n    return 0\n")
     with pytest.MonkeyPatch.context() as patched:

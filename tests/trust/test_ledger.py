@@ -118,7 +118,7 @@ def test_to_adopt_what_was_adopted_half_can_be_done_again(victim: Machine, monke
         raise OSError(5, "broken")
 
     with monkeypatch.context() as patched:
-        patched.setattr("bae_source.history.record.adopting._replace", fails)
+        patched.setattr("bae_source.history.record.adopting.replace_durably", fails)
         with pytest.raises(Refused) as caught:
             victim.service(copy).adopt(lambda _: True)
     assert caught.value.code == "forbidden"

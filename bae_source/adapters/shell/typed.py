@@ -38,7 +38,7 @@ def typed(prompt: Callable[[], str], complete: Complete, remembered: Path | None
     """
     session: PromptSession[str] = PromptSession(
         multiline=True,
-        history=_History(str(remembered)) if remembered is not None else None,
+        history=TypedLines(str(remembered)) if remembered is not None else None,
         completer=_Completer(complete),
         complete_while_typing=False,
         complete_in_thread=False,
@@ -58,7 +58,7 @@ def typed(prompt: Callable[[], str], complete: Complete, remembered: Path | None
             yield text
 
 
-class _History(FileHistory):
+class TypedLines(FileHistory):
     """Lines that were typed, for the next shell on this project; kept for their owner's eyes alone."""
 
     def load_history_strings(self) -> Iterable[str]:

@@ -108,12 +108,12 @@ def _section(section: Section, path: str) -> Json:
         "removed": section.removed,
         "rows": [
             [row.mark, row.old, row.new, pieces]
-            for row, pieces in zip(section.rows, _coloured(section.rows, path), strict=True)
+            for row, pieces in zip(section.rows, coloured(section.rows, path), strict=True)
         ],
     }
 
 
-def _coloured(rows: Sequence[Row], path: str) -> Iterator[Pieces]:
+def coloured(rows: Sequence[Row], path: str) -> Iterator[Pieces]:
     """Yield each line in pieces: the kind, or "" for none, and the text.
 
     Lines are coloured as the file has them before and after, so that what is in a docstring is known to be.

@@ -21,7 +21,8 @@ from bae_source.project.files.user_settings import user_file
 from bae_source.system.child import CannotStart, run
 from bae_source.system.programs import within_reach
 
-_SECONDS = 10.0
+TIME_LIMIT = 10.0
+"""Seconds that the program may take."""
 
 
 def notified(waiting: Sequence[Any], root: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -46,7 +47,7 @@ def notified(waiting: Sequence[Any], root: Path, environment: Mapping[str, str])
     lines = "".join(f"{json.dumps(each)}\n" for each in _facts(waiting, root))
     own = {**environment, "PATH": search_path}
     try:
-        done = run([program, *command[1:]], folder=root, environment=own, time_limit=_SECONDS, given=lines.encode())
+        done = run([program, *command[1:]], folder=root, environment=own, time_limit=TIME_LIMIT, given=lines.encode())
     except CannotStart:
         return ()
     return names if done.status == 0 and not done.timed_out else ()

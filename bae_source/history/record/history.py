@@ -41,13 +41,14 @@ HISTORY_LOCK = "history.lock"
 """The file that keeps writers of the history apart, beside its folder."""
 
 _CHUNK = 64  # what is asked for is nearly always among the newest
-_MANY = 64
-_LARGE = 4_000_000
+MOST_WAITING = 64
+LARGEST_WAITING = 4_000_000
 """So many operations wait at most, and so many bytes of one, until somebody reads the history, if it can be written."""
 _MOST_PACKS = 64
 _AT_ONCE = 8
 """Part of the limit after which so much was recorded that the size is looked at."""
-_PATIENCE = 10.0
+PATIENCE = 10.0
+"""Seconds that one process waits for others to write the history."""
 _FEWEST_DIGITS = 4  # a shorter beginning of an id is more likely a slip than a choice
 
 
@@ -114,7 +115,7 @@ class History:
         """
         self._pending.put(replace(entry, project=self._project), before, after)
         size = sum(len(content) for contents in (before, after) for content in contents.values() if content)
-        if size > _LARGE or len(self._pending.names()) > _MANY:
+        if size > LARGEST_WAITING or len(self._pending.names()) > MOST_WAITING:
             self._receive()
         else:
             self._newest.check()
@@ -256,7 +257,7 @@ class History:
     def _alone(self) -> Iterator[int]:
         """Keep other writers out; a git that has the descriptor does until it has finished, even if we are killed."""
         try:
-            with project_lock(self._lock, wait=_PATIENCE, pid=os.getpid()) as lock:
+            with project_lock(self._lock, wait=PATIENCE, pid=os.getpid()) as lock:
                 yield lock.descriptor
         except Refused as error:
             raise HistoryUnavailable("another process is writing it", "Try again in a moment.") from error

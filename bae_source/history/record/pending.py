@@ -28,7 +28,8 @@ from bae_source.model.changeset import Contents
 from bae_source.system.own_files import content_of, replace_durably, sync
 
 _DRAFT = ".new-"
-_MOST = 1_000
+MOST = 1_000
+"""Operations that wait; older ones are dropped."""
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
@@ -79,7 +80,7 @@ class Pending:
         for folder in (self.folder, self.folder.parent):
             sync(folder)
         with suppress(OSError):  # they are dropped with the next one
-            self.drop(self.names()[:-_MOST])
+            self.drop(self.names()[:-MOST])
 
     def names(self) -> tuple[str, ...]:
         """Return what waits, the oldest first, by one look at the folder."""

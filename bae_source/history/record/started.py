@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-_SETTINGS = (
+SETTINGS = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.attributesFile=/dev/null", "commit.gpgSign=false",
     "core.fsync=all", "core.fsyncMethod=fsync", "core.logAllRefUpdates=false", "gc.auto=0",
     "fastimport.unpackLimit=1", "pack.threads=1", "protocol.allow=never", "safe.bareRepository=explicit",
 )  # fmt: skip
+"""Settings of git that every command gets."""
 _ENVIRONMENT = (
     "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
     "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1",
@@ -58,7 +59,7 @@ class Git(git.Git):
 
     def execute(self, command: Any, *given: Any, **options: Any) -> Any:
         """Start git on a subcommand; the program that GitPython names is not the one."""
-        settings = (word for setting in _SETTINGS for word in ("-c", setting))
+        settings = (word for setting in SETTINGS for word in ("-c", setting))
         words = ["/usr/bin/env", "-i", *_ENVIRONMENT, *self.inside, self.program(), *settings, *command[1:]]
         return super().execute(words, *given, start_new_session=True, **options)
 

@@ -80,10 +80,11 @@ def _head(ref: str, entry: Entry) -> Iterable[bytes]:
     yield f"commit {ref}\n".encode()
     yield _person("author", entry.who, stamp)
     yield _person("committer", "bae_source", stamp)
-    yield _data(_message(entry))
+    yield _data(message(entry))
 
 
-def _message(entry: Entry) -> bytes:
+def message(entry: Entry) -> bytes:
+    """Return the message of an entry's commit: its sentence and reason, and the entry itself on the last line."""
     line = msgspec.json.encode(replace(entry, request={}))
     told = "\n\n".join(text for text in (entry.summary, entry.why) if text).replace("\0", "")
     return told.encode("utf-8", "replace") + b"\n\n" + line + b"\n"

@@ -23,7 +23,8 @@ from bae_source.errors import ResourceError
 from bae_source.project.files.snapshot import Snapshot
 from bae_source.project.files.stamps import TOGETHER, Stamp, Stamps, decoded, is_settled
 
-_LARGEST = 64_000_000
+LARGEST = 64_000_000
+"""Bytes of all parts together; files beyond them are read each time."""
 _LARGEST_FILE = 10_000_000
 _MOST_WORDS = 32
 _LONGEST_ESCAPE = len("\\U0000002e")
@@ -65,7 +66,7 @@ class Haystack:
 
     def _renewed(self, snapshot: Snapshot, stamps: Stamps) -> list[_Part]:
         """Return the parts as the files are now."""
-        before, parts, room = self._parts, list[_Part](), _LARGEST
+        before, parts, room = self._parts, list[_Part](), LARGEST
         known: dict[str, tuple[_Part, int]] | None = None
         for number, piece in enumerate(stamps.pieces):
             paths = stamps.paths[number * TOGETHER : (number + 1) * TOGETHER]

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 E = TypeVar("E", bound=ResourceError)
 
-_WINDOW_FILES = 256
+WINDOW_FILES = 256
+"""Files that are worked on together; the next ones are begun meanwhile."""
 _WINDOW_BYTES = 4_000_000
 _WINDOWS_AHEAD = 2
 _CRASHED = SourceError(
@@ -172,7 +173,7 @@ class Index:
         """
 
         def begin(path: str) -> None:  # the processes have nothing else to do while others are still searched
-            if self._pool is not None and self._pool.is_started and len(self._early) < _WINDOW_FILES:
+            if self._pool is not None and self._pool.is_started and len(self._early) < WINDOW_FILES:
                 self.begin(path)
 
         is_waiting = self._pool is not None and self._is_new
@@ -217,7 +218,7 @@ class Index:
     def _recall(self, paths: Sequence[str]) -> None:
         """Look up in the cache what was last seen of files that this process has not seen."""
         kept, stamps = self.workspace.kept, self.workspace.census.stamps
-        if len(kept.seen) > 2 * len(stamps) + _WINDOW_FILES:  # most of these files have gone since
+        if len(kept.seen) > 2 * len(stamps) + WINDOW_FILES:  # most of these files have gone since
             kept.seen = {path: seen for path, seen in kept.seen.items() if path in stamps}
         unknown = [path for path in paths if path not in kept.seen]
         if unknown and kept.cache is not None and not self._is_new:
@@ -229,7 +230,7 @@ class Index:
         for number, path in enumerate(paths):
             stamp = stamps.get(path)
             size += stamp.size if stamp else 0
-            if number + 1 - start == _WINDOW_FILES or size > _WINDOW_BYTES:
+            if number + 1 - start == WINDOW_FILES or size > _WINDOW_BYTES:
                 yield paths[start : number + 1]
                 start, size = number + 1, 0
         if start < len(paths):

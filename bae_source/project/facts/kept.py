@@ -48,7 +48,7 @@ _LARGE = 60_000
 _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
 """Names in the cache of the walk, of the words of files and of these files; no content has that digest."""
-_MOST_WAITING = 4_000_000
+MOST_WAITING = 4_000_000
 """Bytes of what waits to be kept."""
 _WORTH = 400_000
 """Bytes of a cache from which on the project is so large that its walk is worth looking up."""
@@ -368,7 +368,7 @@ class Kept:
             waiting.present = waiting.present if present is None else present
             waiting.newest.update(newest or {})
             waiting.size += sum(len(content) for _, _, content in facts)
-            if self._together and waiting.size <= _MOST_WAITING:
+            if self._together and waiting.size <= MOST_WAITING:
                 return
         self._write()
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bae_source.project.files.port import Stamp
 
 _ASCII = bytes(range(128))
-_MANY = 500
+MANY = 500
 """Files; to read fewer takes less time than to remember what is in them."""
 _MOST_READ = 3
 """How often a process that ends with its answer reads all files for new words, which the next one then knows."""
@@ -92,7 +92,7 @@ def mentioning(
     census = workspace.census
     unreadable = unseen_in(workspace, sought.occur_in)
     if sought.ascii and not workspace.overlay:
-        if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
+        if len(census.stamps) > MANY and (known := _remembered(workspace, sought, look, met)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
         held, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
         found = list(held)

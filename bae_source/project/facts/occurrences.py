@@ -21,7 +21,8 @@ import msgspec
 from bae_source.project.files.census import Census
 from bae_source.project.files.stamps import Mark, Stamp, mark_of, marked, whole, written
 
-_MOST_WORDS = 64
+MOST_WORDS = 64
+"""Words that are kept: those of the latest questions."""
 _Kept = tuple[Mark, dict[str, bytes]]
 """Which files it is of; for each word the numbers of those that hold it, as they are sorted. What is decoded when
 somebody asks is encoded twice, so that it is passed over at once."""
@@ -62,7 +63,7 @@ class Occurrences:
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
         """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
-        return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), _MOST_WORDS)]
+        return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), MOST_WORDS)]
 
     def noted(
         self,

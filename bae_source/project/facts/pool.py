@@ -46,7 +46,8 @@ _LONGEST_WAIT = 90
 """More than any caller waits for one answer."""
 _LITTER = 5_000_000
 """Bytes of files after which it is time to look for garbage in circles, of which trees leave none."""
-_SERVE = "bae_source.project.facts.pool:serve"
+SERVE = "bae_source.project.facts.pool:serve"
+"""What a process runs that is no copy of this one."""
 
 
 class Batch:
@@ -83,7 +84,7 @@ class Pool:
     ) -> None:
         self.name = name
         self.process_is_ours = process_is_ours
-        self.processes = min(_processors(), _MOST_PROCESSES) if processes is None else processes
+        self.processes = min(processors(), _MOST_PROCESSES) if processes is None else processes
         self.seconds = seconds
         self._submitted = self._bytes = 0
         self._waiting: deque[Batch] = deque()
@@ -99,6 +100,11 @@ class Pool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The other processes that there are now."""
+        return tuple(child.process.pid for child in self._children)
 
     def start(self) -> None:
         """Start the processes, because there will be much to do."""
@@ -264,7 +270,7 @@ class Child:
         copied = process_is_ours and can_be_copied()
         if copied:
             timed(name, [b""])  # what this loads is needed here as well, and so it is loaded once
-        self.process = Own(serve if copied else python(_SERVE))
+        self.process = Own(serve if copied else python(SERVE))
 
     def ask(self, batch: Batch) -> None:
         """Have it work on a batch when it has done those before."""
@@ -320,7 +326,7 @@ def _parts(contents: Sequence[bytes]) -> list[list[bytes]]:
     return parts
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)

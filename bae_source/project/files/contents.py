@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bae_source.project.files.port import Stamp
     from bae_source.project.files.snapshot import Snapshot
 
-_LARGE = 10_000_000
+LARGE = 10_000_000
 """Bytes; whether a larger file may be read is asked."""
 
 
@@ -63,7 +63,7 @@ def contents_of(snapshot: Snapshot, paths: Collection[str]) -> Iterator[Content]
         content: bytes | ResourceError
         kept: Stamp | None
         try:
-            if stamp.size > _LARGE:
+            if stamp.size > LARGE:
                 snapshot.check_size(path)
             if is_read(path):
                 content, kept = content_of(snapshot, path), snapshot.stamp_of(path)

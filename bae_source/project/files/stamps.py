@@ -14,7 +14,7 @@ from zlib import adler32, crc32
 
 import msgspec
 
-_TICK = 2_000_000_000
+TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 TOGETHER = 64
 """How many stamps are encoded as one piece."""
@@ -42,7 +42,7 @@ def is_settled(stamp: Stamp, now: int) -> bool:
     Parameters:
         now: the moment at which content was read that shall be taken for the stamp's, in nanoseconds since the epoch.
     """
-    then = now - _TICK
+    then = now - TICK
     return stamp.modified < then and stamp.changed < then
 
 

@@ -30,9 +30,9 @@ _DECIDING = (VENV, ".gitignore", SETTINGS)
 _INIT = "/__init__.py"
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
 """What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
-_MANY = 100
+MANY = 100
 """Python files; who has to look into as many has much to do."""
-_FEW = 50
+FEW = 50
 """Folders; to list so many anew takes less time than to remember them. More have the whole walk gone over again."""
 
 
@@ -87,7 +87,7 @@ class Walk:
     def memory(self) -> bytes | None:
         """Return what `recall` takes, if so much is new that it is worth keeping."""
         with self._lock:
-            if self._unsaved <= _FEW or self._shape is None:
+            if self._unsaved <= FEW or self._shape is None:
                 return None
             self._unsaved = 0
             return save(self._visits, self._shape)
@@ -124,7 +124,7 @@ class Walk:
             stamps: of the folders of the last walk.
         """
         changed = shape.changed(stamps)
-        if len(changed) > _FEW or self._rules(shape.rules, now) != shape.rules:
+        if len(changed) > FEW or self._rules(shape.rules, now) != shape.rules:
             return False
         return all(self._is_as_before(shape, path, now) for path in changed)
 
@@ -165,7 +165,7 @@ class Walk:
             visits[path] = visit
             if on_many is not None and before is None:
                 met += len(visit.python)
-                if met > _MANY:
+                if met > MANY:
                     on_many()
                     on_many = None
             if visit.entered:

@@ -35,7 +35,8 @@ _EMPTY = ("4b825dc642cb6eb9a060e54bf8d69288fbee4904",
           "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321")  # fmt: skip
 """The tree of no files, which every git knows, by SHA-1 and by SHA-256."""
 
-_LARGEST = 80_000_000
+LARGEST = 80_000_000
+"""Bytes of a staged file that is read."""
 _LARGEST_PATTERNS = 10_000_000
 _REGULAR = (0o100644, 0o100755)
 _MODES = {f"{mode:o}": mode for mode in _REGULAR}
@@ -177,9 +178,9 @@ class GitIndex:
         if not kind.startswith(b"blob "):
             raise _missing()
         size = int(kind[5:])
-        if size > _LARGEST:
+        if size > LARGEST:
             self._stop()  # what it is about to write need not be read
-            raise SourceError("not_lossless", f"has {size:,} bytes, more than {_LARGEST:,}.", subject="The file")
+            raise SourceError("not_lossless", f"has {size:,} bytes, more than {LARGEST:,}.", subject="The file")
         found = reader.stdout.read(size + 1)
         if len(found) != size + 1:
             self._stop()

@@ -32,7 +32,7 @@ from bae_source.syntax.text.source import Source
 
 _DEEPEST = 120
 """Modules that import each other in turn; Python's own limit comes soon after."""
-_MOST_IN_ALL = 100_000
+MOST_FOLLOWED = 100_000
 """Modules, each counted once a way into the circle: about a second."""
 _MOST_NAMES = 12
 _FROM_THE_START = frozenset(
@@ -121,7 +121,7 @@ def _early(was: _Followed, will: _Followed, package: str, inside: Collection[str
     for entry in sorted(inside, key=lambda path: (path.count("/"), not path.endswith("__init__.py"), path)):
         if not through.isdisjoint(will.graph.packages(entry)):
             continue
-        if followed > _MOST_IN_ALL:
+        if followed > MOST_FOLLOWED:
             return None
         walk = _Walk(will, inside)
         early = walk.early(entry)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bae_source.project.files.data_listing import DataFile
 
 _KIND = "listing"
-_MANY = 200
+MANY = 200
 """Files; an outline of fewer is drawn as fast as it is looked up."""
 _LARGEST = 50_000_000
 """Characters."""
@@ -47,7 +47,7 @@ def project_overview(workspace: Workspace, style: Style) -> Outcome:
 
 def package_listing(workspace: Workspace, name: str, style: Style, data: Sequence[DataFile] = ()) -> Listing:
     """List a package, or the project for an empty name; as `list_packages`, which see."""
-    if workspace.overlay or len(workspace.census.stamps) < _MANY:
+    if workspace.overlay or len(workspace.census.stamps) < MANY:
         return list_packages(workspace, name, style, data)
     last: dict[object, Listing] = workspace.derived.get(_KIND, dict)
     asked = (name, style, tuple(data))

@@ -27,11 +27,11 @@ from bae_source.syntax.outline.definitions import MODULE, Definition, ImportBind
 from bae_source.syntax.outline.outward import outward_names
 from bae_source.syntax.outline.summary import Summary, summarise
 
-_MOST = 30
+MOST_MEMBERS = 30
 """The most members of a class that are shown; the others are counted."""
-_LONGEST = 120
+LONGEST_SIGNATURE = 120
 """Characters of a signature."""
-_FILES = 100
+MOST_FILES = 100
 """The most files that hold a name whose callers are counted."""
 _INDENT = "    "
 
@@ -75,9 +75,9 @@ def _in_class(resolved: Resolved, summary: Summary) -> list[str]:
         for index, entry in enumerate(summary.entries)
         if entry.parent == parent and entry.group < 0 and index not in resolved.group.members
     ]
-    shown = [_signature(summary, index) for index in beside[:_MOST]]
-    if len(beside) > _MOST:
-        shown.append(f"(+{len(beside) - _MOST})")
+    shown = [_signature(summary, index) for index in beside[:MOST_MEMBERS]]
+    if len(beside) > MOST_MEMBERS:
+        shown.append(f"(+{len(beside) - MOST_MEMBERS})")
     line = resolved.tree.source.lines.number(definitions[parent].keyword)
     return _section(f"in {_signature(summary, parent)}, {resolved.module.name}:{line}, beside", shown)
 
@@ -85,7 +85,7 @@ def _in_class(resolved: Resolved, summary: Summary) -> list[str]:
 def _signature(summary: Summary, index: int) -> str:
     entry = summary.entries[index]
     text = "".join(f"@{name} " for name in entry.decorators if name) + entry.signature
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= LONGEST_SIGNATURE else f"{text[: LONGEST_SIGNATURE - 1]}…"
 
 
 def _imports(text: str, summary: Summary, used: set[str]) -> list[str]:
@@ -134,7 +134,7 @@ def _users(resolved: Resolved) -> Call:
 def _number(workspace: Workspace, resolved: Resolved, verb: str) -> str:
     """Return how many callers or references there are, by how sure they are."""
     files = len(workspace.index.mentioning({resolved.address.name}).paths)
-    if files > _FILES:
+    if files > MOST_FILES:
         return f"not counted, for {files:,} files hold the name"
     from bae_source.project.references.meaning.project import project_of  # 30 ms, which a common name need not pay
     from bae_source.project.references.search.references import calls_of, references_to

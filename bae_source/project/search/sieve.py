@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 MAX_DATA = 10_000_000
 """Bytes; larger files are not searched."""
-_ROOM = 8_000_000
+ROOM = 8_000_000
+"""Bytes of files that are kept for the search that follows."""
 
 
 class Sieve:
@@ -47,7 +48,7 @@ class Sieve:
         self._workspace = workspace
         self._expression = expression
         self._contents: dict[str, bytes] = {}
-        self._room = _ROOM
+        self._room = ROOM
 
     @property
     def deadline(self) -> float:

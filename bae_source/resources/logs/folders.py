@@ -36,7 +36,7 @@ MOST = 500
 """Logs that are listed: the newest."""
 DEPTH = 5
 """The most folders between the folder of logs and a log in it that is listed."""
-_MOST_ENTRIES = 20_000
+MOST_ENTRIES = 20_000
 """Files and folders that are visited to list them."""
 _FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING | WITHOUT_LINKS
 _HAS_FOLDERS = os.open in os.supports_dir_fd
@@ -259,12 +259,12 @@ class _Walk:
     @property
     def is_whole(self) -> bool:
         """Return whether nothing was left that may be a log."""
-        return self._looked_at <= _MOST_ENTRIES and not (self._deep or self._unnamed)
+        return self._looked_at <= MOST_ENTRIES and not (self._deep or self._unnamed)
 
     def enter(self, folder: Folder) -> None:
         """Look at all that lies in a folder of logs."""
         waiting = [""]
-        while waiting and self._looked_at <= _MOST_ENTRIES:
+        while waiting and self._looked_at <= MOST_ENTRIES:
             way = waiting.pop(0)
             waiting += [f"{way}{name}/" for name in self._folder(folder, way)]
 
@@ -278,8 +278,8 @@ class _Walk:
         if self._unnamed:
             message = f"Left out, since their names cannot be written: {counted(self._unnamed, 'file')}."
             yield Notice("unnamed", message)
-        if self._looked_at > _MOST_ENTRIES:
-            yield Notice("too_many", f"Only the first {_MOST_ENTRIES:,} files and folders were looked at.")
+        if self._looked_at > MOST_ENTRIES:
+            yield Notice("too_many", f"Only the first {MOST_ENTRIES:,} files and folders were looked at.")
         if len(self.logs) > MOST:
             yield Notice("too_many", f"Of {len(self.logs):,} logs only the newest {MOST:,} are listed.")
 
@@ -298,7 +298,7 @@ class _Walk:
     def _entries(self, entries: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         for entry in entries:
             self._looked_at += 1
-            if self._looked_at > _MOST_ENTRIES:
+            if self._looked_at > MOST_ENTRIES:
                 return
             yield entry
 

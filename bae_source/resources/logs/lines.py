@@ -28,8 +28,10 @@ COUNTED = 256_000_000
 """Bytes of a log whose lines are counted, and in which a line is searched for."""
 LONGEST = 2_000
 """Characters of a line that are shown."""
-_BLOCK = 1 << 20
-_SAMPLE = 65_536
+BLOCK = 1 << 20
+"""Bytes that are read at once where all of a part is wanted."""
+SAMPLE = 65_536
+"""Bytes that are read at once where a line end is looked for."""
 _MOST_CONTROLS = 0.04
 """The part of a text that may be control characters; of compressed data a tenth is."""
 _NULS = bytes(16)
@@ -110,7 +112,7 @@ class OpenLog:
         """Return so many bytes from an offset on, or as many as there are."""
         self._file.seek(offset)
         pieces: list[bytes] = []
-        while size > 0 and (piece := self._file.read(min(size, _BLOCK))):
+        while size > 0 and (piece := self._file.read(min(size, BLOCK))):
             pieces.append(piece)
             size -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
@@ -173,7 +175,7 @@ def last_lines(log: OpenLog, end: int, most: int) -> Lines:
     """
     start, found = end, b""
     while start > 0 and found.count(b"\n") <= most and len(found) < LOOK:
-        step = min(max(_SAMPLE, len(found)), start)
+        step = min(max(SAMPLE, len(found)), start)
         found = log.at(start - step, step) + found
         start -= step
     lines = found.split(b"\n")
@@ -190,7 +192,7 @@ def first_lines(log: OpenLog, start: int, end: int, most: int) -> Lines:
     """Return the first lines from an offset on."""
     found, offset = b"", start
     while offset < end and found.count(b"\n") < most and len(found) < LOOK:
-        piece = log.at(offset, min(max(_SAMPLE, len(found)), end - offset))
+        piece = log.at(offset, min(max(SAMPLE, len(found)), end - offset))
         if not piece:
             break
         found += piece
@@ -205,7 +207,7 @@ def first_lines(log: OpenLog, start: int, end: int, most: int) -> Lines:
 def blocks(log: OpenLog, start: int, end: int) -> Iterator[Block]:
     """Yield whole lines, some at a time, from an offset on."""
     offset, first, kept = start, 0, b""
-    while offset < end and (piece := log.at(offset, min(_BLOCK, end - offset))):
+    while offset < end and (piece := log.at(offset, min(BLOCK, end - offset))):
         kept = behind_hole(kept + piece)
         offset += len(piece)
         cut = len(kept) if offset >= end else kept.rfind(b"\n") + 1
@@ -222,7 +224,7 @@ def blocks(log: OpenLog, start: int, end: int) -> Iterator[Block]:
 def line_count(log: OpenLog, start: int, end: int) -> int:
     """Count the lines between two offsets, of which the first begins one; the last need not be ended."""
     count, last = 0, b"\n"
-    while start < end and (piece := log.at(start, min(_BLOCK, end - start))):
+    while start < end and (piece := log.at(start, min(BLOCK, end - start))):
         count += piece.count(b"\n")
         last = piece[-1:]
         start += len(piece)
@@ -233,7 +235,7 @@ def offset_of_line(log: OpenLog, line: int, end: int) -> int | None:
     """Return the offset of a line, counted from 1; None where there are not so many, or they are not counted."""
     offset, before = 0, line - 1
     while before > 0:
-        piece = log.at(offset, min(_BLOCK, end - offset))
+        piece = log.at(offset, min(BLOCK, end - offset))
         count = piece.count(b"\n")
         if not piece or offset > COUNTED:
             return None
@@ -287,7 +289,7 @@ def kind_of_binary(log: OpenLog, sample: bytes) -> str:
     start = log.at(0, 16)
     if kind := next((kind for sign, kind in _KINDS.items() if start.startswith(sign)), ""):
         return kind
-    sample = sample[-_SAMPLE:]
+    sample = sample[-SAMPLE:]
     if b"\0" in sample:
         sample = _HOLE.sub(b"", sample)
         if not sample.strip():
@@ -298,7 +300,7 @@ def kind_of_binary(log: OpenLog, sample: bytes) -> str:
 
 def _behind_line(log: OpenLog, offset: int, end: int) -> int:
     """Return the offset behind the line that an offset lies in."""
-    while offset < end and (piece := log.at(offset, min(_BLOCK, end - offset))):
+    while offset < end and (piece := log.at(offset, min(BLOCK, end - offset))):
         found = piece.find(b"\n") + 1
         if found:
             return offset + found

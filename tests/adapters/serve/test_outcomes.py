@@ -157,7 +157,7 @@ CHANGES: tuple[Callable[[Path], None], ...] = (
 @pytest.fixture(scope="module")
 def soon_sure() -> Iterator[Place]:
     """A place whose server believes stamps as soon as the clock of Linux allows it."""
-    before = f"from bae_source.project.files import stamps\nstamps._TICK = {SHORT_TICK}"
+    before = f"from bae_source.project.files import stamps\nstamps.TICK = {SHORT_TICK}"
     with place() as made, server(made, before=before):
         yield made
 

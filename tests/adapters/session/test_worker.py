@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import packages_distributions
 
-from bae_source.adapters.session.child.worker import _OURS
+from bae_source.adapters.session.child.worker import OWN_MODULES
 from bae_source.reloading.child.installed import own_requirements
 
 
@@ -16,4 +16,4 @@ def test_the_modules_of_everything_that_we_need_are_ours() -> None:
         if needed & {name.lower() for name in brought_by} and module.isidentifier() and not module.startswith("_")
     }
     assert len(modules) >= len(needed) > 5
-    assert modules <= _OURS
+    assert modules <= OWN_MODULES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.history import FileHistory
 
-from bae_source.adapters.shell.typed import _History
+from bae_source.adapters.shell.typed import TypedLines
 
 
 def test_lines_are_written_to_a_file_that_is_its_owners_alone_already(
@@ -24,18 +24,18 @@ def test_lines_are_written_to_a_file_that_is_its_owners_alone_already(
     monkeypatch.setattr(FileHistory, "store_string", seen)
     before = os.umask(0)
     try:
-        _History(str(remembered)).store_string("first")
+        TypedLines(str(remembered)).store_string("first")
         remembered.chmod(0o644)
-        _History(str(remembered)).store_string("second")
+        TypedLines(str(remembered)).store_string("second")
     finally:
         os.umask(before)
     assert modes == [0o600, 0o600]
-    assert list(_History(str(remembered)).load_history_strings()) == ["second", "first"]
+    assert list(TypedLines(str(remembered)).load_history_strings()) == ["second", "first"]
 
 
 def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("mine")
     (tmp_path / "history").symlink_to(elsewhere)
-    _History(str(tmp_path / "history")).store_string("line")
+    TypedLines(str(tmp_path / "history")).store_string("line")
     assert elsewhere.read_text() == "mine"

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from bae_source.adapters.mcp.secret import Secret
 from bae_source.adapters.web.application import application
 from bae_source.adapters.web.desk import Desk
-from bae_source.adapters.web.drawing import _coloured
+from bae_source.adapters.web.drawing import coloured
 from bae_source.approval.proposals import State
 from bae_source.engine.approving.deciding import Person
 from bae_source.engine.approving.sections import Row
@@ -148,11 +148,11 @@ def test_lines_are_coloured_as_their_side_of_the_change_has_them() -> None:
         Row(" ", 4, 3, ""),
         Row(" ", 5, 4, "    return 1  # one"),
     ]
-    found = [*_coloured(rows, "a.py")]
+    found = [*coloured(rows, "a.py")]
     assert ["".join(text for _, text in pieces) for pieces in found] == [row.text for row in rows]
     assert found[2] == [["s", '    if text"""']]
     assert found[-1] == [["", "    "], ["k", "return"], ["", " "], ["n", "1"], ["", "  "], ["c", "# one"]]
-    assert [*_coloured(rows, "")] == [[["", row.text]] for row in rows]
+    assert [*coloured(rows, "")] == [[["", row.text]] for row in rows]
 
 
 def test_who_uses_a_symbol_and_whether_it_is_public(root: Path) -> None:

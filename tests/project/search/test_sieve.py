@@ -109,7 +109,7 @@ def test_planned_text_is_what_is_looked_at() -> None:
 
 
 def test_what_is_kept_is_bounded_and_handed_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sieves, "_ROOM", 10)
+    monkeypatch.setattr(sieves, "ROOM", 10)
     sieve = Sieve(Workspace(Memory({"a.py": b"mark 1", "b.py": b"mark 22"})), expression("mark"), seconds=10)
     assert sieve.sifted(["a.py", "b.py"]) == ["a.py", "b.py"]
     assert [sieve.taken(path) for path in ("a.py", "b.py", "a.py")] == [b"mark 1", None, None]

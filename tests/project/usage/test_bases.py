@@ -127,7 +127,7 @@ def test_a_base_is_found_however_the_header_is_written(case: str) -> None:
 
 @pytest.mark.parametrize("few", [0, 1_000])
 def test_a_name_is_no_part_of_a_longer_one(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "_FEW", few)
+    monkeypatch.setattr(module, "FEW", few)
     found = Bases(workspace({
         "a.py": "class C(Base): ...\n",
         "b.py": "class C(Bases, _Base, Base1, aBase, xBase_): ...\n",
@@ -142,7 +142,7 @@ def test_a_name_is_no_part_of_a_longer_one(monkeypatch: pytest.MonkeyPatch, few:
 
 @pytest.mark.parametrize("few", [0, 1_000])
 def test_a_base_of_letters_with_marks_is_found(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(module, "_FEW", few)
+    monkeypatch.setattr(module, "FEW", few)
     found = Bases(workspace({"a.py": "class Leaf(हिन्दी, other): ...\n"}))
     assert found.mentioning(["हिन्दी"]).paths == ("a.py",)
 
@@ -257,7 +257,7 @@ def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(
 
 @pytest.mark.parametrize("many", [0, 500])
 def test_what_another_search_reads_is_not_read_again(root: Path, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bae_source.project.facts.mentions._MANY", many)
+    monkeypatch.setattr("bae_source.project.facts.mentions.MANY", many)
     asked = bases(root)
     assert asked.are_unknown
     assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py", "b.py")

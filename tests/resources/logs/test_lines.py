@@ -27,8 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _small() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(of_lines, "_BLOCK", 7)
-        patch.setattr(of_lines, "_SAMPLE", 5)
+        patch.setattr(of_lines, "BLOCK", 7)
+        patch.setattr(of_lines, "SAMPLE", 5)
         yield
 
 

@@ -164,5 +164,5 @@ def test_the_list_has_limits_and_says_so(root: Path, monkeypatch: pytest.MonkeyP
     answer = Source(root).logs_list()
     assert [each.log for each in answer.outcome.found] == ["web/access.log"]
     assert "Of 2 logs only the newest 1 are listed." in [each.message for each in answer.outcome.warnings]
-    monkeypatch.setattr(folders, "_MOST_ENTRIES", 1)
+    monkeypatch.setattr(folders, "MOST_ENTRIES", 1)
     assert "too_many" in [each.code for each in Source(root).logs_list().outcome.warnings]

@@ -96,8 +96,8 @@ def test_an_expression_that_is_none_or_never_ends(root: Path, pattern: str, monk
 
 
 def test_blocks_neither_lose_nor_double_a_line(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_lines, "_BLOCK", 64)
-    monkeypatch.setattr(of_lines, "_SAMPLE", 16)
+    monkeypatch.setattr(of_lines, "BLOCK", 64)
+    monkeypatch.setattr(of_lines, "SAMPLE", 16)
     source = Source(root)
     text = source.logs_read("app.log", search="line", lines=500)
     assert body(text) == [f"{number}: line {number}" for number in range(735, 1235)]

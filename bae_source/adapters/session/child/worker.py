@@ -51,7 +51,7 @@ from bae_source.system.own_path import OURS
 
 T = TypeVar("T")
 _PIECE = 1 << 16
-_OURS = OURS | {"argcomplete", "rich"}
+OWN_MODULES = OURS | {"argcomplete", "rich"}
 """Beginnings of the names of our modules, and of those that they need."""
 _NOTHING = "help(NAME) tells all of a tool or a place, nav() where there is what."
 """Answer of `help` to a call without an argument."""
@@ -227,7 +227,7 @@ class _Guard:
 
     def __init__(self) -> None:
         self._modules: dict[str, ModuleType] = {}
-        self._ours = frozenset(_OURS | {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
+        self._ours = frozenset(OWN_MODULES | {name.partition(".")[0] for name in sys.modules} | sys.stdlib_module_names)
         self._path = list(sys.path)
         self._finders = list(sys.meta_path)
         self._hooks = list(sys.path_hooks)
@@ -248,7 +248,7 @@ class _Guard:
             if modules.get(name) is not module and not _is_gone(module):
                 modules[name] = module
         for name in [name for name, module in modules.items() if module is None and name not in self._modules]:
-            if name.partition(".")[0] in _OURS:
+            if name.partition(".")[0] in OWN_MODULES:
                 del modules[name]
         _complete(sys.path, self._path)
         _complete(sys.meta_path, self._finders)

@@ -34,7 +34,7 @@ from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.broken import broken_tree
 from bae_source.syntax.outline.tree import Tree
 
-_FEW = 20
+FEW = 20
 """Files of a change; to parse as many takes no time."""
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
@@ -164,7 +164,7 @@ class Touched:
             def old(): …     a definition gets another name: None
 
         """
-        if self.plan.report is None or len(self.plan.changes.files) <= _FEW or None in (file.before, file.after):
+        if self.plan.report is None or len(self.plan.changes.files) <= FEW or None in (file.before, file.after):
             return None
         content = self.before.content(file.path) or b""
         if file.path not in self.before.census.stamps or not all(map(exchanges, file.edits)):

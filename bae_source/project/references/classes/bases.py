@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bae_source.syntax.text.source import Source
 
 _WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
-_FEW = 20
+FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
 _KIND, _OF = "bases", "bases of"
 """What the table is kept under in the cache, and the files of which it is."""
@@ -103,7 +103,7 @@ class Bases:
         """Return the files that have one of the words in a class header."""
         table = self._table
         self._asked += len(words)
-        if self._asked > _FEW:
+        if self._asked > FEW:
             numbers = {number for word in words for number in self._numbers.get(word, ())}
         else:
             numbers = {number for word in words for number in _holding(table.headers, word)}
