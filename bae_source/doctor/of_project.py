@@ -74,7 +74,7 @@ def modules(scene: Scene, limit: int) -> Part:
         found = _unparsed(scene.readable)
     except ResourceError as error:
         return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
-    line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
+    line = f"{counted(found.examined, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
     line += f", {found.hidden} kept back by the policy" if found.hidden else ""
     line += f"; nobody looks into {counted(found.windowed, '.pyw file')}" if found.windowed else ""
     return Part(name="modules", lines=(line,), troubles=tuple(_unreadable(scene, found, limit)))
@@ -191,7 +191,7 @@ def _unreadable(scene: Scene, found: _Unparsed, limit: int) -> Iterator[Trouble]
     if found.outside:
         message = f"Links lead out of the project, where nobody looks: {_some(found.outside, limit)}."
         yield Trouble(code="links_lead_out", message=message, mend="doctor --root DIR")
-    if not (found.looked_at or found.closed or found.outside or found.windowed):
+    if not (found.examined or found.closed or found.outside or found.windowed):
         message = "There is no Python file below the root."
         yield Trouble(code="no_python", message=message, mend="doctor --root DIR")
 
@@ -218,7 +218,7 @@ class _Unparsed(Struct, frozen=True, kw_only=True):
         hidden: how many files a policy forbids to read.
     """
 
-    looked_at: int
+    examined: int
     failed: tuple[tuple[str, ResourceError], ...]
     closed: tuple[str, ...]
     outside: tuple[str, ...]
@@ -242,7 +242,7 @@ def _unparsed(workspace: Workspace) -> _Unparsed:
     failed = [each for each in unread if _RULE not in each[1].details]
     beyond = [path for path in census.outside if not path.endswith(WINDOWED)]
     return _Unparsed(
-        looked_at=len(paths),
+        examined=len(paths),
         failed=tuple(sorted(failed, key=lambda found: found[0])),
         closed=census.closed,
         outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),

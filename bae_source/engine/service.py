@@ -190,9 +190,9 @@ class Service:
         self._kept.begin_anew()
 
     @property
-    def made(self) -> str | None:
+    def committed_id(self) -> str | None:
         """The operation that was made last, for who is interrupted before he has the outcome; None if none was."""
-        return self.changing.made if "changing" in self.__dict__ else None
+        return self.changing.committed_id if "changing" in self.__dict__ else None
 
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.

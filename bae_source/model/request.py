@@ -28,7 +28,7 @@ MAX_ITEMS = 200_000
 """The most parts that an argument may have."""
 MAX_DEPTH = 32
 """The most levels of them, one in another."""
-MOST_TOLD = 20
+MOST_NAMED = 20
 """The most unknown arguments that are named one by one."""
 SMALLEST_BUDGET = 100
 """Bytes; of less no page of an answer could be made."""
@@ -85,7 +85,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     examples: ClassVar[tuple[str, ...]] = ()
     live: ClassVar[bool] = False
     idempotent: ClassVar[bool] = False
-    said: ClassVar[tuple[str, ...]] = ()
+    refuses_none: ClassVar[tuple[str, ...]] = ()
 
 
 R = TypeVar("R", bound=Request)
@@ -255,13 +255,13 @@ def choices_of(annotation: Any) -> tuple[str, ...]:
     return tuple(word for each in inner for word in choices_of(each)) if origin in (Union, UnionType) else ()
 
 
-def check_said(kind: type[Request], given: Mapping[str, Any]) -> None:
+def check_none(kind: type[Request], given: Mapping[str, Any]) -> None:
     """Refuse a None for what a Python call either says or leaves out.
 
     Raises:
         RequestError: `invalid_arguments`.
     """
-    for name in kind.said:
+    for name in kind.refuses_none:
         if name in given and given[name] is None:
             raise RequestError(
                 "invalid_arguments",
@@ -293,8 +293,8 @@ def summary(kind: type[Request]) -> str:
 
 def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
     """Return what arguments are not declared: the first ones, and how many more there are."""
-    told = [_unknown(name, declared) for name in names[:MOST_TOLD]]
-    return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
+    problems = [_unknown(name, declared) for name in names[:MOST_NAMED]]
+    return problems if len(names) <= MOST_NAMED else [*problems, f"{len(names) - MOST_NAMED:,} more names are unknown"]
 
 
 def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:

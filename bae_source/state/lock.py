@@ -126,7 +126,7 @@ def project_lock(
     """
     place = str(path)
     deadline, pause = None, _SHORTEST
-    while (held := _attempt(place)) is None:
+    while (lock_there := _attempt(place)) is None:
         now = monotonic()
         deadline = now + wait if deadline is None else deadline
         if now >= deadline:
@@ -134,10 +134,10 @@ def project_lock(
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
     with ExitStack() as if_it_fails:
-        if_it_fails.callback(held.release)
-        held.sign(pid)
+        if_it_fails.callback(lock_there.release)
+        lock_there.sign(pid)
         if_it_fails.pop_all()
-    return held
+    return lock_there
 
 
 def take(descriptor: int) -> Taken | None:

@@ -83,18 +83,18 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
 
 
 def _mypy(asked: Asked) -> list[str]:
-    told = ["--no-error-summary", "--show-error-codes", "--no-color-output", "--no-pretty", "--hide-error-context"]
-    told += ["--python-executable", asked.python]
+    command = ["--no-error-summary", "--show-error-codes", "--no-color-output", "--no-pretty", "--hide-error-context"]
+    command += ["--python-executable", asked.python]
     if not (asked.root / ".mypy_cache").is_dir():
-        told += ["--cache-dir", str(asked.cache)]
+        command += ["--cache-dir", str(asked.cache)]
     for path, copy in asked.fresh.items():
-        told += ["--shadow-file", path, str(copy)]
-    return [*told, *_files(asked)]
+        command += ["--shadow-file", path, str(copy)]
+    return [*command, *_files(asked)]
 
 
 def _ty(asked: Asked) -> list[str]:
-    told = ["check", "--output-format", "concise", "--color", "never", "--no-progress", "--python", asked.python]
-    return [*told, *_files(asked)]
+    command = ["check", "--output-format", "concise", "--color", "never", "--no-progress", "--python", asked.python]
+    return [*command, *_files(asked)]
 
 
 def _pyright(asked: Asked) -> list[str]:
@@ -102,8 +102,8 @@ def _pyright(asked: Asked) -> list[str]:
 
 
 def _pyrefly(asked: Asked) -> list[str]:
-    told = ["check", "--output-format", "json", "--progress-bar", "no", "--python-interpreter-path", asked.python]
-    return [*told, *_files(asked)]
+    command = ["check", "--output-format", "json", "--progress-bar", "no", "--python-interpreter-path", asked.python]
+    return [*command, *_files(asked)]
 
 
 def _files(asked: Asked) -> list[str]:

@@ -64,7 +64,7 @@ class Engine:
         self._interrupted = interrupted
         self._jobs: SimpleQueue[Job[Any] | None] = SimpleQueue()
         self._current: Job[Any] | None = None
-        self._is_told_to_end = False
+        self._is_asked_to_end = False
 
     async def done(self, do: Callable[[], T], *, seen: Callable[[Job[T]], None] = lambda _: None) -> T:
         """Have the main thread do something, and return what it came to; to cancel the wait is to interrupt it.
@@ -104,7 +104,7 @@ class Engine:
                 except KeyboardInterrupt:
                     if not job.interrupted:
                         raise
-                if self._is_told_to_end:  # whatever the job made of it
+                if self._is_asked_to_end:  # whatever the job made of it
                     raise KeyboardInterrupt
                 if job.interrupted:
                     self._interrupted()
@@ -118,7 +118,7 @@ class Engine:
         before = {number: handler for number in _ENDING if callable(handler := signal.getsignal(number))}
 
         def heed(number: int, frame: FrameType | None) -> None:
-            self._is_told_to_end = True
+            self._is_asked_to_end = True
             before[signal.Signals(number)](number, frame)
 
         for number in before:
@@ -149,14 +149,14 @@ class Engine:
 
     def _wake(self, job: Job[T]) -> None:
         """Signal until it is heard: a signal that comes right before a system call does not end its waiting."""
-        while self._current is job and not job.interrupted and not self._is_told_to_end:
+        while self._current is job and not job.interrupted and not self._is_asked_to_end:
             signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
             time.sleep(_AGAIN)
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         """Interrupt the job that is being done, if it is the one that was cancelled; once."""
         job = self._current
-        if job is not None and job.cancelled and not job.interrupted and not self._is_told_to_end:
+        if job is not None and job.cancelled and not job.interrupted and not self._is_asked_to_end:
             job.interrupted = True
             raise KeyboardInterrupt
 

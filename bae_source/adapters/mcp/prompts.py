@@ -143,5 +143,5 @@ def _described(prompt: Prompt) -> dict[str, Any]:
         "name": prompt.name,
         "title": prompt.title,
         "description": prompt.description,
-        "arguments": [{"name": name, "description": told, "required": True} for name, told in prompt.arguments.items()],
+        "arguments": [{"name": name, "description": text, "required": True} for name, text in prompt.arguments.items()],
     }

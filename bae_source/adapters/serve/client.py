@@ -92,10 +92,10 @@ def _answer(stem: str) -> "tuple[int, list[tuple[int, bytes]]] | None":
     """
     if not meeting.is_private(os.path.dirname(stem)):
         raise Nobody
-    said = asked(stem + meeting.SOCKET, _request(), _LONGEST)
-    if said.startswith(meeting.ACCEPTED):
-        return meeting.parts_of(said[1:])
-    if not said or said == meeting.DECLINED + meeting.ENDING:
+    reply = asked(stem + meeting.SOCKET, _request(), _LONGEST)
+    if reply.startswith(meeting.ACCEPTED):
+        return meeting.parts_of(reply[1:])
+    if not reply or reply == meeting.DECLINED + meeting.ENDING:
         raise Nobody
     return None
 

@@ -51,14 +51,14 @@ def _asked(stem: str, kind: bytes) -> str:
     try:
         if not meeting.is_private(os.path.dirname(stem)):
             return _NONE
-        said = asked(stem + meeting.SOCKET, request, _SECONDS)
+        reply = asked(stem + meeting.SOCKET, request, _SECONDS)
     except Nobody:
         return _NONE
     except OSError as error:
         return f"A server runs, and does not answer now: {error.strerror or error}. It may be busy; ask again."
-    if not said.startswith(meeting.ACCEPTED):
+    if not reply.startswith(meeting.ACCEPTED):
         return "A server runs that this version does not understand; it ends when it is not asked any more."
-    text = said[1:].decode("utf-8", "surrogateescape")
+    text = reply[1:].decode("utf-8", "surrogateescape")
     return text if kind == meeting.STATUS else f"The server that ran as process {text} ends."
 
 

@@ -71,9 +71,9 @@ def world() -> bytes:
     except OSError:
         mounts = ""
     root = os.stat("/")
-    told = (version, sys.version, sys.getfilesystemencoding(), sys.flags.optimize, mounts, root.st_dev, root.st_ino)
+    facts = (version, sys.version, sys.getfilesystemencoding(), sys.flags.optimize, mounts, root.st_dev, root.st_ino)
     user = (os.getuid(), os.geteuid(), os.getegid(), sorted(os.getgroups()))
-    return "\n".join(map(str, (*told, *user))).encode("utf-8", "surrogateescape")
+    return "\n".join(map(str, (*facts, *user))).encode("utf-8", "surrogateescape")
 
 
 def user_of(credentials: bytes) -> int:

@@ -305,11 +305,11 @@ class Session:
 
     def _unstarted(self, error: Exception) -> TransactionError:
         process, self._process = self._process, None
-        said = ""
+        output = ""
         if process is not None:
             process.end()
-            said = process.output.taken(self.budget)[0]
-        hints = [line for line in said.splitlines() if line.strip()][-1:]
+            output = process.output.taken(self.budget)[0]
+        hints = [line for line in output.splitlines() if line.strip()][-1:]
         return TransactionError("timed_out", f"The session's worker does not start: {error}.", hints=hints)
 
     def _ran(self, process: Process, order: Execute, seconds: float, telling: Telling, interrupts: Interrupts) -> Ran:

@@ -281,7 +281,7 @@ class History:
             return
         # whoever was killed just before he dropped what he had recorded was the last to record anything
         there = {entry.id for _, _, entry in islice(self._places(), max(_CHUNK, len(waiting)))}
-        limits = self._told_limits()
+        limits = self._warned_limits()
         group, size = list[Waiting](), 0
         for number, (_, each) in enumerate(waiting, start=1):
             if each.entry.id not in there:
@@ -304,7 +304,7 @@ class History:
         ]
         self._newest.write(b"".join(commits), self._newest.count() + len(commits), lock=lock)
 
-    def _told_limits(self) -> Limits:
+    def _warned_limits(self) -> Limits:
         """Return how much is kept; all of it where nobody can tell."""
         try:
             return self._limits()

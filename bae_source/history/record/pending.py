@@ -72,9 +72,9 @@ class Pending:
         self.folder.mkdir(exist_ok=True)
         names = self.names()
         if not any(name.partition("-")[2] == entry.id for name in names):
-            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
+            moment = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
             last = int(names[-1].partition("-")[0]) if names else 0  # the clock may have been put back
-            name = f"{max(made, last + 1):020d}-{entry.id}"
+            name = f"{max(moment, last + 1):020d}-{entry.id}"
             replace_durably(self.folder / name, self.folder / f"{_DRAFT}{name}", content)
         for folder in (self.folder, self.folder.parent):
             sync(folder)

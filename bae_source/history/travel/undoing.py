@@ -209,7 +209,7 @@ class _Deed:
         back = self.name == "undo"
         recorded = _recorded(change, word)
         moved = _moved(change, back=back)
-        made, origins = dict(self._bits), dict(self._origins)
+        bits, origins = dict(self._bits), dict(self._origins)
         lost = {file.path: self._bits_of(file.path) for file in change.files if _left(file, back=back) is not None}
         gone = {file.path for file in change.files if _left(file, back=not back) is None}
         is_other = gone | recorded.keys() | moved.keys()
@@ -221,7 +221,7 @@ class _Deed:
         for came, went in moved.items():
             taken = lost.get(went, _UNKNOWN)
             self._bits[came] = recorded.get(came, _UNKNOWN) if taken == _UNKNOWN else taken
-            if origin := origins.get(went, None if went in made else went):
+            if origin := origins.get(went, None if went in bits else went):
                 self._origins[came] = origin
 
     def _bits_of(self, path: str) -> Bits:

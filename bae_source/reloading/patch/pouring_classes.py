@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypedDict
 
 from bae_source.reloading.patch.evaluated_later import look_up_in
 from bae_source.reloading.patch.gathered import CONTAINERS, beginning, stays
-from bae_source.reloading.patch.inside import belongs, held_functions
+from bae_source.reloading.patch.inside import belongs, direct_functions
 from bae_source.reloading.patch.matching import Matching, nameless, statements, text_of
 from bae_source.reloading.patch.object_state import EMPTY, PLAIN, Cached, forget_answers
 from bae_source.reloading.patch.pouring import Pouring
@@ -256,7 +256,7 @@ class ClassPouring:
             return type(value) in _ENUM_TAKES and name in self._assigned
         if name in self._assigned or (name.startswith("__") and name.endswith("__")):
             return True
-        return any(made.__module__ == self._module.__name__ for made in held_functions(value))
+        return any(function.__module__ == self._module.__name__ for function in direct_functions(value))
 
     def _fields(self, old: type, new: type) -> None:
         """Note that a dataclass has other fields: the class takes them, its instances do not."""

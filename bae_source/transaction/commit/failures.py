@@ -105,10 +105,10 @@ def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
 
 def failed(error: BaseException) -> str:
     """Return what went wrong before a rollback failed."""
-    return f"The change failed ({_said(error)})"
+    return f"The change failed ({_message(error)})"
 
 
-def told(recovered: Recovered) -> tuple[Notice, ...]:
+def notices_of(recovered: Recovered) -> tuple[Notice, ...]:
     """Tell a person what recovery did; nothing if there was nothing to do."""
     if recovered.set_aside:
         what = "The journal was not written by bae_source for this project, and nothing in it was followed"
@@ -120,11 +120,11 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     names = listed([name for name in recovered.names if name not in left])
     if recovered.committed:
         ended = f"{what} had been made when its process ended"
-        made = f"{ended}, and it stands: {names}."
+        sentence = f"{ended}, and it stands: {names}."
         if recovered.recorded:
-            made = f"{ended}, and history has it; {names} is left as it is now."
+            sentence = f"{ended}, and history has it; {names} is left as it is now."
         kept = [f"The old file, which was changed since it was read, is in {place}." for place in recovered.kept]
-        return (Notice("recovered", " ".join([made, *kept])),)
+        return (Notice("recovered", " ".join([sentence, *kept])),)
     if recovered.failed:
         error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
         return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
@@ -187,7 +187,7 @@ def _not_back(left: Left) -> str:
     return f"{left.name}: its old content is in {left.copy or 'the journal'}."
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, WriteFailed):
         return _reason(error.error)[0]
     if isinstance(error, ResourceError):

@@ -2,7 +2,7 @@
 
     journal      one file, written over by each transaction in turn
       0          one sector: state, operation, length and checksum of what follows, and the id of the folder around it
-      512        the `Record`: the entry for the history, and of each target old and new content and looks
+      512        the `Record`: the entry for the history, and of each target old and new content, and attributes
 
     IDLE -begin-> OPEN -mark-> COMMITTED -close-> IDLE
                   OPEN -close-> IDLE                    taken back
@@ -32,7 +32,7 @@ from pathlib import Path
 from zlib import crc32
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
@@ -60,12 +60,12 @@ class Record(Struct, frozen=True, kw_only=True):
     Parameters:
         entry: what the history is to hold of it.
         contents: its targets, in the order of their numbers.
-        made: the folders that it creates, outer ones first.
+        new_folders: the folders that it creates, outer ones first; `made` in the file.
     """
 
     entry: Entry
     contents: tuple[Content, ...]
-    made: tuple[Parts, ...] = ()
+    new_folders: tuple[Parts, ...] = field(default=(), name="made")
 
 
 class Unreadable(Exception):

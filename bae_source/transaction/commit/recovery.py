@@ -135,7 +135,7 @@ class Recovery:
             self._forget_compiled(record)
             kept = restorer.abandon()
             self._journal.close(durable=True)
-        return self._told(record, restored=restored, kept=kept)
+        return self._result(record, restored=restored, kept=kept)
 
     def _finish(self, record: Record, *, recorded: bool = False) -> Recovered:
         if not recorded:
@@ -143,7 +143,7 @@ class Recovery:
             put_off(self._folders, record.entry, before, after)
         kept = self._restorer(record).finish()
         self._journal.close(durable=False)
-        return self._told(record, committed=True, recorded=recorded, kept=kept)
+        return self._result(record, committed=True, recorded=recorded, kept=kept)
 
     def _restorer(self, record: Record) -> Restorer:
         walk = self._walk(record)
@@ -151,7 +151,7 @@ class Recovery:
         staging.ensure()
         return Restorer(record, walk, staging, self._disk)
 
-    def _told(
+    def _result(
         self,
         record: Record,
         *,
@@ -216,7 +216,7 @@ class Recovery:
 
 def is_sound(record: Record) -> bool:
     """Return whether every path of a record leads to something inside of a project, as every path of a plan does."""
-    places = [content.parts for content in record.contents] + [*record.made]
+    places = [content.parts for content in record.contents] + [*record.new_folders]
     places += [tuple(content.path.split("/")) for content in record.contents]
     places += [tuple(path.split("/")) for path in record.entry.folders]
     return are_names((record.entry.id,)) and all(

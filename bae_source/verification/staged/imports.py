@@ -42,10 +42,10 @@ def unresolved_imports(imports: Imports, modules: Sequence[ModuleFile]) -> Itera
         imports: of what is staged.
         modules: whose imports to look at; stubs, and what does not parse, are passed over.
     """
-    looked_at = [module for module in modules if not module.path.endswith(STUB)]
-    imports.load([module.path for module in looked_at])
-    imports.load(imports.sources(looked_at))
-    for module in looked_at:
+    checked = [module for module in modules if not module.path.endswith(STUB)]
+    imports.load([module.path for module in checked])
+    imports.load(imports.sources(checked))
+    for module in checked:
         for imported in imports.of(module.path):
             if code := imports.problem(module, imported):
                 yield finding(imports, module, imported, code, imports.places(module, imported, code))

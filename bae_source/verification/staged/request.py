@@ -98,7 +98,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
                 *unresolved_imports(imports, modules),
                 *removed.findings(),
             ]
-        looked_at = [each.name for each in modules if each.name not in untold]
+        checked = [each.name for each in modules if each.name not in untold]
         apart = [path for path in others if path not in untold]
         warnings = (
             *_noticed("Too large or too deep to be sure of", untold),
@@ -106,7 +106,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             *_noticed("Not looked at for what the commit takes away", list(dict.fromkeys(removed.not_looked_at))),
             *_noticed("Not to be read, so imports from there are not known", sorted(workspace.staged.unread)),
         )
-        return _answer(sorted(set(findings)), warnings, len(looked_at), len(apart))
+        return _answer(sorted(set(findings)), warnings, len(checked), len(apart))
 
 
 def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator[Finding]:

@@ -69,8 +69,8 @@ def serve(*given: str) -> None:
     for descriptor in (orders, messages):
         os.set_inheritable(descriptor, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    told = msgspec.json.decode(given[2].encode(), type=Start)
-    worker = Worker(told, Mouth(messages))
+    start = msgspec.json.decode(given[2].encode(), type=Start)
+    worker = Worker(start, Mouth(messages))
     status = 0
     try:
         worker.say_ready()
@@ -274,9 +274,9 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
     """Return what `help` is in a session: of what is ours it shows what we say, of anything else what Python says."""
 
     def show(*asked: Any) -> None:
-        said = _help_of(asked[0], namespace) if asked else _NOTHING
-        if said is not None:
-            print(said)
+        text = _help_of(asked[0], namespace) if asked else _NOTHING
+        if text is not None:
+            print(text)
             return
         import pydoc  # heavy, and rarely asked for
 
