@@ -32,7 +32,7 @@ _PYTHON = (".py", ".pyi", ".pyw")
 
 
 def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    """Check what is staged, and mend what can be where that is asked for.
+    """Check what is staged, and mend what can be on request.
 
     Parameters:
         given: `files` as the caller names them, `root`, and whether to `fix`.

@@ -76,7 +76,7 @@ def transaction(scene: Scene) -> Part:
     kept = 0 if folders.id is None else sum(len(files) for _, _, files in os.walk(folders.kept))
     if kept:
         message = (
-            f"Recovery kept {counted(kept, 'old file')} in {folders.kept}, because somebody had changed what we wrote: "
+            f"Recovery kept {counted(kept, 'old file')} in {folders.kept}, since what we wrote had been changed: "
             "take from there what you need, and remove it."
         )
         troubles.append(Trouble(code="kept_files", message=message, mend=f"ls -lR {quoted(folders.kept)}"))

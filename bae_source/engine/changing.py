@@ -5,7 +5,7 @@
 Invariants:
 - a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
   was, and refused as stale otherwise;
-- that there is nothing to do, or that something is not there, is only said of what nobody may take back any more.
+- "nothing to do" and "not there" are only said where no transaction under way may take back what they rest on.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Changing:
         self.gate = Gate(root, policies, environment)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
-        """Plan and commit; while somebody else writes the same file, plan anew.
+        """Plan and commit; while another process writes the same file, plan anew.
 
         Parameters:
             planned: an earlier plan; what the change names must still be what it was then.
@@ -231,7 +231,7 @@ class Changing:
         return error.altered(hints=hints)
 
     def _standing(self) -> Callable[[], bool]:
-        """Return what tells, once the project was read, whether nobody may take back what was read there."""
+        """Return a check, for after reading, of whether no transaction may take back the state that was read."""
         folders = self.folders()
         head, was_open = head_of(folders.base), folders.is_open()
         return lambda: not was_open and head_of(folders.base) == head
@@ -249,7 +249,7 @@ class Changing:
                 raise
             raise Refused(
                 "stale",
-                "Somebody else changed the code while the change was made; nothing was written.",
+                "The code was changed from outside while the change was made; nothing was written.",
                 hints=[error.message, _DECIDE],
             ) from error
         if first is not None and plan.seen != first.seen:
@@ -499,7 +499,7 @@ class Changing:
         return outcome_of(plan, workspace, status=status, quiet=quiet, mode_of=self._mode_of)
 
     def _mode_of(self, path: str) -> int | None:
-        """Return the permission bits of a file; None where nobody can tell."""
+        """Return the permission bits of a file; None where that is unknown."""
         return self.transactions.bits(path)[0]
 
     def who(self, context: Context) -> str:
@@ -541,7 +541,7 @@ class Changing:
         return now()
 
     def recovered(self) -> tuple[Notice, ...]:
-        """Return what transactions had to recover since somebody was told of it."""
+        """Return the notices of recoveries that no answer has had yet."""
         return self.transactions.recovered() if "transactions" in self.__dict__ else ()
 
     @property
@@ -591,6 +591,6 @@ def _changed_meanwhile(planned: Plan) -> Refused:
     what = names[0] if len(names) == 1 else f"One of {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
     return Refused(
         "stale",
-        f"{what} was changed by somebody else while the change was made; nothing was written.",
+        f"{what} was changed from outside while the change was made; nothing was written.",
         hints=[_DECIDE],
     )

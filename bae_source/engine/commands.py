@@ -1,6 +1,6 @@
 """Requests that are neither queries nor changes, by the name that they give as their `runner`.
 
-Adding one is adding a function and its line in `COMMANDS`; what it needs is loaded when it is asked for.
+Adding one is adding a function and its line in `COMMANDS`; what it needs is loaded with its first call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A transaction in the making: changes are planned one by one, reads see what is planned, one commit makes them all.
 
 Invariants:
-- until `commit` nothing of it is written or recorded, and nobody is waited for; to drop a draft is to forget it;
+- until `commit` nothing of it is written or recorded, and nothing is waited for; to drop a draft is to forget it;
 - `commit` plans everything anew on what is on the disk then, and is refused as stale if a symbol that a change names is
   no longer what it was when the change was drafted;
 - until the first change is planned each request sees what is on the disk then; from there on all see one snapshot;
@@ -87,7 +87,7 @@ class Draft:
             return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
 
     def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
-        """Do what is asked on a project that is in order, and tell what that took."""
+        """Carry out a request on a project that was recovered first, with the notices of that."""
         notices = self._recovered(asked)
         try:
             outcome = do()

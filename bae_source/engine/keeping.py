@@ -218,7 +218,7 @@ class Keeping:
         return Outcome(status="unchanged", text=f"Forgot {handle}, with {changes}; nothing of it was written.")
 
     def drop(self, handle: str) -> None:
-        """Forget a transaction whose handle nobody got."""
+        """Forget a transaction whose handle no caller received."""
         self._planned.pop(handle, None)
         self._store.drop(handle)
 

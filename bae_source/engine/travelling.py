@@ -3,7 +3,7 @@
 Invariants:
 - an undo leads to bytes that were there before, or, where a file has changed since, to what is there without the
   change's own symbols, checked like any plan; or it is refused;
-- that somebody outside changed a file is only said where nobody is just changing it by us;
+- a change from outside is only reported where no transaction of ours is changing the file;
 - that a state gone back to does not import is told, and no reason to refuse it.
 """
 
@@ -68,7 +68,7 @@ _ID = re.compile(r"op_[0-9a-f]+")
 
 
 def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
-    """Undo or redo; where somebody else writes meanwhile, what there is to say of that is found out anew.
+    """Undo or redo; where another process writes meanwhile, the answer is worked out anew.
 
     Raises:
         HistoryError: the history cannot do it; nothing was changed.
@@ -257,7 +257,7 @@ def _is_unexplained(error: HistoryError) -> bool:
 
 
 def _passing(asked: Undo | Redo, error: HistoryError) -> HistoryError:
-    """Return the conflict of a dry run with a change that is under way, which nobody recorded yet."""
+    """Return the conflict of a dry run with a change that is under way, and not recorded yet."""
     names = listed(error.details["modules"])
     return HistoryError(
         "undo_conflict",
@@ -442,7 +442,7 @@ def _is_code(changing: Changing, target: str) -> bool:
 
 
 def _touches(changing: Changing, entry: Entry, name: str) -> bool:
-    """Return whether an operation on something around it changed what is called so; it did where nobody can tell."""
+    """Return whether an operation on something around it changed a name; True where that is unknown."""
     try:
         before, after = changing.history.contents(entry)
         return _etag(changing.workspace(before), name) != _etag(changing.workspace(after), name)

@@ -87,7 +87,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
             `found`.
         report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
         draft: the handle of the plan that a refusal or a dry run keeps, for `commit` and `amend`; None where none is.
-        task_id: the proposal that a change waits as, or that was asked about.
+        task_id: the proposal that a change waits as, or that the request is about.
     """
 
     status: Status

@@ -53,7 +53,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         when: a sentence on when to use it, for those who choose among tools.
         examples: calls on the command line, without the program; `{program}` where that does not stand first.
         live: whether Python and sessions return the module that its answer is about, and not the answer.
-        idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
+        idempotent: whether the second of two equal requests changes nothing more, or is refused.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
         waits: whether it takes the time that it is given, so that it is answered once, whatever is written meanwhile.

@@ -48,7 +48,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Answer about one definition or module.
 
     Parameters:
-        uri: as it was asked for, byte for byte.
+        uri: as the request has it, byte for byte.
         range: the lines of the definition, its decorators included; of a module all.
         content: the skeleton, the source, or signature and docstring.
         signature: the header in one line without its colon; None for a module.

@@ -181,7 +181,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     Parameters:
         name: as it stands in the table.
         message: what is wrong, as a sentence.
-        line: the line that is probably meant, or one of the right kind; empty where nobody can tell.
+        line: the line that is probably meant, or one of the right kind; empty where there is none.
     """
 
     name: str

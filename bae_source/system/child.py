@@ -1,12 +1,12 @@
 """A child process that cannot write on our terminal, or outlive its time or this process, however this one ends.
 
-    Child(command, folder=…, environment=…)     started; ended with all that it started by `end`, or when nobody has it
+    Child(command, folder=…, environment=…)     started; ended with all that it started by `end`, or when unreferenced
     run(command, …)                             started, read, and ended
 
 Invariants:
 - the command is a list, never a shell's line; there is no terminal;
 - the child leads a session of its own below a process that ends all of it with us (`supervisor`): on Ctrl-C, when this
-  process is killed, and when nobody holds the child any more; a fork of this process has no part in it;
+  process is killed, and when nothing refers to the child any more; a fork of this process has no part in it;
 - of what `run` reads, at most the last `limit` bytes of each stream are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
   since what a child says is read, quoted and searched for addresses; nor does the secret of a server (`scrubbed`).
@@ -131,7 +131,7 @@ class Child:
         os.set_blocking(self.status, False)
 
     def __del__(self) -> None:
-        """End a child that nobody ended: it ends when its pipe does."""
+        """End a child that was not ended: it ends when its pipe does."""
         self._let_go()
 
     @property

@@ -1,6 +1,6 @@
 """The type checkers that can be asked: where they are, how they are called, and how to read what they print.
 
-Only errors count: warnings and notes are left to whoever reads the checker's own output.
+Only errors count: warnings and notes are left to the checker's own output.
 
 Invariants:
 - a checker is found beside the project's interpreter or on the search path, by its name and by nothing else;
@@ -39,7 +39,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """The question that a checker is asked.
+    """The question for a checker.
 
     Parameters:
         root: the project's folder, in which it runs.

@@ -241,7 +241,7 @@ def _requested(
 
 
 def _check_names(parser: Parser, values: Mapping[str, Any]) -> None:
-    """Refuse to print names alone where the text is what is asked for."""
+    """Refuse `names only` for a request whose answer is its text."""
     for name in ("json", "budget", "cursor"):
         if name in values:
             parser.error(f"--names and --{name} exclude each other")
@@ -351,7 +351,7 @@ def _stands(operation_id: str) -> Outcome:
 
 
 def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
-    """Return the outcome of an exception that nobody meant to raise."""
+    """Return the outcome of an unexpected exception."""
     if streams.environment.get("BAE_SOURCE_TRACEBACK") == "1":
         import traceback  # asked for
 

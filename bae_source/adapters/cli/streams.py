@@ -127,6 +127,6 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _binary(stream: TextIO | None, mode: str) -> BinaryIO:
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the parent process
         return Path(os.devnull).open(mode)  # type: ignore[return-value]  # a mode that is no literal
     return stream.buffer

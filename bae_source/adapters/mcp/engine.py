@@ -46,10 +46,10 @@ class Job(Generic[T]):
         self.interrupted = False
 
     def deliver(self, settle: Callable[[], None]) -> None:
-        """Have the waiting thread settle the answer; nobody may be there any more."""
+        """Have the waiting thread settle the answer, if it is still there."""
         try:
             self.loop.call_soon_threadsafe(lambda: None if self.answer.done() else settle())
-        except RuntimeError:  # the loop has ended, and with it whoever waited
+        except RuntimeError:  # the loop has ended, and with it all that waited
             return
 
 
@@ -70,7 +70,7 @@ class Engine:
         """Have the main thread do something, and return what it came to; to cancel the wait is to interrupt it.
 
         Parameters:
-            seen: is given the job, for whoever wants to know whether it has begun.
+            seen: is given the job, so that the caller can see whether it has begun.
         """
         job = Job(do)
         seen(job)
@@ -82,7 +82,7 @@ class Engine:
             raise
 
     def add(self, do: Callable[[], None]) -> None:
-        """Have the main thread do something after what it was given before; nobody waits for it."""
+        """Have the main thread do something after what it was given before, without waiting for it."""
         self._jobs.put(Job(do))
 
     def stop(self) -> None:
@@ -90,7 +90,7 @@ class Engine:
         self._jobs.put(None)
 
     def run(self) -> None:
-        """Do jobs until there is nobody to do them for; for the main thread.
+        """Do jobs until the last client is gone; for the main thread.
 
         Raises:
             KeyboardInterrupt: the process itself is to end.
@@ -132,7 +132,7 @@ class Engine:
                 return
             job.begun = True
             result = job.do()
-        except Exception as error:  # noqa: BLE001  # the edge: whoever waits for it gets it
+        except Exception as error:  # noqa: BLE001  # the edge: the waiting caller gets it
             failure = error
             job.deliver(lambda: job.answer.set_exception(failure))
         else:

@@ -128,7 +128,7 @@ def filled(prompts: Mapping[str, Prompt], name: str, given: Mapping[str, str]) -
     if problems:
         raise RequestError(
             "invalid_arguments",
-            f"{name} was asked for wrongly: {'; '.join(problems[:10])}.",
+            f"{name} cannot be made of these arguments: {'; '.join(problems[:10])}.",
             hints=[f"It takes {', '.join(prompt.arguments) or 'no arguments'}."],
         )
     text = re.sub(r"\{(\w+)\}", lambda match: given[match[1]], prompt.text)  # at once: no argument fills another

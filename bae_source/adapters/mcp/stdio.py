@@ -5,7 +5,7 @@ client does not read; so this one takes its place.
 
 Invariants:
 - standard output belongs to the protocol: whatever else the process or its children print goes to standard error, and
-  nothing of ours is read from standard input by anybody else;
+  nothing else in this process reads from standard input;
 - what is no message is answered with an error, and so is a line that is too long, and a request whose id is that of
   another one which is not answered yet; an answer that cannot be written becomes an error, too;
 - a client that sends and does not read is not read from any more: it holds no more than `MOST` requests here;
@@ -54,7 +54,7 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 class Wire:
-    """The two ends of a client's pipe, which nobody else in this process has any more."""
+    """The two ends of a client's pipe, which nothing else in this process has any more."""
 
     def __init__(self, source: BinaryIO, sink: int) -> None:
         self._source = source

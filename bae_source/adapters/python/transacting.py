@@ -27,7 +27,7 @@ class Transaction(CodeVerbs):
 
     The end of the block commits; an exception in it, or `abandon`, forgets what was planned. A change that fails while
     it is planned raises its error, and leaves the transaction as it was before. Nothing is locked until the commit; if
-    somebody else has changed one of the named symbols meanwhile, the commit is refused as stale.
+    one of the named symbols has changed meanwhile, the commit is refused as stale.
 
     Attributes:
         outcome: what the commit came to; None before.

@@ -2,7 +2,7 @@
 
     waiting  --a whole frame-->  declined | carried out  --answer-->  gone
 
-It ends when nothing was asked for a while, when its socket or its runtime folder goes (so with the user's session),
+It ends when no request has come for a while, when its socket or its runtime folder goes (so with the user's session),
 when a file of its own code or what is installed changes, when it has grown too large, and at a signal. A client that
 goes away interrupts its request, as Ctrl-C would interrupt the command; one that has to wait for another's goes its
 own way (`client`).

@@ -10,7 +10,7 @@ argument is no statement of the block: its event says what it returned.
 Invariants:
 - whatever the code raises is an outcome, and that is within the budget as any value is;
 - nothing that it does to Python's own names outlives the block;
-- nothing is asked of the caller's objects outside the block: also their `repr` runs within its time.
+- no code of the caller's objects runs outside the block: also their `repr` runs within its time.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class Blocks:
         return Came(outcome=outcome, value=shown, value_length=len(text))
 
     def _of_error(self, error: BaseException) -> Came:
-        """Tell of an error, whatever it does when it is asked what it is."""
+        """Return the result of an error, whose own code may fail while it is described."""
         try:
             return self._raised(error)
         except KeyboardInterrupt:
@@ -250,7 +250,7 @@ class Blocks:
         if isinstance(error, ModuleNotFoundError) and self._installed:
             return [f"{self._installed}; {_WAYS} names another environment."]
         if isinstance(error, SystemExit):
-            return ["Nothing has ended but the block; a session is ended by whoever opened it."]
+            return ["Nothing has ended but the block; the caller that opened a session ends it."]
         if isinstance(error, EOFError):
             return ["Code in a session has no standard input; give it what it needs as names."]
         return []
@@ -276,7 +276,7 @@ def interrupted(trace: str = "") -> Came:
 
 def untold() -> Came:
     """Return what a block comes to whose value or error cannot be told."""
-    message = "The block came to something that fails when it is asked what it is."
+    message = "The block's value or error cannot be shown: its own code fails while it is described."
     return Came(outcome=_failed(CODE_FAILED, message, []))
 
 

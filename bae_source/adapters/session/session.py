@@ -179,7 +179,7 @@ class Session:
             with self._noting:
                 if self._interrupts is not None:
                     self._interrupts.note()
-            return  # whoever holds it looks whether the session is closed once he has let go
+            return  # the thread that has it checks `closed` after releasing it
         try:
             self._ended()
         finally:
@@ -192,7 +192,7 @@ class Session:
 
     @contextmanager
     def _ending_if_left(self, how: str) -> Iterator[None]:
-        """End the worker if its host leaves by an exception: nobody knows then what was said and what was not."""
+        """End the worker if its host leaves by an exception: what it has received by then is unknown."""
         with ExitStack() as left:
             left.callback(self._left, how)
             yield
@@ -344,11 +344,11 @@ class Session:
     def _answered(
         self, process: Process, until: float, telling: Telling, interrupts: Interrupts | None = None
     ) -> Message:
-        """Listen until a worker is ready, or has done what it was asked for last; gather what it tells meanwhile.
+        """Listen until a worker is ready, or has done its last order; gather its messages meanwhile.
 
         Raises:
             TimeoutError: it took too long.
-            _Interrupted: somebody wants it to end.
+            _Interrupted: it is to end.
             Gone: it has ended.
             ValueError: it says what is no message.
         """
@@ -402,14 +402,14 @@ class Interrupts:
         self.wake = self._waker = -1
 
     def taken(self) -> bool:
-        """Return whether there was one since this was asked last."""
+        """Return whether there was one since the last call."""
         try:
             return bool(os.read(self.wake, 64))
         except BlockingIOError:
             return False
 
     def note(self) -> None:
-        """Wake whoever looks."""
+        """Wake the thread that waits for an interruption."""
         try:
             os.write(self._waker, b"c")
         except BlockingIOError:

@@ -1,6 +1,6 @@
 """The engine behind the page: what is shown comes from one engine, and what is decided goes through another.
 
-Each is used by one thread at a time, so that a decision that takes a minute of tests keeps nobody from reading.
+Each is used by one thread at a time, so that a decision that takes a minute of tests blocks no reader.
 
 Invariant: an answer is data, and an error is one as well, with a code and what to do next.
 """

@@ -8,7 +8,7 @@ Invariants:
   history under that id is not made again;
 - a process that dies between approval and write leaves an approval, which can be carried on; one that dies behind the
   commit point leaves an operation, which the next look at the proposal finds;
-- whoever proposed does not approve, where names were given by which that can be seen.
+- the person who proposed does not approve, where both have given names.
 """
 
 from __future__ import annotations

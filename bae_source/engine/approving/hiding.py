@@ -13,7 +13,7 @@ Invariants:
 - its name is no secret, so answers can say what they leave out;
 - settings are read by the engine for itself, piece by piece (`settings.content_of`), whatever a caller may read of
   them; who reads a file for a caller in that way has it checked first (`Workspace.check_readable`);
-- where nothing is hidden, nothing is asked but whether folders between the root and a file have a policy.
+- where nothing is hidden, the only check is whether folders between the root and a file have a policy.
 """
 
 from __future__ import annotations

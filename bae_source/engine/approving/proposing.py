@@ -6,7 +6,7 @@
 Invariants:
 - a proposal is planned and judged as any change, in a copy, before it is kept; nothing of the project is written;
 - what the same caller proposed already, and waits, is not kept twice;
-- who proposes is never who is asked: nothing here decides.
+- the proposer never decides: nothing here does.
 """
 
 from __future__ import annotations

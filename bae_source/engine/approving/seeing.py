@@ -1,6 +1,6 @@
 """The files of a project as the caller of the request that is being carried out may read them.
 
-Where there may be no policy, they are the files themselves; only a file that is asked for by its path, and a walk that
+Where there may be no policy, they are the files themselves; only a file that is requested by its path, and a walk that
 meets settings in folders, have these looked at. What understands a policy is loaded where there may be one.
 
 Invariant: the policies are looked for anew for each snapshot, and whose request it is is known by thread.

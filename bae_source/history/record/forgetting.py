@@ -5,7 +5,7 @@ Invariants:
 - state that is not ours (`state.binding`) is left, unless it is what shall go;
 - nothing is removed while a transaction runs, or while one that a crash left is not taken back;
 - old content of the project that recovery kept for a person is the person's: it is never removed;
-- what somebody else put into our folders stays, and so does a link in their place, and what it leads to; both are told;
+- foreign files in our folders stay, and so does a link in their place, and its target; both are reported;
 - other projects of the same repository keep their history and their plans.
 """
 
@@ -111,7 +111,7 @@ def forget(
 
     Raises:
         Refused: `busy` while a transaction runs; `unsafe_change`, if old content of the project lies among it.
-        HistoryError: nobody can tell whether other projects have operations in the history; nothing was removed.
+        HistoryError: nothing was removed: whether other projects have operations in the history is unknown.
         OSError: something could not be removed; the rest may be gone.
     """
     if not traces(folders, history, plans):

@@ -2,13 +2,13 @@
 
     pending/01732253400123456789-op_7f3a…       the entry, and what its files held before and after
 
-Each change puts its operation here, or whoever finds that it was made by a process that died: that takes a millisecond
+Each change puts its operation here, or the process that recovers it after a death does: that takes a millisecond
 and needs no git. The history takes them over before it is read.
 
 Invariants:
 - a file is put here whole and durable, or not at all; names sort as the operations were made;
 - what is here already is not put here again;
-- no more than the newest thousand wait: where git never comes, nobody would take them over.
+- no more than the newest thousand wait: without git they would wait for ever.
 """
 
 from __future__ import annotations

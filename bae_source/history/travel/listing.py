@@ -26,7 +26,7 @@ class ListedOperation(Struct, frozen=True, kw_only=True):
     Parameters:
         entry: the operation.
         undone_by: id of the operation that undid it; None if it is in effect, or no change.
-        diff: what it changed, where that was asked for.
+        diff: the change as a diff, if requested.
     """
 
     entry: Entry
@@ -60,7 +60,7 @@ def select(
     target: str = "",
     touches: Holds = lambda _entry, _target: True,
 ) -> tuple[ListedOperation, ...]:
-    """Return the operations that were asked for, newest first.
+    """Return the selected operations, newest first.
 
     Parameters:
         entries: newest first, none of the newest left out.

@@ -51,7 +51,7 @@ class Timeline:
                 return
 
     def since(self, change: Entry, word: Entry) -> Iterator[tuple[Entry, Entry]]:
-        """Yield the changes, anybody's, that stand otherwise than when this last word was said on a change.
+        """Yield the changes, of all callers, that stand otherwise than when this last word was said on a change.
 
         Each comes with the last word on it, the last of these words first. What was undone and made again since, or
         made and undone, is left out.

@@ -80,7 +80,7 @@ def plan(
         who: the caller.
         read: the content of a file by project-relative path, None where there is no file; what files are called in
             messages comes with it.
-        bits: permission bits and owner of a file, as far as anybody can tell.
+        bits: permission bits and owner of a file, as far as they can be read.
         merge: takes a change back from a file that has changed since.
         now: the time, for ages.
         users: names the later changes that use what would go, in other files; so nothing is advised that is refused.
@@ -165,7 +165,7 @@ class _Deed:
 
         Parameters:
             word: the last word on it.
-            together: all changes that are asked for.
+            together: all changes of the request.
         """
         back = self.name == "undo"
         names = {file.path: file.name for file in change.files}
@@ -429,7 +429,7 @@ def _because(change: Entry, word: Entry) -> str:
 def _from_elsewhere(neighbour: Entry | None) -> str:
     """Return what changed a file if no operation of this project did."""
     if neighbour is None:
-        return "somebody changed it outside bae_source"
+        return "it was changed outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"
     return f"{neighbour.id} ({neighbour.summary}) came later, with {root}"
 

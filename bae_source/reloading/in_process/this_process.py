@@ -2,7 +2,7 @@
 
 Invariants:
 - everything is remembered before the first change, and `restore` puts all of it back;
-- the new bytes are compiled before anything runs; no bytecode cache is asked;
+- the new bytes are compiled before anything runs; no bytecode cache is read;
 - after a module ran, its functions are compared with the new source: one that still runs old code is a failure, and
   what cannot be compared is named.
 """

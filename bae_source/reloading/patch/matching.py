@@ -161,7 +161,7 @@ def by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
 
 
 def _functions(group: list[CodeType]) -> list[CodeType]:
-    """Return the definitions that are functions: the body of a class is code too, which nobody may call."""
+    """Return the definitions that are functions: the body of a class is code too, but cannot be called."""
     return [code for code in group if code.co_flags & inspect.CO_OPTIMIZED]
 
 

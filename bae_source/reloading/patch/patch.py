@@ -120,7 +120,7 @@ class Patch:
         return self._classes.reasons | self._classes.notes | self._left
 
     def _is_as_before(self, name: str) -> bool:
-        """Return whether what a decorator takes by a name is a plain value that is the same; of others nobody knows."""
+        """Return whether what a decorator takes by a name is an equal plain value; of others that is unknown."""
         old, new = self._before.get(name), vars(self._module).get(name)
         return old is new or type(old) is not type(new) or not isinstance(new, _PLAIN) or old == new
 
@@ -345,7 +345,7 @@ class Patching:
     """
 
     def __init__(self, modules: Sequence[ModuleType]) -> None:
-        gc.collect()  # functions that only wait to be collected are nobody's
+        gc.collect()  # so that functions that only wait to be collected do not count
         self._functions = living_functions(modules)
         self._frozen = _frozen(modules)
         for module in self._frozen:
@@ -390,7 +390,7 @@ class Patching:
         return (Notice("not_patched", text),)
 
     def _twice(self) -> tuple[Notice, ...]:
-        """Name the classes whose second edition, which was poured into the first one, somebody keeps."""
+        """Name the classes whose second edition, which was poured into the first one, is still referred to."""
         editions = [
             (f"{new.__module__}.{new.__qualname__}", weakref.ref(new))
             for new in self._pouring.finished()
@@ -406,7 +406,7 @@ class Patching:
 
 
 def _frozen(modules: Sequence[ModuleType]) -> list[ModuleType]:
-    """Return the modules whose objects `gc.freeze` may have set aside, where nobody finds who refers to them."""
+    """Return the modules whose objects `gc.freeze` may have set aside, where referrers to them cannot be found."""
     if not gc.get_freeze_count():
         return []
     wanted = {id(vars(module)) for module in modules}

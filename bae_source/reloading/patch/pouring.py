@@ -1,4 +1,4 @@
-"""Pour what a module's new source made into what its old source made, so that whoever holds the old sees the new.
+"""Pour what a module's new source made into what its old source made, so that holders of the old see the new.
 
     old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
     old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)
@@ -239,7 +239,7 @@ class Pouring:
             fill(kept, self._paired(old, new))
 
     def _attribute(self, old: Any, new: Any) -> object:
-        """Keep what a function gathered in an attribute that begins empty, and that nobody else has."""
+        """Keep what a function gathered in an attribute that begins empty, and that nothing else refers to."""
         empty = type(new) in CONTAINERS and not new and self.standing_for(new) is new
         if not empty or type(old) is not type(new) or self._is_named(new):
             return self._paired(old, new)
@@ -272,7 +272,7 @@ class Pouring:
         return True
 
     def _method(self, old: Any, new: Any) -> object:
-        """Keep the function inside a static or class method or a property: somebody may have taken it out."""
+        """Keep the function inside a static or class method or a property: it may have been taken out."""
         kind = type(new)
         if kind is not type(old):
             return new

@@ -9,7 +9,7 @@ Invariants:
 - while the new source runs, it finds what it binds itself; only what it left at that goes on;
 - one that the old source may have set when it was loaded goes on only where the new one runs the same to set it;
 - one that no function of the module sets goes on only where the module was loaded from the old source, as far as can
-  be seen: else somebody may have edited what the source says of it meanwhile;
+  be seen: else the source may have been edited there meanwhile;
 - a name with two underscores at both ends, and a field of a dataclass, begins as the source says;
 - nothing goes on with a definition that is gone or was replaced, an instance of such a class, or old code.
 """
@@ -89,7 +89,7 @@ class LoadTime:
         self._statements = [each for part in _bodies(code) for each in _run(part, top=part is code)]
 
     def reads(self, name: str) -> bool:
-        """Return whether a name, or an attribute of that name, may be read: somebody may have what it holds then."""
+        """Return whether a name, or an attribute of that name, may be read, so that its value may be kept elsewhere."""
         names = (name, f".{name}")
         return bool(self._doing(lambda part: not part.names.isdisjoint(names)))
 

@@ -61,7 +61,7 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
 
 
 def attributes_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Attributes | None:
-    """Return what a file looks like that stays as it is; None if nobody can tell."""
+    """Return the attributes of a file that stays as it is; None where they cannot be read."""
     try:
         return read_target(walk, disk, speak, path).attributes
     except (OSError, Refused):

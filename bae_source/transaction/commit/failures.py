@@ -140,15 +140,13 @@ def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ..
 
 
 def saved(place: str) -> str:
-    """Return where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
-    return f"What somebody saved just before that, and has been saved over, is in {place}."
+    """Return the place of a file that was saved from outside just before ours replaced it, and overtaken since."""
+    return f"A version saved from outside just before that, and overwritten since, is in {place}."
 
 
 def not_kept(error: OSError) -> str:
     """Say that such a file could not be kept, and so was left where it is."""
-    return (
-        f"What somebody saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
-    )
+    return f"A version saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
 
 
 def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
@@ -178,7 +176,7 @@ def not_taken(error: OSError) -> tuple[Notice, ...]:
 
 def _left_alone(left: Left) -> str:
     where = f" What it held before is in {left.copy}." if left.copy else ""
-    return f"{left.name} was changed by somebody else meanwhile, and was left as it is.{where}"
+    return f"{left.name} was changed from outside meanwhile, and was left as it is.{where}"
 
 
 def _not_back(left: Left) -> str:

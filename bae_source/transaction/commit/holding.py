@@ -3,7 +3,7 @@
     lock -> journal -> recover what a crash left
 
 Invariants:
-- at any time one holder in all processes and threads, even if somebody removes the lock file or the journal: the one
+- at any time one holder in all processes and threads, even if the lock file or the journal is removed: the one
   is locked as well as the other;
 - nothing new begins on top of what could not be taken back.
 """
@@ -161,7 +161,7 @@ class Holder:
             raise no_state(error) from error
 
     def _opened(self, deadline: float) -> Journal:
-        """Open the journal; whoever has it though he lost his lock file has until then to find that out."""
+        """Open the journal; a holder that lost its lock file has until then to find that out."""
         while True:
             try:
                 return journals.opened(self._folders.base, self._disk, self._folders.id or "")

@@ -20,7 +20,7 @@ Invariants:
 - the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
   first sector when its name is durable;
 - what is no journal of this version is never written over, nor what has another id: it came from elsewhere;
-- it is locked while it is open for writing. So no two processes write a project even if somebody removes the lock file.
+- it is locked while it is open for writing. So no two processes write a project even if the lock file is removed.
 """
 
 from __future__ import annotations

@@ -4,16 +4,16 @@ What to do is read from the disk, file by file, and from nothing else:
 
     holds what it held before    nothing
     holds what we wrote          the file that was taken out, or a new one like it, takes its place in one step
-    anything else                somebody else's: left as it is, told, and what the file held before is kept for them
+    anything else                changed from outside: left as it is, reported, and the old content is kept
 
-What was taken out and is neither, somebody saved just before: it takes the place of ours, or is kept if that is gone.
+A file that was taken out and is neither was saved just before: it takes the place of ours, or is kept if that is gone.
 
 Invariants:
 - it may be interrupted anywhere and done again, by anyone, any number of times;
-- nothing that somebody else wrote is overwritten, nor thrown away, even if he writes to the old file by a descriptor
-  that he opened before it was replaced;
+- nothing written from outside is overwritten, nor thrown away, even if it went to the old file by a descriptor
+  opened before it was replaced;
 - where the old file is still there, taking back is renames alone, which a full disk allows;
-- a file that is made again runs with nobody else's rights, whatever is written of it.
+- a file that is made again runs with this user's rights only, whatever the record says.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Restored(Struct, frozen=True, kw_only=True):
 
     Parameters:
         back: how many files were taken back just now; the others held their old content already.
-        foreign: files that somebody else has changed since; they were left as they are.
+        foreign: files that were changed from outside since, and left as they are.
         failed: files that could not be taken back.
     """
 
@@ -84,7 +84,7 @@ class Restorer:
         """Take back every file that still is what we wrote.
 
         Parameters:
-            numbers: those of the targets that were touched at all; None if nobody knows.
+            numbers: those of the targets that were touched at all; None if that is unknown.
         """
         foreign: list[Left] = []
         failed: list[Left] = []
@@ -110,11 +110,11 @@ class Restorer:
     def stands(self) -> bool:
         """Return whether the only file of the record holds what was written, and make that durable; nothing is changed.
 
-        False also where somebody saved just before the old file was taken out, or wrote to it since; what a power cut
-        took of it is nobody's.
+        False also where the old file was saved just before it was taken out, or written to since; what a power cut
+        took of it does not count.
 
         Raises:
-            OSError: the disk failed, and nobody can tell.
+            OSError: the disk failed, so that it is unknown.
         """
         (content,) = self._record.contents
         with self._staging.keeping():
@@ -132,7 +132,7 @@ class Restorer:
         """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed.
 
         Returns:
-            Where files are kept that somebody saved, and that are not in their place any more.
+            The places where files are kept that were saved from outside, and are not in their place any more.
 
         Raises:
             OSError: such a file could not be kept; it and all others are where they were.
@@ -199,7 +199,7 @@ class Restorer:
         return self._put_back(number, content, folder)
 
     def _is_undone(self, number: int, content: Content, found: Found) -> bool:
-        """Return whether our new file was never put in place: then what is there is somebody's who wrote the same."""
+        """Return whether our new file was never put in place, so that the file there was saved from outside."""
         ours, read = self._look_primary(number, content), content.attributes
         if ours.content is None or ours.is_same(found) or ours.is_file(read) or ours.holds(content.before):
             return False
@@ -237,7 +237,7 @@ class Restorer:
         return not (file.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
 
     def _is_saved(self, file: StagedFile, content: Content) -> bool:
-        """Return whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
+        """Return whether a staged file has content that is neither old nor ours; False where it may be ours."""
         try:
             found = self._look(file)
         except PermissionError:
@@ -327,7 +327,7 @@ class Restorer:
         return _Fate.FOREIGN
 
     def _old(self, number: int, content: Content) -> StagedFile | None:
-        """Return the old file, or what somebody had put in its place when it was taken out; None if it is lost.
+        """Return the old file, or the one that had replaced it when it was taken out; None if it is lost.
 
         Ours is in place; so what is held, and is not ours as well, came out of there.
         """
@@ -351,7 +351,7 @@ class Restorer:
         return file
 
     def _return(self, file: StagedFile, ours: int, name: str, folder: int) -> None:
-        """Put back what somebody else wrote; if he wrote again meanwhile, that stays."""
+        """Put back a file that was saved from outside; a newer one that is there by now stays."""
         try:
             self._disk.rename_new(file.name, name, ours, folder)
         except FileExistsError:
@@ -362,7 +362,7 @@ class Restorer:
             self._disk.rename(file.name, name, ours, folder)
 
     def _rescued(self, number: int, content: Content) -> str | None:
-        """Keep the old content of a file that somebody else has changed on top of ours."""
+        """Keep the old content of a file that was changed from outside after our write."""
         for file in self._staging.every(number, content):
             try:
                 if content.before is not None and self._look(file).holds(content.before):
@@ -398,7 +398,7 @@ def _is_another(found: Found, content: Content) -> bool:
     return not (found.is_file(content.attributes) or content.attributes.are_of(found.status))
 
 
-# Tell a file of ours whose content was not whole yet when its process died from one that somebody saved.
+# Distinguish a file of ours, not whole yet when its process died, from one saved from outside.
 #
 # Invariant: a file that has a mode to get has none but its owner's until its content is whole, see `staging`.
 

@@ -9,9 +9,9 @@ Invariants:
 - nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
   journal, which can take everything back, is durable;
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
-  what this process loaded; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
+  what this process loaded; later changes from outside stay, and are reported. If the process dies instead, the
   next one does the same, but for one file that stands made (see `recovery`);
-- the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
+- the mark is the commit point: after it there is no error, and the files of an answered change are durable. So
   is the mark itself, unless the change is one file: that is made by its replacement (see `journal`).
   A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
   the two has its operation handed on by the next one;
@@ -52,7 +52,7 @@ from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
-from bae_source.transaction.commit.witness import Nobody, Witness
+from bae_source.transaction.commit.witness import NoWitness, Witness
 from bae_source.transaction.disk.folders import modes_to_give, to_make
 from bae_source.transaction.disk.names import speaker, speaker_of
 from bae_source.transaction.disk.port import Disk, RealDisk
@@ -61,7 +61,7 @@ from bae_source.transaction.disk.targets import Content, read_target
 from bae_source.transaction.disk.walk import Walk
 from bae_source.transaction.disk.writer import WriteFailed, Writer
 
-# One plan on its way through the phases of a transaction; whoever drives it knows what an interruption means.
+# One plan on its way through the phases of a transaction; its driver knows what an interruption means.
 #
 # Invariants:
 # - what was written is taken back, whatever goes wrong before the mark; then what was loaded;
@@ -266,7 +266,7 @@ class Transactions:
         witness: Witness | None = None,
     ) -> None:
         self._root = root
-        self._witness = witness or Nobody()
+        self._witness = witness or NoWitness()
         self._folders = folders
         self._history = history
         self._clock = clock
@@ -295,7 +295,7 @@ class Transactions:
             raise failures.unreadable(speak(path), error) from error
 
     def bits(self, path: str) -> Bits:
-        """Return permission bits and owner of a file, as far as anybody can tell."""
+        """Return permission bits and owner of a file, as far as they can be read."""
         walk = Walk(self._root, self._disk, str)
         attributes = None
         with suppress(OSError), walk.keeping():

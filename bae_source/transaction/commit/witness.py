@@ -33,7 +33,7 @@ class Witness(Protocol):
         """Take note of what became of a change whose process died: it stands, or was taken back."""
 
 
-class Nobody:
+class NoWitness:
     """No witness."""
 
     def begun(self, entry: Entry, _: ChangeSet) -> Entry:

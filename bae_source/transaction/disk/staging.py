@@ -84,7 +84,7 @@ class Staging:
         Parameters:
             like: the attributes that it gets; None for the system's defaults.
             time: whether it gets the time of modification too.
-            is_shut: whether nobody but its owner may look into it before it has its mode.
+            is_shut: whether only its owner may read it before it has its mode.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = self._disk.open(file.name, flags, 0o600 if is_shut else 0o666, self.at(file))
@@ -129,7 +129,7 @@ class Staging:
         self._disk.chmod(descriptor, mode)
 
     def ensure(self) -> None:
-        """Make the staging folder, if somebody has removed it.
+        """Make the staging folder, if it was removed.
 
         Raises:
             OSError: it cannot be made.
@@ -194,7 +194,7 @@ class Staging:
     def _own_folder(self) -> int:
         try:
             return self._walk.outside(self._folder)
-        except FileNotFoundError:  # somebody has removed it
+        except FileNotFoundError:  # it was removed from outside
             self.ensure()
             return self._walk.outside(self._folder)
 

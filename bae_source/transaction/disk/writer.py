@@ -4,7 +4,7 @@
     persist   wait for that, while the journal is on its way as well
     replace   exchange held file and target in one step; what came out must be what the plan was made on
     keep      wait until that is durable
-    settle    before the commit: nobody wrote to the old files meanwhile
+    settle    before the commit: the old files were not written to meanwhile
     clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
@@ -148,7 +148,7 @@ class Writer:
             raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
-        """Make sure, before the commit, that nobody has written to an old file since it was taken out.
+        """Make sure, before the commit, that no old file was written to since it was taken out.
 
         Raises:
             Refused: `stale`.
@@ -278,14 +278,14 @@ class Writer:
             if self._as_planned(content, file.name, ours):
                 return
             reason = None
-        except PermissionError as error:  # it may be somebody's who lets nobody read it
+        except PermissionError as error:  # the file there may be another's, and unreadable
             reason = error
         self._give_back(content, file.name, ours, folder)
-        self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
+        self._disk.fsync(folder)  # lest a power cut leave ours there, with no record that takes it back
         raise reason or self._stale(number, content)
 
     def _stale(self, number: int, content: Content) -> Refused:
-        """Return the refusal of a file that is somebody else's, and as he left it."""
+        """Return the refusal of a file that was saved from outside, and stays so."""
         self.touched.discard(number)
         return stale(content)
 
@@ -327,7 +327,7 @@ def stale(content: Content) -> Refused:
     """Return the refusal of a file that changed while it was being replaced."""
     return Refused(
         "stale",
-        f"{content.name} was changed by somebody else in this very moment.",
+        f"{content.name} was changed from outside in this very moment.",
         hints=["Read it again and plan the change anew."],
         details={"paths": [content.path]},
     )

@@ -146,7 +146,7 @@ class Imports:
         return any(each.endswith(ends) and each not in known for each in self.workspace.staged.entries)
 
     def is_never_made(self, stem: str) -> bool:
-        """Return whether nothing hints at a module that is only made when the project is built; git is asked once."""
+        """Return whether nothing hints at a module that is only made when the project is built; git is called once."""
         if stem not in self._never_made:
             last = stem.rpartition("/")[2]
             by_convention = _MADE_BY_CONVENTION.fullmatch(last) is not None

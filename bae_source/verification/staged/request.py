@@ -5,7 +5,7 @@ Invariants:
 - nothing is written, a transaction that was cut short is not finished, and nothing of the project is run;
 - what cannot be decided is no finding; code that is only too deep, or too large, is named as not looked at, and that
   `__all__` leaves a name out may be meant;
-- a file whose content cannot be had is a finding, since it is about to be committed, and nobody has looked at it.
+- a file whose content cannot be had is a finding, since it is about to be committed, and was not looked at.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator
 def _unparsed(
     workspace: Workspace, modules: Sequence[ModuleFile], others: Sequence[str]
 ) -> tuple[list[Finding], list[str]]:
-    """Return findings for files that do not parse or decode, and the names of those that nobody can tell of."""
+    """Return findings for files that do not parse or decode, and the names of those that cannot be judged."""
     findings: list[Finding] = []
     untold: list[str] = []
     names = {module.path: module.name for module in modules} | {path: path for path in others}

@@ -48,7 +48,7 @@ _MADE_ANEW = ("raising", "create")
 
 
 class SetOutside:
-    """Tells which names modules may be given from outside; git is asked once for each name.
+    """Tells which names modules may be given from outside; git is called once for each name.
 
     Parameters:
         workspace: what is staged.

@@ -4,7 +4,7 @@ Invariants:
 - it says its messages on a descriptor of its own, and whatever the code prints goes elsewhere;
 - before each block standard output is there, and Python's own names, our modules and the search path are as they were;
 - to be started imports nothing of the project, whose modules are only made importable (`finding`);
-- it ends when the session does: when there is nobody left to give it code.
+- it ends when the session does: when its pipe of orders is closed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _DEAF = 74
 
 
 def serve(*given: str) -> None:
-    """Run blocks until there is nobody left to give any.
+    """Run blocks until the pipe of orders is closed.
 
     Parameters:
         given: the descriptor that gives orders, the one that takes messages, and a `Start` as JSON.
@@ -78,7 +78,7 @@ def serve(*given: str) -> None:
         while piece := os.read(orders, _PIECE):
             for order in received.take(piece):
                 if _is_left(orders):
-                    break  # before it is begun: whoever ends us has interrupted us already
+                    break  # before it is begun: the session has interrupted us already
                 worker.obey(order)
     except Exception:  # noqa: BLE001  # the edge: the code broke what is ours, and the session learns that this has ended
         status = _DEAF
@@ -86,7 +86,7 @@ def serve(*given: str) -> None:
 
 
 def _is_left(orders: int) -> bool:
-    """Return whether nobody is there any more to give orders."""
+    """Return whether the pipe of orders is closed."""
     waiting = select.poll()
     waiting.register(orders, 0)
     return bool(waiting.poll(0))
@@ -125,7 +125,7 @@ class Worker:
         self._mouth.say(Ready(notices=tuple(map(speakable, self._notices))))
 
     def obey(self, order: Order) -> None:
-        """Do what is asked."""
+        """Carry out one order."""
         process = os.getpid()
         if isinstance(order, Complete):
             words, length = self._interruptibly(lambda: completions(self._namespace, order.text)) or ((), 0)
