@@ -69,7 +69,7 @@ _ERRORS = {  # by the primary result code of SQLite
     23: errno.EACCES,
 }
 _UNFINISHED = 776
-"""What a crash left has to be taken back, for which the file would have to be writable."""
+"""SQLite's code where a crash has to be taken back, for which the file would have to be writable."""
 _DAMAGED = {11, 24, 26}
 """Malformed, of another format, no database."""
 

@@ -51,7 +51,7 @@ _NAMES, _CHECKS = 3, 6
 _NOTED = frozenset(
     {"decided_by", "decided_at", "decision", "operation_id", "note", "notified", "expires", "warnings", "checks"}
 )
-"""What a move may change besides the state."""
+"""The fields that a move may change besides the state."""
 _RENEWABLE = frozenset({State.AWAITING, State.STALE, State.FAILED})
 _OPEN = tuple(state for state, moves in MOVES.items() if State.EXPIRED in moves)
 _CLOSED = tuple(state for state, moves in MOVES.items() if not moves)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Doctor(Request, frozen=True, kw_only=True):
-    """Tell what a project and its tools look like from here, what is wrong, and how to mend it.
+    """Report the state of a project and its tools as seen from here, with what is wrong and how to mend it.
 
     It looks at the root, source roots, interpreter, our own state, an unfinished transaction, history, files that do
     not parse, settings, policies, and what is installed. Each finding has a code and what to type. It only reads;

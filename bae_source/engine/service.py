@@ -67,7 +67,7 @@ _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
 _READINGS = 3
-"""How often what others change meanwhile is read."""
+"""The number of times that files which others change meanwhile are read."""
 
 
 @runtime_checkable

@@ -36,7 +36,7 @@ class Edit(Struct, frozen=True, order=True):
 
 
 Contents = Mapping[str, bytes | None]
-"""What files hold, by project-relative path; None where there is no file."""
+"""Contents of files, by project-relative path; None where there is no file."""
 
 
 def digest(content: bytes) -> str:

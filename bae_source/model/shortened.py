@@ -24,7 +24,7 @@ from bae_source.model.page import cut_to, size_of
 
 T = TypeVar("T")
 _CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
-"""Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
+"""The part of the budget that each may take: a fourth, an eighth. The diff has the rest."""
 _KEYS = 100
 """Bytes of what stands around the values of a place."""
 _NOTE = 400

@@ -122,7 +122,7 @@ class Reload:
         return bool(self._to_try())
 
     def imports_some(self) -> bool:
-        """Say whether a child imports a changed module, and all that use what goes, and does not only compile them."""
+        """Return whether a child imports changed modules and users of what goes, instead of only compiling them."""
         changed = any(module.import_checked and not module.path.endswith(".pyi") for module in self._to_try())
         return changed and all(module.import_checked for module in self._users)
 

@@ -1,4 +1,4 @@
-"""Tell state that this user made here from state that came along with a project.
+"""Distinguish state that this user made here from state that came along with a project.
 
     project/.git/bae-source/id                        3f9c…
     ~/.local/state/bae-source/bound/3f9c…             1181 1170 66 8fb3…      folder, folder served, device, start

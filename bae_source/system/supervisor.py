@@ -51,7 +51,7 @@ def _supervise(control: int, status: int, grace: float, passed: list[int], comma
 
 
 def _tell(status: int, line: bytes) -> None:
-    """Tell how the child does, if our process is there to hear it; it may die before the child is told of."""
+    """Write a line about the child to our process, if that still reads."""
     try:
         os.write(status, line)
     except OSError:

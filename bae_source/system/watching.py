@@ -3,7 +3,7 @@
 import sys
 
 _MONITORS = range(6)
-"""What `sys.monitoring` calls those who watch."""
+"""The ids of tools in `sys.monitoring`."""
 
 
 def is_watched() -> bool:

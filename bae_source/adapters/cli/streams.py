@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO
 from msgspec import Struct
 
 STANDARD_INPUT = "-"
-"""What stands for it where a file is named."""
+"""The file name that stands for standard input."""
 
 # C0 without tab and newline, DEL, C1, marks and overrides of direction, other ends of lines, what has no width, and
 # surrogates

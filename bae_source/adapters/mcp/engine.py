@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 SIGNAL = signal.SIGUSR1
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What tells the process to end."""
+"""The signals that end the process."""
 _AGAIN = 0.05
 """Seconds after which a signal is sent once more."""
 

@@ -63,7 +63,7 @@ _WITHOUT_SESSIONS = "2026"
 """Protocols from then on have none, and the header is any text that a client sent."""
 _LONGEST_NAME = 64
 _RESOURCE_NOT_FOUND = -32002
-"""What protocols before 2026 say."""
+"""The error code of protocols before 2026."""
 
 
 class Answers:

@@ -102,7 +102,7 @@ class Showing(Protocol):
         """Show one."""
 
     def leave_out(self, call: str, size: int) -> None:
-        """Say which call shows one for which there is no room."""
+        """Show the call that gives an outcome for which there is no room."""
 
 
 class Blocks:

@@ -26,7 +26,7 @@ from bae_source.model.selection import answered
 from bae_source.model.shortened import shortened, shortened_error
 
 _FOR_LAST = 4
-"""Which part of a block's budget is kept for its last value: a fourth."""
+"""The part of a block's budget that is kept for its last value: a fourth."""
 _LEAST = 2_000
 """Bytes of a page that is worth showing."""
 _LONGEST_ID = 1_000

@@ -296,7 +296,7 @@ class Session:
         return process
 
     def _notice(self, telling: Telling) -> None:
-        """Tell what a new worker has to say, each fact once a session."""
+        """Report the notices of a new worker, each fact once a session."""
         for each in self._notices:
             if each not in self._noticed:
                 telling.note(each)

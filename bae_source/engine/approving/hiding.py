@@ -48,7 +48,7 @@ _HINT = "A person decides that, in the settings; go on without it."
 _MOST_KNOWN = 8
 Parts = tuple[tuple[Ruling, tuple[str, ...]], ...]
 Known = tuple[Ruling, Parts]
-"""How a file is decided by its names, and by which rules it is as a module that has a part with some name."""
+"""The decision on a file by its names, and the rules for it as a module that has a part of some name."""
 
 
 class Hidden:

@@ -84,7 +84,7 @@ def traces(folders: StateFolders, history: History, plans: Plans) -> tuple[str, 
 
 
 def left(folders: StateFolders) -> tuple[Notice, ...]:
-    """Tell what of our folders is not ours, and stays."""
+    """Return a notice of the foreign files in our folders, which stay."""
     lines: list[str] = []
     for place, standing in folders.standings().items():
         if standing is Standing.NO_FOLDER and place.is_symlink():

@@ -39,7 +39,7 @@ _CIRCUMSTANCES = (
     ("Permission denied", "permission was denied", "Check who owns our folders; doctor says what is amiss."),
     ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
 )
-"""What git says, in the language that its environment asks for, where nothing is wrong with the history."""
+"""Messages of git, in the language of its environment, that mean no damage to the history."""
 _REPORT = "dumping crash report"
 
 

@@ -1,4 +1,4 @@
-"""Tell a failed import as an error: what was raised, where, and how one got there; in module names, never in paths."""
+"""The error of a failed import: the exception, its place and traceback; in module names, never in paths."""
 
 from __future__ import annotations
 

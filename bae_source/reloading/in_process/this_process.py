@@ -307,7 +307,7 @@ def _statements(each: Loaded, code: CodeType) -> list[Import]:
 
 
 def _move(module: ModuleType, file: Path) -> None:
-    """Tell a module that its source lies elsewhere now: `a.py` became `a/__init__.py`, or the other way round."""
+    """Set the new place of a module's source: `a.py` became `a/__init__.py`, or the other way round."""
     package = file.name == "__init__.py"
     folders = [str(file.parent)] if package else None
     spec = importlib.util.spec_from_file_location(module.__name__, file, submodule_search_locations=folders)

@@ -18,7 +18,7 @@ from typing import Any
 from bae_source.reloading.patch.inside import direct_functions
 
 ALIASES: tuple[type, ...] = tuple(getattr(typing, name) for name in ("TypeAliasType",) if hasattr(typing, name))
-"""What `type` statements make, where there are some."""
+"""The type of the values of `type` statements, where Python has them."""
 _NAMESPACE = "__classdict__"
 
 

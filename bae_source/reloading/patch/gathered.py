@@ -96,7 +96,7 @@ def makers(
 
 
 def counts(name: str, sources: tuple[CodeType, CodeType]) -> bool:
-    """Say whether functions inside another set a variable of it, which begins in the new source as in the old one."""
+    """Return whether inner functions set a variable of the outer one that begins in both sources alike."""
     before, after = (beginning(code, name) for code in sources)
     return before == after and all(
         any(

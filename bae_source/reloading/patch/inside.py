@@ -67,7 +67,7 @@ def kind_of_code(code: CodeType) -> str:
 
 
 def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
-    """Say whether a class is of a module, also where it says that a package around has it: `Client.__module__ = "app"`.
+    """Return whether a class is of a module, also where it names a package around it: `Client.__module__ = "app"`.
 
     Parameters:
         if_bare: what is said of one that says so, and has no method that was written to tell by.

@@ -137,7 +137,7 @@ class Patch:
         return all(code in known for code in self._living.values() if code.co_filename == self._code.co_filename)
 
     def _is_outdated(self, value: object) -> bool:
-        """Say whether a value is, or is an instance of, what is gone from the source or was replaced, or old code."""
+        """Return whether a value is old code, or is (an instance of) a definition that is gone or was replaced."""
         cls = value if isinstance(value, type) else type(value)
         if self._is_gone(value) or self._is_gone(cls):
             return True

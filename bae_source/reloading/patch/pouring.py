@@ -211,7 +211,7 @@ class Pouring:
             setattr(old, name, value)
 
     def _ours(self, function: FunctionType) -> bool:
-        """Say whether a function belongs to what is patched: is of its modules, or a decorator's around one of them."""
+        """Return whether a function is of a patched module, or a decorator's wrapper around one that is."""
         return any(id(behind.__globals__) in self._namespaces for behind in functions_behind(function))
 
     def _registered(self, old: Any, new: Any) -> None:

@@ -135,7 +135,7 @@ class ClassPouring:
         return before == after
 
     def _same_class_attribute(self, name: str) -> bool:
-        """Say whether a class's body gives instances another `__class__` as before: it cannot be set from outside."""
+        """Return whether a class's body gives instances a `__class__`, as before: it cannot be set from outside."""
         sources = self._bodies(name)
         return sources is not None and beginning(sources[0], "__class__") == beginning(sources[1], "__class__")
 

@@ -109,7 +109,7 @@ def failed(error: BaseException) -> str:
 
 
 def notices_of(recovered: Recovered) -> tuple[Notice, ...]:
-    """Tell a person what recovery did; nothing if there was nothing to do."""
+    """Return a notice of what recovery did; nothing if there was nothing to do."""
     if recovered.set_aside:
         what = "The journal was not written by bae_source for this project, and nothing in it was followed"
         return (Notice("journal_set_aside", f"{what}; it lies in {recovered.set_aside} now. Remove it."),)
@@ -134,7 +134,7 @@ def notices_of(recovered: Recovered) -> tuple[Notice, ...]:
 
 
 def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ...]:
-    """Tell a person that what came to end a change came too late; and whether it is, or waits to be, in the history."""
+    """Return the notice of an interruption that came too late, with whether the change is in the history."""
     text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
     return (Notice("interrupted", text if waits else f"{text} It {_UNRECORDED}."),)
 
@@ -145,7 +145,7 @@ def saved(place: str) -> str:
 
 
 def not_kept(error: OSError) -> str:
-    """Say that such a file could not be kept, and so was left where it is."""
+    """Return the sentence for a file that could not be kept, and so was left where it is."""
     return f"A version saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
 
 
@@ -163,13 +163,13 @@ def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
 
 
 def unrecorded(why: str, hint: str) -> tuple[Notice, ...]:
-    """Tell a person that a change cannot be recorded as things are."""
+    """Return the notice that a change cannot be recorded at present."""
     what = "The change was made, and waits for being recorded; until then it cannot be undone"
     return (Notice(UNRECORDED, f"{what}: {why}. {hint}"),)
 
 
 def not_taken(error: OSError) -> tuple[Notice, ...]:
-    """Tell a person that a change does not even wait for being recorded."""
+    """Return the notice that a change does not even wait to be recorded."""
     reason, hint = _own_reason(error)
     return (Notice(UNRECORDED, f"The change was made, and {_UNRECORDED}: {reason}. {hint}"),)
 

@@ -170,7 +170,7 @@ class Journal:
         self._disk.sync_content(self._file)
 
     def mark(self) -> None:
-        """Say that the transaction is committed, durable unless its file says so; its commit point.
+        """Mark the transaction as committed, durable unless its file says so; its commit point.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
@@ -180,12 +180,12 @@ class Journal:
             self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
-        """Say that the transaction is to be taken back, durable: the disk may have its mark already."""
+        """Mark the transaction as to be taken back, durable: the disk may have its mark already."""
         self._write(self._sector(State.OPEN))
         self._disk.sync_content(self._file)
 
     def close(self, *, durable: bool) -> None:
-        """Say that nothing is under way.
+        """Mark the journal as idle.
 
         Parameters:
             durable: whether it must not be forgotten: after taking back, since a record that is found open again would

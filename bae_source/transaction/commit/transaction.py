@@ -325,7 +325,7 @@ class Transactions:
         return self._committed_id
 
     def forget_committed(self) -> None:
-        """Say that the last `commit` made nothing, since it was undone."""
+        """Forget the operation of the last `commit`, since it was undone."""
         self._committed_id = None
 
     @contextmanager

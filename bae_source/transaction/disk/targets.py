@@ -116,7 +116,7 @@ class Found(Struct, frozen=True, kw_only=True):
         return self.status is None if wanted is None else self.content == wanted
 
     def is_as_read(self, content: Content) -> bool:
-        """Say whether it is what was read there: content, mode and owner, and of a file that it has no other name."""
+        """Return whether it is as it was read: content, mode and owner, and no second name (hard link)."""
         if not self.holds(content.before):
             return False
         if content.before is None or self.status is None or content.attributes is None:

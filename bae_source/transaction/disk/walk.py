@@ -214,7 +214,7 @@ def are_names(parts: Sequence[str]) -> bool:
 
 
 def is_out_of_reach(name: str) -> bool:
-    """Say whether a file or folder of that name is git's or ours; on some file systems the case of letters is one."""
+    """Return whether a file or folder of that name is git's or ours; some file systems ignore case."""
     return name.casefold() in _OUT_OF_REACH
 
 

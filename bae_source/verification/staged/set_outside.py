@@ -24,7 +24,7 @@ from bae_source.syntax.text.source import Source
 
 _OWN = ("self", "cls", "mcs", "klass")
 _SETTERS = ("setattr", "__setattr__", "vars", "__dict__")
-"""What sets attributes by names that need not stand in the code."""
+"""Names of code that sets attributes by names that need not stand in the code."""
 
 _NAME = r"(?<![\w.])([^\W\d][\w.]*)"
 _CHANGED = r"\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b|\|=)"

@@ -121,7 +121,7 @@ class Worker:
         )  # what `site` gives, which -S leaves out
 
     def say_ready(self) -> None:
-        """Say that code can come."""
+        """Report that the worker is ready for code."""
         self._mouth.say(Ready(notices=tuple(map(speakable, self._notices))))
 
     def obey(self, order: Order) -> None:
@@ -193,7 +193,7 @@ class _Saying:
         self._mouth.say(Shown(outcome=to_json(outcome), address=address, exit_code=outcome.exit_code, answer=answer))
 
     def leave_out(self, call: str, size: int) -> None:
-        """Say which call shows one for which there is no room."""
+        """Report the call that gives an outcome for which there is no room."""
         self._mouth.say(LeftOut(call=speakable(call), size=size))
 
 
