@@ -165,7 +165,7 @@ class _Project:
         self.closed = False
 
     def close(self) -> None:
-        """Let go of what is open, as soon as nobody uses it."""
+        """Let go of what is open, as soon as it is not in use."""
         with self.alone:
             self.end()
 
@@ -199,7 +199,7 @@ class _Projects:
             project.close()
 
     def _project(self, root: Path) -> _Project:
-        """Return the project at a root; another one that nobody uses gives way to it, where there are many."""
+        """Return the project at a root; where there are many, one that is not in use gives way to it."""
         with self._choosing:
             if root not in self._known:
                 self._known[root] = _Project(root)

@@ -136,18 +136,18 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`, with every problem of every request.
     """
-    made: list[Request] = []
+    changes: list[Request] = []
     errors: list[tuple[int, ResourceError]] = []
     for number, given in enumerate(requests, 1):
         try:
             asked = operation(given)
             steps = asked.steps() if isinstance(asked, Composed) else ()
-            made += operations(steps) if steps else (asked,)
+            changes += operations(steps) if steps else (asked,)
         except RequestError as error:
             errors.append((number, error))
     if errors:
         raise _malformed(errors, len(requests))
-    return tuple(made)
+    return tuple(changes)
 
 
 def as_steps(asked: Request) -> Request:

@@ -1,4 +1,4 @@
-"""Every request and where it is declared; only the one that is asked for is loaded.
+"""Every request and where it is declared; only the one that is called is loaded.
 
 The order is the one in which help and references show them. Adding a request takes a line here.
 """
@@ -95,7 +95,7 @@ _DECLARED: Mapping[str, str] = {
 class Registry:
     """Requests by how the command line calls them: `read`, `ast symbols`.
 
-    It holds nothing itself, so whoever has it has what is declared now, also once the engine was given another request.
+    It holds nothing itself, so its owner sees the present declarations, also once the engine was given another request.
     """
 
     @property

@@ -65,9 +65,9 @@ class Call(str):
         """
         arguments = {name: _plain(value) for name, value in arguments.items()}
         line = line or _line(command, arguments)
-        made = super().__new__(cls, f"{line} {then}".rstrip())
-        made.command, made.arguments, made.then = command, arguments, then
-        return made
+        call = super().__new__(cls, f"{line} {then}".rstrip())
+        call.command, call.arguments, call.then = command, arguments, then
+        return call
 
     def and_then(self, then: str) -> Call:
         """Return the call with the rest of a sentence."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bae_source.model.report import Report
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
-"""How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
+"""The way a change is verified by loading: where it is loaded, patched there, here, in a child, or not at all."""
 
 
 _SHOWN = 8

@@ -5,7 +5,7 @@
 
 Invariants:
 - no module that finds places writes a reason of its own;
-- a sentence says in plain words why nobody can tell, and reads on behind `unsure: `.
+- a sentence says in plain words why it is not certain, and reads on behind `unsure: `.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Reason(Enum):
     )
     NOT_IN_CLASS = ("the receiver's class has no {name} that its code shows", "Client().undefined()")
     MADE_WHEN_ASKED = (
-        "the receiver's class has a __getattr__, which makes attributes when it is asked for them",
+        "the receiver's class has a __getattr__, which makes attributes on access",
         "proxy.send()",
     )
     MADE_BY_NEW = ("the receiver's class has a __new__, which may give something else", "Pool().send()")

@@ -39,7 +39,7 @@ class Guard(Protocol):
     def hides(self) -> bool:
         """Return whether there may be such a file."""
 
-    def met(self, folders: Sequence[str]) -> bool:
+    def look_at(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
 
     def check(self, path: str) -> None:
@@ -107,7 +107,7 @@ class Workspace:
     def census(self) -> Census:
         """Every Python file of the project."""
         census = self._census()
-        if census.settings and self.guard is not None and self.guard.met(census.settings):
+        if census.settings and self.guard is not None and self.guard.look_at(census.settings):
             return self._census()  # settings in its folders keep something from the caller
         return census
 

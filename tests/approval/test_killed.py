@@ -112,7 +112,7 @@ class Trial:
 
     def approve(self) -> str:
         decisions = deciding(self.root)
-        return decisions.approve(self.task, decisions.looked(self.task).digest, ANA).text
+        return decisions.approve(self.task, decisions.current(self.task).digest, ANA).text
 
     def dies(self, at: int, how: Callable[[], None], only: Collection[str] = ()) -> tuple[int, str]:
         """Have an approver end before a call, and return the signal, and how it ended otherwise."""

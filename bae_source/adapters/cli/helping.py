@@ -48,7 +48,7 @@ def family(line: CommandLine, program: str) -> str:
     """Return the help for a call that stops behind the first word of a verb of two.
 
     Raises:
-        RequestError: `invalid_arguments`, with the verbs, where no help is asked for.
+        RequestError: `invalid_arguments`, with the verbs, where the call asks for no help.
     """
     kinds, named = _kinds(), line.verb or ""
     if line.asks("-h", "--help"):

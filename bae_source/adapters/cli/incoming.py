@@ -88,7 +88,7 @@ def values_of(text: str | bytes | bytearray) -> object:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs; with a key that is there twice nobody knows which one is meant."""
+    """Make an object of its pairs; a key that is there twice is refused as ambiguous."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

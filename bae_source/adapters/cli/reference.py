@@ -46,7 +46,7 @@ def page() -> str:
         "# Reference",
         f"Drawn from the declarations by `{_DRAW}`; not written by hand.",
         "## Requests",
-        "What is asked is one and the same, whoever asks: on the command line, in Python, or as a tool of MCP, of a "
+        "A request is the same everywhere: on the command line, in Python, or as a tool of MCP, of a "
         "session and of a model that calls functions.",
         _requests(offered),
         "## Why an answer is not sure",

@@ -177,7 +177,7 @@ class Ledger:
         """Show what was done to the project, and tried: one line an entry of the ledger, the newest last."""
 
     def head(self: object) -> Text:
-        """Tell the hash of the ledger's last entry, and nothing else."""
+        """Return the hash of the ledger's last entry, and nothing else."""
 
     def verify(self: object, *, head: str | None = None) -> Text:
         """Check that no entry of the ledger was altered, taken out or put elsewhere; the first that was is named."""
@@ -729,5 +729,5 @@ class Verbs(CodeVerbs):
         """Show how many requests there were and how long they took, and parsing by file size against its targets."""
 
     def doctor(self, *, limit: int = 10) -> Text:
-        """Tell what a project and its tools look like from here, what is wrong, and how to mend it."""
+        """Report the state of a project and its tools as seen from here, with what is wrong and how to mend it."""
 

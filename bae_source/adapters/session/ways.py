@@ -124,8 +124,8 @@ class Way:
         return sorted({*words, *self.supported_tools, *self.children})
 
     def __repr__(self) -> str:
-        said = self.description
-        return f"{said if self.__spot.module else f'{self.name} — {said}'}\n{self.name}() enters it."
+        description = self.description
+        return f"{description if self.__spot.module else f'{self.name} — {description}'}\n{self.name}() enters it."
 
     def __entering(self, name: str) -> Word:
         do = lambda: self.__enter(self.__spot)  # noqa: E731

@@ -110,7 +110,7 @@ class Gate:
             self.approved = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def approval(self) -> dict[str, Any]:
         """Return what the history keeps of the approval of the change that is being made."""
         if self.approved is None:
             return {}
@@ -263,8 +263,8 @@ def base_of(plan: Plan) -> dict[str, str | None]:
 
 def after_of(plan: Plan) -> str:
     """Return the digest of what a change leads to: bytes, permissions, and what is installed."""
-    looks = [(file.path, file.executable, file.mode) for file in plan.changes.files]
-    return sha256(msgspec.json.encode([plan.changes.digest, looks, plan.releases]))
+    modes = [(file.path, file.executable, file.mode) for file in plan.changes.files]
+    return sha256(msgspec.json.encode([plan.changes.digest, modes, plan.releases]))
 
 
 def _forbidden(ruling: Ruling) -> Refused:

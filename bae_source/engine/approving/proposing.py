@@ -6,7 +6,7 @@
 Invariants:
 - a proposal is planned and judged as any change, in a copy, before it is kept; nothing of the project is written;
 - what the same caller proposed already, and waits, is not kept twice;
-- who proposes is never who is asked: nothing here decides.
+- the proposer never decides: nothing here does.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HOW = ("verify", "tidy", "format", "cascade", "reload")
 _DAYS = 14.0
 _PAUSE = 0.2
 _REMEMBERED = timedelta(days=90)
-"""How long at least it is known what became of a proposal."""
+"""The time for which the end of a proposal is remembered at least."""
 _WAITING = (State.AWAITING, State.APPROVED, State.STALE, State.FAILED)
 _OPEN = frozenset({State.AWAITING, State.APPROVED})
 _MOST_NAMED = 100
@@ -152,7 +152,7 @@ class Proposing:
         return _waiting(proposal, outcome)
 
     def notify(self) -> None:
-        """Tell the user that something waits, and of what the requests before could not tell."""
+        """Notify the user of a change that waits, and of those whose notification failed before."""
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 

@@ -1,6 +1,6 @@
 """The files of a project as the caller of the request that is being carried out may read them.
 
-Where there may be no policy, they are the files themselves; only a file that is asked for by its path, and a walk that
+Where there may be no policy, they are the files themselves; only a file that is requested by its path, and a walk that
 meets settings in folders, have these looked at. What understands a policy is loaded where there may be one.
 
 Invariant: the policies are looked for anew for each snapshot, and whose request it is is known by thread.
@@ -131,7 +131,7 @@ class Seen(Disk):
     def __init__(self, seeing: Seeing) -> None:
         Disk.__init__(self, seeing.root)  # of which a part has its name besides
         self._seeing = seeing
-        self._looked: set[str] = set()
+        self._checked: set[str] = set()
         self._veiled: Veiled | None = self._veil() if seeing.may_be_around else None
 
     @property
@@ -139,14 +139,14 @@ class Seen(Disk):
         """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return self._veiled is not None and self._veiled.hidden.hides
 
-    def met(self, folders: Sequence[str]) -> bool:
+    def look_at(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
         if self._veiled is not None:
-            return self._veiled.met(folders)
+            return self._veiled.look_at(folders)
         if not any(may_be_in(f"{self.root}/{each}") for folder in folders for each in (*between(folder), folder)):
             return False
         self._veiled = self._veil()
-        return self._veiled.met(folders)
+        return self._veiled.look_at(folders)
 
     def check(self, path: str) -> None:
         """See that a file may be read.
@@ -155,8 +155,8 @@ class Seen(Disk):
             Refused: `forbidden` if not.
         """
         if self._veiled is None:
-            new = [each for each in between(path) if each not in self._looked]
-            self._looked.update(new)
+            new = [each for each in between(path) if each not in self._checked]
+            self._checked.update(new)
             if any(may_be_in(f"{self.root}/{each}") for each in new):
                 self._veiled = self._veil()
         if self._veiled is not None:

@@ -204,7 +204,7 @@ def _equal(one: object, other: object) -> bool:
 
 
 def _same_notation(one: object, other: object) -> bool:
-    """Return whether two values are one type alias or one pattern, written anew: nobody can tell them apart."""
+    """Return whether two values are one type alias or one pattern, written anew: they cannot be told apart."""
     return type(other).__module__ in _NOTATION and _equal(one, other)
 
 

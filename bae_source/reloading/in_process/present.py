@@ -19,7 +19,7 @@ _LAZY = getattr(importlib.util, "_LazyModule", None)
 
 
 def is_loaded(value: object) -> TypeGuard[ModuleType]:
-    """Return whether a value is a module that was loaded; a lazy one that nobody has used yet is none."""
+    """Return whether a value is a module that was loaded; a lazy one that is still unused is none."""
     return issubclass(type(value), ModuleType) and type(value) is not _LAZY
 
 

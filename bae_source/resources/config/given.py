@@ -26,7 +26,7 @@ from bae_source.model.request import command_of, described, signature, summary
 from bae_source.resources.config.document import Document, same
 from bae_source.resources.config.entries import file_scope
 from bae_source.resources.config.key import Path, written_key
-from bae_source.resources.config.meaning import made_wrong
+from bae_source.resources.config.meaning import new_problems
 from bae_source.resources.config.opened import Change
 from bae_source.resources.config.written import Written, kind_of, written
 
@@ -124,7 +124,7 @@ def value_for(document: Document, path: Path, given: Writing, *, is_item: bool =
 
     def works(value: Written) -> bool:
         after = Document(document.add(path, value) if is_item else document.set(path, value))
-        return not any(each.refuses for each in made_wrong(document.data, after.data))
+        return not any(each.refuses for each in new_problems(document.data, after.data))
 
     goes = not is_item and document.has(path)
     calls = _Calls(given=given, path=path, fits=fits, works=works, may_go=goes)

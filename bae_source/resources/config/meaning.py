@@ -62,7 +62,7 @@ def problems(data: Mapping[str, Any]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def made_wrong(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
+def new_problems(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong after a change, and was not before it."""
     known = {each.text for each in problems(before)}
     return [each for each in problems(after) if each.text not in known]

@@ -237,15 +237,15 @@ def _changed(text: str, each: Declared, wanted: Requirement) -> str:
     return Document(text).set((*each.table, each.key, each.index), str(other))
 
 
-def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
+def requirements_to_meet(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
     """Return the requirements that a project always has, and those of extras and groups as far as they are installed.
 
     Parameters:
         there: name and version of what is installed.
     """
     every = [each for each in declared(workspace.files).found if each.kind == "index" and each.part != "build"]
-    met = [each for each in every if each.part == "always" or each.name in there]
-    return list(dict.fromkeys(str(Requirement(each.requirement)) for each in met if _parses(each.requirement)))
+    needed = [each for each in every if each.part == "always" or each.name in there]
+    return list(dict.fromkeys(str(Requirement(each.requirement)) for each in needed if _parses(each.requirement)))
 
 
 def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -193,7 +193,7 @@ def _others(found: Iterable[Dependency]) -> set[str]:
 
 
 def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
-    """Return the dependencies that are asked about."""
+    """Return the dependencies that the request is about."""
     found = facts.dependencies
     if asked.group is not None:
         found = tuple(each for each in found if _is_in(facts, each.declared, asked.group))

@@ -251,7 +251,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.logs: list[Log] = []
-        self._looked_at = 0
+        self._entry_count = 0
         self._out: list[str] = []
         self._unnamed = 0
         self._deep: list[str] = []
@@ -259,12 +259,12 @@ class _Walk:
     @property
     def is_whole(self) -> bool:
         """Return whether nothing was left that may be a log."""
-        return self._looked_at <= MOST_ENTRIES and not (self._deep or self._unnamed)
+        return self._entry_count <= MOST_ENTRIES and not (self._deep or self._unnamed)
 
     def enter(self, folder: Folder) -> None:
         """Look at all that lies in a folder of logs."""
         waiting = [""]
-        while waiting and self._looked_at <= MOST_ENTRIES:
+        while waiting and self._entry_count <= MOST_ENTRIES:
             way = waiting.pop(0)
             waiting += [f"{way}{name}/" for name in self._folder(folder, way)]
 
@@ -278,7 +278,7 @@ class _Walk:
         if self._unnamed:
             message = f"Left out, since their names cannot be written: {counted(self._unnamed, 'file')}."
             yield Notice("unnamed", message)
-        if self._looked_at > MOST_ENTRIES:
+        if self._entry_count > MOST_ENTRIES:
             yield Notice("too_many", f"Only the first {MOST_ENTRIES:,} files and folders were looked at.")
         if len(self.logs) > MOST:
             yield Notice("too_many", f"Of {len(self.logs):,} logs only the newest {MOST:,} are listed.")
@@ -297,8 +297,8 @@ class _Walk:
 
     def _entries(self, entries: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         for entry in entries:
-            self._looked_at += 1
-            if self._looked_at > MOST_ENTRIES:
+            self._entry_count += 1
+            if self._entry_count > MOST_ENTRIES:
                 return
             yield entry
 
