@@ -39,7 +39,7 @@ class Guard(Protocol):
     def hides(self) -> bool:
         """Return whether there may be such a file."""
 
-    def met(self, folders: Sequence[str]) -> bool:
+    def take_settings(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
 
     def check(self, path: str) -> None:
@@ -107,7 +107,7 @@ class Workspace:
     def census(self) -> Census:
         """Every Python file of the project."""
         census = self._census()
-        if census.settings and self.guard is not None and self.guard.met(census.settings):
+        if census.settings and self.guard is not None and self.guard.take_settings(census.settings):
             return self._census()  # settings in its folders keep something from the caller
         return census
 
@@ -155,7 +155,7 @@ class Workspace:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self._contents:
-            if "index" in vars(self) and self.index.told_of(path):  # a walk has found it
+            if "index" in vars(self) and self.index.has_given(path):  # a walk has found it
                 content, stamp = self._stamped(path)
                 self.index.check(path, content, stamp)
             else:

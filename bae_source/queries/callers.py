@@ -11,7 +11,7 @@ from bae_source.model.request import Effect
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.search.answering import answer_of, told_of_others
+from bae_source.project.references.search.answering import answer_of, noting_unnamed_uses
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.references.search.references import calls_of, references_to
 from bae_source.project.workspace import Workspace
@@ -50,7 +50,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
         kinds = _OF_A_PROPERTY if _is_property(resolved) else _CALLS
         found = [each for each in references.found if each.kind in kinds and not _is_decorator(each, resolved)]
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no callers)")
-        return told_of_others(answer, resolved, project, is_used=bool(found))
+        return noting_unnamed_uses(answer, resolved, project, is_used=bool(found))
 
 
 def _is_decorator(reference: Reference, resolved: Resolved) -> bool:

@@ -11,7 +11,7 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.search.answering import answer_of, told_of_others
+from bae_source.project.references.search.answering import answer_of, noting_unnamed_uses
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
@@ -56,7 +56,7 @@ class References(AboutPlaces, frozen=True, kw_only=True):
             more, notices = in_prose(workspace, sought_of(project.names, resolved), listed)
             found = (*found, *more)
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
-        return told_of_others(answer, resolved, project, is_used=bool(found))
+        return noting_unnamed_uses(answer, resolved, project, is_used=bool(found))
 
 
 def _keywords(project: Project, resolved: Resolved) -> list[Reference]:

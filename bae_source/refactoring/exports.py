@@ -64,14 +64,14 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
             )
         module = _module(workspace, self.target)
         package = package_of(workspace, module, self.to)
-        told = ""
+        reason = ""
         for behind in (False, True):
             found = exposing(workspace, module, package, self.names, behind=behind)
             plan = _planned(workspace, module, package, found, done="exports")
-            told = circle(workspace, workspace.after(plan.changes), package, module) or ""
-            if not told:
+            reason = circle(workspace, workspace.after(plan.changes), package, module) or ""
+            if not reason:
                 return plan
-        raise refuse_circle(told)
+        raise refuse_circle(reason)
 
 
 class ExportsRemove(Request, frozen=True, kw_only=True):

@@ -140,8 +140,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
         unbound = {**lost_in(workspace, after, binding), **unbound}
         if unbound and self.unsure == "refuse":
             raise self._undefined(workspace, unbound)
-        told = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
-        return replace(plan, warnings=(*plan.warnings, *told))
+        more = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
+        return replace(plan, warnings=(*plan.warnings, *more))
 
     def _undefined(self, workspace: Workspace, unbound: Mapping[str, Sequence[str]]) -> Refused:
         imports = tuple(statement for name in sorted(unbound) for statement in imports_of(workspace, name))
@@ -168,10 +168,10 @@ class Rewrite(Request, frozen=True, kw_only=True):
         notices: list[Notice] = []
         for each in spliced:
             wanted = [statement for statement in self.imports if not _is_of_itself(statement, each.module)]
-            made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
-            result.append(replace(each, splices=tuple(made.splices)))
-            notices += [notice for notice in made.notices if notice.code != IMPORTS_ADDED]
-            for statement in made.statements:
+            addition = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
+            result.append(replace(each, splices=tuple(addition.splices)))
+            notices += [notice for notice in addition.notices if notice.code != IMPORTS_ADDED]
+            for statement in addition.statements:
                 added.setdefault(statement, []).append(each.module.name)
         for statement, modules in added.items():
             notices.append(imports_added(modules, f"{statement}."))
@@ -214,8 +214,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
             return f"Nothing was rewritten{left}. {by_reason(report.unsure)}"
         if found.matches:
             return f"Nothing was rewritten: the conditions rule out {counted(found.matches, 'place')} that match."
-        looked = "; what could not be read is listed" if report.unparsed else ""
-        return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
+        unread = "; what could not be read is listed" if report.unparsed else ""
+        return f"Nothing matches {self.pattern!r}{unread}, so nothing was rewritten."
 
 
 def _is_of_itself(statement: str, module: ModuleFile) -> bool:

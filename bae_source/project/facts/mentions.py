@@ -68,7 +68,7 @@ class Mentioning(Struct, frozen=True):
 
 Look = Callable[[Content], None]
 """Is shown a file that was read."""
-Met = Callable[[str], None]
+Note = Callable[[str], None]
 """Is told the path of a file in which a word was found."""
 
 
@@ -78,7 +78,7 @@ def mentioning(
     *,
     alone: bool = False,
     look: Look | None = None,
-    met: Met | None = None,
+    note: Note | None = None,
 ) -> Mentioning:
     """Return the files whose text holds one of the words.
 
@@ -86,16 +86,16 @@ def mentioning(
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
         look: is shown each file that has to be read for this, so that nobody reads it again for something else.
-        met: is told of the files that have to be read which of them hold a word, as soon as that is known.
+        note: is told of the files that have to be read which of them hold a word, as soon as that is known.
     """
     sought = Words(words, alone=alone)
     census = workspace.census
     unreadable = unseen_in(workspace, sought.occur_in)
     if sought.ascii and not workspace.overlay:
-        if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, met)) is not None:
+        if len(census.stamps) > _MANY and (known := _remembered(workspace, sought, look, note)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
-        held, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
-        found = list(held)
+        holders, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
+        found = list(holders)
     else:
         found, paths = [], list(census.sources)
     for content in contents_of(workspace, paths):
@@ -104,8 +104,8 @@ def mentioning(
         try:
             if sought.occur_in(content.read(), content.source):
                 found.append(content.path)
-                if met is not None:
-                    met(content.path)
+                if note is not None:
+                    note(content.path)
         except ResourceError as error:
             unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
@@ -149,7 +149,7 @@ def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: FactSnapshot, 
         return True
 
 
-def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
+def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, note: Note | None) -> Mentioning | None:
     """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
 
     What was not known is known, and kept, from then on.
@@ -162,8 +162,8 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
-    held: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
-    words = [(Words.of_key(word), holding) for word, holding in held.items()]
+    paths: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
+    words = [(Words.of_key(word), holding) for word, holding in paths.items()]
     asked = words[: len(sought.keys)]
     changed: set[str] = set()
     for content in contents_of(workspace, todo):
@@ -180,16 +180,16 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
                 if word.occur_in(text, content.source):
                     holding.append(path)
                     found = True
-            if found and met is not None and any(holding[-1:] == [path] for _, holding in asked):
-                met(path)
+            if found and note is not None and any(holding[-1:] == [path] for _, holding in asked):
+                note(path)
         except ResourceError as error:
             stamps[path] = None
             changed.add(path)
-            if not any(path in held[word][-1:] for word in sought.keys):
+            if not any(path in paths[word][-1:] for word in sought.keys):
                 unreadable.append((path, error))
     if any(stamps.values()):
-        kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
-    holders = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
+        kept.remember(known.noted(stamps, paths, {word: todo if word in sought.keys else changed for word in paths}))
+    holders = known.holding(census, sought.keys).difference(todo).union(*(paths[word] for word in sought.keys))
     return Mentioning(tuple(sorted(holders)), tuple(unreadable))
 
 

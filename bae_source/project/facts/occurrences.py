@@ -54,11 +54,11 @@ class Occurrences:
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
         """Return the files that are as they were and hold one of the words."""
-        held = frozenset().union(*(self.words.get(word, ()) for word in words))
+        holders = frozenset().union(*(self.words.get(word, ()) for word in words))
         if self._are_of(census):
-            return set(held)
+            return set(holders)
         known, now = self.stamps, whole(census.stamps)
-        return {path for path in held if path in now and known.get(path) == now[path]}
+        return {path for path in holders if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
         """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
@@ -68,18 +68,18 @@ class Occurrences:
         self,
         stamps: Mapping[str, Stamp | None],
         words: Mapping[str, Collection[str]],
-        looked_into: Mapping[str, Collection[str]],
+        searched: Mapping[str, Collection[str]],
     ) -> Occurrences:
         """Return what is known after some files were read.
 
         Parameters:
             stamps: of these files; None for one of which nothing can be kept.
             words: for each word that was looked for those that hold it; other words are not known any longer.
-            looked_into: for each of these words all files in which it was looked for.
+            searched: for each of these words all files in which it was looked for.
         """
         kept = {path: stamp for path, stamp in {**self.stamps, **stamps}.items() if stamp is not None}
         found = {
-            word: self.words.get(word, frozenset()).difference(looked_into[word]).union(holding)
+            word: self.words.get(word, frozenset()).difference(searched[word]).union(holding)
             for word, holding in words.items()
         }
         return Occurrences(kept, found)
@@ -116,7 +116,7 @@ def save(known: Occurrences) -> tuple[bytes, bytes] | None:
     """Return what is known as bytes, and the files of which it is; None where a path is no text."""
     paths = tuple(sorted(known.stamps))
     numbers = {path: number for number, path in enumerate(paths)}
-    words = {word: _ENCODE([numbers[path] for path in held if path in numbers]) for word, held in known.words.items()}
+    words = {word: _ENCODE([numbers[path] for path in own if path in numbers]) for word, own in known.words.items()}
     files = written(paths, known.stamps)
     try:
         return _ENCODE((mark_of(files), words)), _ENCODE(files)

@@ -65,7 +65,7 @@ class DataNames(Struct, frozen=True):
     paths: tuple[str, ...]
     owners: dict[str, tuple[str, str]]
 
-    def made(self, sizes: Iterable[tuple[str, int]]) -> tuple[DataFile, ...]:
+    def files(self, sizes: Iterable[tuple[str, int]]) -> tuple[DataFile, ...]:
         """Return some of the files, by path and size."""
         owners = self.owners
         return tuple([DataFile(owners[path][0], path[len(owners[path][1]) :], path, size) for path, size in sizes])
@@ -74,7 +74,7 @@ class DataNames(Struct, frozen=True):
 def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
     """Return the data files of the project, sorted by path."""
     names = data_names(snapshot)
-    return names.made([(path, stamp.size) for path, stamp in snapshot.files.stamps(names.paths).items()])
+    return names.files([(path, stamp.size) for path, stamp in snapshot.files.stamps(names.paths).items()])
 
 
 def data_names(snapshot: Snapshot) -> DataNames:

@@ -152,7 +152,7 @@ class Disk:
         try:
             return bytes_of(full)[0]
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return the content of a file that a walk found, and the stamp that belongs to it.
@@ -168,12 +168,12 @@ class Disk:
             return _stamped(*bytes_of(f"{self.root}/{path}", WITHOUT_LINKS))
         except OSError as error:
             if error.errno != errno.ELOOP:
-                raise told(error) from None
+                raise translated(error) from None
         full = self._inside(path)  # a link to a file, which may lead out of the root
         try:
             return _stamped(*bytes_of(full or ""))
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def glance(self, path: str, size: int) -> bytes:
         """Return the content of a file that a walk found with a size, twice as fast as `read_stamped` where it has it.
@@ -205,7 +205,7 @@ class Disk:
         try:
             yield from pieces_of(full)
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def inside(self, path: str) -> str | None:
         """Return a path, absolute or from the root, as one below the root, with links to folders followed."""
@@ -407,7 +407,7 @@ def gone() -> Refused:
     return Refused("stale", "has gone while the project was read.", subject="The file", hints=["Ask again."])
 
 
-def told(error: OSError) -> Exception:
+def translated(error: OSError) -> Exception:
     """Return what the system says of a file that cannot be read in our words."""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return FileNotFoundError(*error.args)

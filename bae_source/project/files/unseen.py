@@ -54,16 +54,16 @@ def unseen(
         data: whether that was done with the data files of packages, of which a `.pyw` file is one.
     """
     census = snapshot.census
-    told: list[Notice] = []
+    notices: list[Notice] = []
     if closed := _within(name, _closed(census)):
-        told.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
+        notices.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
     if outside := _within(name, _outside(census)):
         message = f"Links lead out of the project, and what they lead to was not {left}: {listed(outside)}."
-        told.append(Notice("outside_project", message))
+        notices.append(Notice("outside_project", message))
     if windowed := _within(name, _windowed(census, data=data)):
         message = f"Files that end in .pyw, which are modules on Windows alone, were not {left}: {listed(windowed)}."
-        told.append(Notice("not_searched", message))
-    return tuple(told)
+        notices.append(Notice("not_searched", message))
+    return tuple(notices)
 
 
 def behind_unseen(

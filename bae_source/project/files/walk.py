@@ -153,7 +153,7 @@ class Walk:
         patterns = Patterns(self.files)
         visits: dict[str, Visit] = {}
         waiting = [("", rules)]
-        met = 0
+        count = 0
         while waiting:
             path, outer = waiting.pop()
             before = self._visits.get(path)
@@ -164,8 +164,8 @@ class Walk:
                 visit = self._visit(path, outer, patterns, now)
             visits[path] = visit
             if on_many is not None and before is None:
-                met += len(visit.python)
-                if met > _MANY:
+                count += len(visit.python)
+                if count > _MANY:
                     on_many()
                     on_many = None
             if visit.entered:

@@ -106,8 +106,8 @@ class _Followed:
     def has(self, path: str, name: str) -> bool:
         """Return whether a module has a name in the end, which is no module that a build makes."""
         imports = self._workspace.index.summary(path).imports
-        made = any(each.level == 1 and each.module.partition(".")[0] == name for each in imports)
-        return not made and self._provided.name(path, name) is True
+        is_built = any(each.level == 1 and each.module.partition(".")[0] == name for each in imports)
+        return not is_built and self._provided.name(path, name) is True
 
 
 def _early(was: _Followed, will: _Followed, package: str, inside: Collection[str]) -> _TooEarly | None:

@@ -63,7 +63,7 @@ def answer_each(
             selection, question = show(uri, select(workspace, parse_selector(uri), exact=exact, verb=verb))
             shown += 1
         except ResourceError as problem:
-            error = _told(problem)
+            error = _in_format(problem)
             selection, question = _failed(workspace, uri, error, kind), None
             failures.append(error)
         selections.append(selection)
@@ -94,7 +94,7 @@ def line_range(resolved: Resolved) -> LineRange:
     return LineRange(start_line=lines.number(span.start), end_line=lines.number(last))
 
 
-def _told(error: ResourceError) -> ResourceError:
+def _in_format(error: ResourceError) -> ResourceError:
     """Return an error as these answers tell it: a file of which nobody gets the text has a fault of its own.
 
     The format has no code for what is refused. Nothing can be decoded of a file that may not be read, and what changed

@@ -64,7 +64,7 @@ def symbols_matching(
         RequestError: `invalid_name` if the pattern is none.
     """
     pattern = name_pattern(text)
-    modules, unnamed = _looked_at(workspace, pattern)
+    modules, unnamed = _modules_for(workspace, pattern)
     found = [*_modules(workspace, modules, pattern)] if kind in (None, "package", "module") else []
     notices = list(unseen(workspace))
     if kind not in ("package", "module"):
@@ -98,7 +98,7 @@ def _modules(workspace: Workspace, modules: Sequence[ModuleFile], pattern: NameP
     yield from (Match(name, "package", name, 1) for name in outer if _matches(pattern, name))
 
 
-def _looked_at(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
+def _modules_for(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
     """Return the stubs if the pattern asks for them, and the modules of code otherwise.
 
     Files that no dotted name means are left out; how many of them might match is told.

@@ -129,7 +129,7 @@ def _data(workspace: Workspace, sieve: Sieve | None) -> tuple[DataFile, ...]:
         return data_files(workspace)
     names = data_names(workspace)
     stamps = workspace.files.stamps(names.paths)
-    return names.made([(path, stamps[path].size) for path in sieve.sifted_data(stamps)])
+    return names.files([(path, stamps[path].size) for path in sieve.sifted_data(stamps)])
 
 
 def _of_data(file: DataFile) -> Searched:

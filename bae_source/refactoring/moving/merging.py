@@ -31,7 +31,7 @@ from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.local_imports import inside_functions
@@ -72,7 +72,7 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
     _check_captured(project_of(workspace), origin.module, target.module)
     reading = _with_bare_names(workspace, origin, target.module)
     merge = Merge(reading, resolve(reading, f"{extent.name}@module"), target)
-    spliced, report = merge.made()
+    spliced, report = merge.result()
     if choice.skip_generated:
         check_written_by_hand(
             workspace, {**dict.fromkeys(extent.files, extent.address), target.module.path: target.module.name}
@@ -195,7 +195,7 @@ class Merge:
         own = (name for name in scope if name not in by_import or any(each[0] != u.IMPORTED for each in scope[name]))
         return tuple(name for name in own if name != "__all__")
 
-    def made(self) -> tuple[tuple[Spliced, ...], Report]:
+    def result(self) -> tuple[tuple[Spliced, ...], Report]:
         """Return what changes.
 
         Raises:
@@ -283,7 +283,7 @@ class Merge:
         """Yield where the module that takes all mentions what it takes."""
         for name in self.names:
             sought = sought_of(self.origin, name)
-            for path, found in looked_for(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
+            for path, found in search_code(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
                 yield from ((name, each) for each in found if path == self.to.path)
 
     def _into(self, parts: Apart, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[tuple[Span, str]]:

@@ -36,7 +36,7 @@ from bae_source.project.references.meaning.meanings import InFolder, InModule, M
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.prose import code_of
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.refactoring.moving.following import Following
 from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import reference
@@ -133,17 +133,17 @@ class ModuleMove:
 
     def moved(self) -> Moved:
         """Return what changes."""
-        looked = looked_for(self.project, self.sought, self.workspace.index.naming)
-        mentions = dict(looked.files)
+        matches = search_code(self.project, self.sought, self.workspace.index.naming)
+        mentions = dict(matches.files)
         stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
         self.following = Following(self.project, self.sought, self.new, mentions, stays_around=stays)
         for each, loaded in calls_importing(self.project, self.sought):
             self._calls.setdefault(each.path, []).append((each, loaded))
-        unread = dict(looked.unreadable)
+        unread = dict(matches.unreadable)
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
-        broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
+        broken = (path for path, error in matches.unreadable if error.code == "syntax_invalid")
         own = (path for path in self.paths if path.endswith((".py", ".pyi")))
         for path in sorted({*mentions, *self._calls, *packages, *self.following.around, *own, *broken}):
             module = self.workspace.census.module(path)
@@ -175,7 +175,7 @@ class ModuleMove:
             unparsed=tuple((self._at(path), unread[path]) for path in sorted(unread)),
             complete=not unread,
         )
-        notices, code = tuple(self.following.public_gone()), code_of(looked.files)
+        notices, code = tuple(self.following.public_gone()), code_of(matches.files)
         for path, places in self._in_strings.items():
             code[path] = [*code.get(path, ()), *places]
         return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code, notices=notices)

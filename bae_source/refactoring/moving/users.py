@@ -28,7 +28,7 @@ from bae_source.model.text import normalised
 from bae_source.project.references.meaning.meanings import InModule, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.refactoring.moving.symbols import Travelling, is_taken, reference
 from bae_source.syntax.importing.merging import imported_items
 from bae_source.syntax.importing.removing import remove_imported
@@ -83,10 +83,10 @@ def sought_of(module: ModuleFile, name: str) -> Sought:
 
 def uses_of(project: Project, module: ModuleFile, moved: Travelling) -> Use:
     """Return what mentions a definition that moves."""
-    looked = looked_for(project, sought_of(module, moved.name), project.workspace.index.naming)
+    matches = search_code(project, sought_of(module, moved.name), project.workspace.index.naming)
     return Use(
-        files=dict(looked.files),
-        unreadable=looked.unreadable,
+        files=dict(matches.files),
+        unreadable=matches.unreadable,
     )
 
 

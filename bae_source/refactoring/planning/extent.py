@@ -246,8 +246,8 @@ def _of_package(workspace: Workspace, address: str, name: str, folder: str, modu
             unchanged=True,
             hints=["Name the packages in it one by one."],
         )
-    held = _Held(workspace, name, folder)
-    files = tuple(sorted(held.files))
+    content = _FolderContent(workspace, name, folder)
+    files = tuple(sorted(content.files))
     return Extent(
         address=address,
         name=name,
@@ -255,7 +255,7 @@ def _of_package(workspace: Workspace, address: str, name: str, folder: str, modu
         files=files,
         folder=folder,
         module=module,
-        left=tuple(sorted(held.left)),
+        left=tuple(sorted(content.left)),
         etag=_digest(workspace, name, folder, files),
     )
 
@@ -301,7 +301,7 @@ def _content(workspace: Workspace, name: str, path: str) -> bytes:
     return content
 
 
-class _Held:
+class _FolderContent:
     """The contents of a package's folder.
 
     Attributes:

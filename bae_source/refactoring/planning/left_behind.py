@@ -32,7 +32,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent
 from bae_source.syntax.names import uses as u
 
-TOLD = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
+NOTICE_CODES = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
 """The codes of what is said here."""
 
 _MOST_FILES = 100
@@ -56,7 +56,7 @@ def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
         workspace: the project as it is before the change.
         extent: the module or package.
     """
-    return _told(workspace, extent.name, frozenset(extent.files))
+    return _said_of(workspace, extent.name, frozenset(extent.files))
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
@@ -68,7 +68,7 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
         return ()
-    return _told(workspace, name, frozenset())
+    return _said_of(workspace, name, frozenset())
 
 
 def importing(notices: Iterable[Notice]) -> str:
@@ -85,7 +85,7 @@ def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
     return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
 
 
-def _told(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+def _said_of(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
     return tuple(_notices(name, *_searched(workspace, name, inside)))
 
 
@@ -106,9 +106,9 @@ def _searched(
     word = name.rpartition(".")[2]
     mentioning = workspace.index.mentioning([word])
     asked = [path for path in mentioning.paths if path not in inside and _may_refer(workspace, path, name)]
-    looked = asked[:most]
-    project.load(looked)
-    for path in looked:
+    searched = asked[:most]
+    project.load(searched)
+    for path in searched:
         _look(project, path, name, inside, found)
     found.unread += [name_at(workspace.census, path) for path, _ in mentioning.unreadable if path not in inside]
     sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
@@ -119,7 +119,7 @@ def _searched(
     calls = (each for each, _ in calls_importing(project, itself) if each.path not in inside)
     called = dict.fromkeys(f"{name_at(workspace.census, each.path)}:{each.mention.line}" for each in calls)
     found.strings += [each for each in called if each not in found.strings]
-    return found, len(asked) - len(looked)
+    return found, len(asked) - len(searched)
 
 
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:

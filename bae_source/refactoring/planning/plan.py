@@ -152,7 +152,7 @@ def planned_files(
         SourceError: `syntax_invalid` if a new file would not parse; `encoding_invalid`; `not_lossless`.
         Refused: `unsafe_change` if a definition outside of the splices would change.
     """
-    made = contents or {}
+    given = contents or {}
     files: list[FileChange] = []
     modules: list[ModuleFile] = []
     notices = list(warnings)
@@ -165,10 +165,10 @@ def planned_files(
             notices += _check_spliced(workspace, each, change)
             files.append(change)
             modules.append(workspace.module_file(each.module))
-    whole = between({path: workspace.content(path) for path in made}, made, origins)
+    whole = between({path: workspace.content(path) for path in given}, given, origins)
     for change in whole.files:
         if change.path not in checked:
-            notices += check_whole(workspace, change, made[change.path], origins or {})
+            notices += check_whole(workspace, change, given[change.path], origins or {})
     modules += _modules(workspace, whole)
     return Plan(
         changes=ChangeSet(tuple(sorted((*files, *whole.files), key=lambda change: change.path))),
@@ -185,8 +185,8 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
     if not each.splices:
         return each
     text = workspace.source(each.module).text
-    made = [(span, kept_uniform(new, text)) for span, new in each.splices]
-    splices = tuple((span, new) for span, new in made if span.cut(text) != new)
+    uniform = [(span, kept_uniform(new, text)) for span, new in each.splices]
+    splices = tuple((span, new) for span, new in uniform if span.cut(text) != new)
     return replace(each, splices=splices)
 
 

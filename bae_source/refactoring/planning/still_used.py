@@ -267,7 +267,7 @@ class _Search:
         found = self.found()
         unread = listed(self._unread, _MOST_SHOWN)
         text = f"Not looked into, so more may be used still: {unread}; ask references before the change."
-        return [*_said(self._module, found), *([Notice("not_searched", text)] if unread else [])]
+        return [*_warnings(self._module, found), *([Notice("not_searched", text)] if unread else [])]
 
     def found(self) -> dict[str, _Found]:
         """Return the users of each name."""
@@ -307,9 +307,9 @@ class _Search:
             return found
         mentioning = self.workspace.index.naming(names)
         self._unread += [self._name(path) for path, _ in mentioning.unreadable]
-        looked = [path for path in mentioning.paths if may_import(self.workspace, path, names)]
-        self.project.load(looked)
-        for path in looked:
+        searched = [path for path in mentioning.paths if may_import(self.workspace, path, names)]
+        self.project.load(searched)
+        for path in searched:
             try:
                 imports = self.project.uses(path).imports if path != self._module.path else ()
             except ResourceError:
@@ -388,7 +388,7 @@ class _Search:
         return name_at(self.workspace.census, path)
 
 
-def _said(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
+def _warnings(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
     """Yield a warning for each name that is still used."""
     used = {name: each for name, each in found.items() if each != _Found()}
     for name, each in list(used.items())[:_MOST_SHOWN]:

@@ -29,7 +29,7 @@ from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.prose import in_prose
-from bae_source.project.references.search.references import looked_for, references_to
+from bae_source.project.references.search.references import references_to, search_code
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent
 from bae_source.refactoring.planning.plan import Spliced
@@ -130,7 +130,7 @@ def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
     found = [
         project.shown(each, project.lines(path))
         for sought in _in_modules(project, inside)
-        for path, mentions in looked_for(project, sought, workspace.index.naming).files
+        for path, mentions in search_code(project, sought, workspace.index.naming).files
         for each in mentions
         if path not in inside and each.certainty == "sure"
     ]
@@ -215,7 +215,7 @@ def _without(project: Project, soughts: Sequence[Sought], inside: frozenset[str]
     exported: dict[str, set[str]] = {}
     imported: dict[str, set[_Key]] = {}
     for sought in soughts:
-        for path, mentions in looked_for(project, sought, project.workspace.index.naming).files:
+        for path, mentions in search_code(project, sought, project.workspace.index.naming).files:
             kinds = {each.mention.kind for each in mentions if each.certainty == "sure"}
             if u.EXPORT in kinds:
                 exported.setdefault(path, set()).add(sought.word)

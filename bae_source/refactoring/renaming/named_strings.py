@@ -134,15 +134,15 @@ class _Named(ABC):
             known = (
                 each for each in self.values(node.value, scope) if each is not None and not isinstance(each, Rebound)
             )
-            return frozenset().union(*(self._held(inference.attribute(each, node.attr)) for each in known))
+            return frozenset().union(*(self._values_of(inference.attribute(each, node.attr)) for each in known))
         if not isinstance(node, ast.Name):
             return frozenset()
-        return self._held(self.project.names.named(self.path, scope, node.id))
+        return self._values_of(self.project.names.named(self.path, scope, node.id))
 
-    def _held(self, meanings: Iterable[Meaning | None]) -> Values:
+    def _values_of(self, meanings: Iterable[Meaning | None]) -> Values:
         found: set[Value] = set()
         for each in meanings:
-            found |= self.project.inference.held(each) if isinstance(each, Symbol) else {each}
+            found |= self.project.inference.values_of(each) if isinstance(each, Symbol) else {each}
         return frozenset(found)
 
     def _scope_of(self, node: ast.AST, around: int) -> int:

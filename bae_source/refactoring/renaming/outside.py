@@ -27,7 +27,7 @@ from bae_source.syntax.names import uses as u
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""
 
-_MADE_OF = {
+_STAND_INS = {
     f"{module}.{name}": kind
     for module in ("typing", "typing_extensions")
     for name, kind in (("NamedTuple", tuple), ("TypedDict", None))
@@ -56,8 +56,8 @@ def _reason(project: Project, name: str, word: str) -> str:
     """Return why a class outside may have a member of a name; nothing where it has none."""
     some = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
     package, may = name.partition(".")[0], f"{name}, which is above it, may have {some} too"
-    if name.startswith(BUILTINS) or name in _MADE_OF:
-        kind = _MADE_OF[name] if name in _MADE_OF else getattr(builtins, name.removeprefix(BUILTINS), None)
+    if name.startswith(BUILTINS) or name in _STAND_INS:
+        kind = _STAND_INS[name] if name in _STAND_INS else getattr(builtins, name.removeprefix(BUILTINS), None)
         return f"{kind.__name__} has {some} too" if isinstance(kind, type) and hasattr(kind, word) else ""
     if package in STANDARD:
         known = _standard_class(name)

@@ -30,7 +30,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, bound_in
-from bae_source.project.references.search.references import Looked, looked_for
+from bae_source.project.references.search.references import Matches, search_code
 from bae_source.project.references.search.strings import offset_in
 from bae_source.project.references.types.values import Class
 from bae_source.refactoring.renaming.exported import Exported
@@ -75,12 +75,12 @@ class Places(Struct, frozen=True, kw_only=True):
     Parameters:
         changed: sure and probable places, by path and position.
         left: places that are unsure, and strings that are no more than mentions.
-        looked: what the search found.
+        matches: what the search found.
     """
 
     changed: tuple[Place, ...]
     left: tuple[Mentioned, ...]
-    looked: Looked
+    matches: Matches
 
 
 def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[Mentioned], bool]) -> Places:
@@ -92,11 +92,11 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     """
     candidates = project.workspace.index.naming
     if family.local:
-        looked = looked_for(project, family.sought, lambda _: Mentioning((family.local,)))
+        matches = search_code(project, family.sought, lambda _: Mentioning((family.local,)))
     else:
-        looked = looked_for(project, family.sought, candidates)
+        matches = search_code(project, family.sought, candidates)
     keywords = keywords_of(project, family)
-    found = dict(looked.files)
+    found = dict(matches.files)
     for mentioned in keywords.found:
         found.setdefault(mentioned.path, [])
         known = {each.mention[:2] for each in found[mentioned.path]}
@@ -130,7 +130,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     return Places(
         changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
         left=tuple(left),
-        looked=structs.replace(looked, unreadable=(*looked.unreadable, *keywords.unreadable)),
+        matches=structs.replace(matches, unreadable=(*matches.unreadable, *keywords.unreadable)),
     )
 
 
@@ -305,12 +305,12 @@ class _File:
         """Return where the name stands in a string that names it; None where that cannot be seen."""
         assert self.source is not None
         text, word = self.source.text, self.family.sought.word
-        said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
-        if not said or not text.startswith(said, start):
+        string = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
+        if not string or not text.startswith(string, start):
             return None  # it has escapes, or is put together of several literals
-        offset = offset_in(said, self.family.sought, self.project.inference)
+        offset = offset_in(string, self.family.sought, self.project.inference)
         if offset is None:
-            offset = max(match.start() for match in re.finditer(r"\w+", said) if match[0] == word)
+            offset = max(match.start() for match in re.finditer(r"\w+", string) if match[0] == word)
         return Span(start + offset, start + offset + len(word))
 
     def bindings(self, known: set[int], mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> Iterator[Place]:
@@ -418,7 +418,7 @@ class _File:
 
 def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]]:
     """Return the files that may hold more places, and why they could not be looked into."""
-    return sorted({**dict(family.unreadable), **dict(places.looked.unreadable)}.items())
+    return sorted({**dict(family.unreadable), **dict(places.matches.unreadable)}.items())
 
 
 def tree_of(project: Project, path: str) -> Tree | None:

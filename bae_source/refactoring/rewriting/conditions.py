@@ -177,8 +177,8 @@ def _sought(workspace: Workspace, project: Project, dotted: str) -> Sought:
     values: set[Value] = set()
     for meaning in found.meanings:
         if isinstance(meaning, Symbol):
-            held = project.inference.held(meaning)
-            values |= {each for each in held if isinstance(each, (Class, Function)) and _is_own(project, meaning, each)}
+            defined = (each for each in project.inference.values_of(meaning) if isinstance(each, (Class, Function)))
+            values |= {each for each in defined if _is_own(project, meaning, each)}
         elif isinstance(meaning, InModule):
             values.add(meaning)
     return Sought(meanings=found.meanings, values=frozenset(values))

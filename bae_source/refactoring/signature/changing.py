@@ -133,7 +133,7 @@ class SignatureChange:
                 self._leave_definition(each, Reason.NO_PLACE.of(why=new))
         return found
 
-    def made(self) -> Changed:
+    def result(self) -> Changed:
         """Return what changes.
 
         Raises:

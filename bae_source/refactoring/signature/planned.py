@@ -39,7 +39,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
         Refused: `unsafe_change` where a body uses what goes; `name_collision` where what comes hides something.
     """
     project = project_of(workspace)
-    changed = SignatureChange(project, resolved, asked, choice).made()
+    changed = SignatureChange(project, resolved, asked, choice).result()
     spliced, report = changed.spliced, changed.report
     if choice.skip_generated:
         check_written_by_hand(workspace, {resolved.module.path: resolved.address})

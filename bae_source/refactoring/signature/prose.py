@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
-from bae_source.project.references.calls.parameters import classes_made
+from bae_source.project.references.calls.parameters import classes_built_by
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
@@ -63,7 +63,7 @@ def shown_keywords(project: Project, family: Family, names: Iterable[str]) -> li
 def _families(project: Project, family: Family) -> Iterator[Family]:
     if not family.sought.word.startswith("__"):  # which every class has
         yield family
-    for sought in classes_made(project, set(family.symbols))[:_MOST_CLASSES]:
+    for sought in classes_built_by(project, set(family.symbols))[:_MOST_CLASSES]:
         symbols = tuple(each for each in sought.meanings if isinstance(each, Symbol))
         yield Family(sought=sought, symbols=symbols)
 

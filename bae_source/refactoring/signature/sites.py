@@ -23,12 +23,12 @@ from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.calls.calling import Calling
-from bae_source.project.references.calls.parameters import classes_made
+from bae_source.project.references.calls.parameters import classes_built_by
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.tree import Tree
@@ -100,9 +100,9 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
     """
     search = _Search(project, within, family.sought.word)
     search.look_for(family.sought, makes=False)
-    made = classes_made(project, set(family.symbols))
-    project.workspace.index.naming([each.word for each in made])  # for all of them each file is read once
-    for number, sought in enumerate(made):
+    built = classes_built_by(project, set(family.symbols))
+    project.workspace.index.naming([each.word for each in built])  # for all of them each file is read once
+    for number, sought in enumerate(built):
         search.look_for(sought, makes=True, is_below=number > 0)
     found = (search.site(key) for key in sorted(search.found))
     return Sites(
@@ -129,17 +129,17 @@ class _Search:
         """
         naming = self.project.workspace.index.naming
         paths = None if self.within is None else tuple(sorted(self.within))
-        looked = looked_for(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
-        self.unreadable.update(looked.unreadable)
+        matches = search_code(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
+        self.unreadable.update(matches.unreadable)
         calling = Calling(self.project, sought)
         several = makes and self._is_one_of_several(sought)
-        for path, mentions in looked.files:
+        for path, mentions in matches.files:
             for each in mentions:
                 doubted = Mentioned(path, each.mention, "unsure", _ONE_OF_SEVERAL) if several else each
                 self.found.setdefault((path, *each.mention[:2]), (doubted, makes, False))
         if paths is not None:
             return
-        calling.run(dict(looked.files), looked.names)
+        calling.run(dict(matches.files), matches.names)
         for key, each in calling.found.items():
             self.found.setdefault(key, (each, makes, True))
         if why := "" if is_below else calling.bound_anew:

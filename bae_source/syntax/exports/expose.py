@@ -20,7 +20,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.exports.all_names import put_in_all
 from bae_source.syntax.exports.imports import Place, added, extended, own_froms, own_module
-from bae_source.syntax.exports.lazy import is_lazy, is_replaced, names_in, submodules, tables, told_in
+from bae_source.syntax.exports.lazy import exposing_spans, is_lazy, is_replaced, names_in, submodules, tables
 from bae_source.syntax.exports.view import View, view_of
 from bae_source.syntax.importing.flow import perhaps_unbound
 from bae_source.syntax.outline.definitions import MODULE
@@ -109,7 +109,7 @@ def expose(
         splices=splices,
         names=wanted if splices else (),
         notices=tuple(dict.fromkeys(notices)),
-        targets=told_in(view_of(tree.text), package, modules),
+        targets=exposing_spans(view_of(tree.text), package, modules),
     )
 
 

@@ -212,7 +212,7 @@ class View:
             anew = how == "=" and value is not None and not any(map(is_all, ast.walk(value)))
             if isinstance(node, ast.Expr):
                 anew = node.value.func.attr not in _KEEPING  # type: ignore[attr-defined]
-            return replace(self._said(statement, how, value), anew=anew)
+            return replace(self._read_listing(statement, how, value), anew=anew)
         if isinstance(node, _SIMPLE) and any(_sets_all(inner) for inner in ast.walk(node)):
             return AllStatement(span=statement.span(), how="?", computed=True, anew=True)
         return None
@@ -222,7 +222,7 @@ class View:
         listing = self._all_statement(replace(around, node=node))
         return listing is not None and listing.anew
 
-    def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
+    def _read_listing(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
         if how == "append" and (named := list(listed_strings(value)) if value is not None else []):
             appended = self._appended(statement.span(named[0]), str(named[0].value))
             return AllStatement(span=statement.span(), how=how, lists=(appended,))

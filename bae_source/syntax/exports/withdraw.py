@@ -18,7 +18,7 @@ from bae_source.model.outcome import Notice
 from bae_source.syntax.exports.all_names import take_out_of_all, take_out_summand
 from bae_source.syntax.exports.expose import Exposed, guarded_names
 from bae_source.syntax.exports.imports import Place, dropped, own_froms, own_module, removed
-from bae_source.syntax.exports.lazy import names_in, submodules, tables, told_in
+from bae_source.syntax.exports.lazy import exposing_spans, names_in, submodules, tables
 from bae_source.syntax.exports.view import View, view_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.items import take_out
@@ -71,7 +71,7 @@ def withdraw(
         text = f"{package} still names {', '.join(lost)} in an __all__ inside of another statement, which was left."
         notices.append(Notice("still_exported", text))
     changed = tuple(name for name in wanted if name in gone or (name in unbound and revision.text != tree.text))
-    targets = told_in(view_of(tree.text), package, modules)
+    targets = exposing_spans(view_of(tree.text), package, modules)
     return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices), targets=targets)
 
 

@@ -95,7 +95,7 @@ class Present:
         except RecursionError:
             return False
 
-    def held_from(self, number: int, wants: Sequence[Bound]) -> bool:
+    def is_bound_from(self, number: int, wants: Sequence[Bound]) -> bool:
         """Return whether something is bound whenever it is needed, once it is imported before a statement."""
         if self.body is None:
             return True

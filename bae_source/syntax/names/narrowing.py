@@ -94,10 +94,10 @@ class Narrowing:
 
     def _begun(self, tested: Sequence[_Tested], place: Place) -> Iterator[Narrowed]:
         for node, types, is_one in tested:
-            original, told = self._number(node, place), self._number(types, place)
-            if original and told and isinstance(node, (ast.Name, ast.Attribute)):
+            original, tested_types = self._number(node, place), self._number(types, place)
+            if original and tested_types and isinstance(node, (ast.Name, ast.Attribute)):
                 number = len(self.gathering.expressions)
-                self.gathering.expressions.append((u.NARROWED, original, told, int(is_one)))
+                self.gathering.expressions.append((u.NARROWED, original, tested_types, int(is_one)))
                 self._stand(place, node, number)
                 yield Narrowed(place, node, original, number, self._bound(place, node))
 

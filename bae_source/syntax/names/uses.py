@@ -106,7 +106,7 @@ SUBSCRIPT: Final = 5  # expression, expression in the brackets
 ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`
 SEVERAL: Final = 7  # expressions: a tuple
 SUPER: Final = 8  # scope of the function that calls super(), its first argument or `OPAQUE`
-MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
+NEW: Final = 9  # called expression, first argument: `object.__new__(C)`
 TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `TypeVar("T", bound=C)`, `NewType("N", C)`
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
 ITEM: Final = 12  # expression: what a loop over it binds

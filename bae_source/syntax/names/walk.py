@@ -138,12 +138,12 @@ class _Statements:
                 continue
             note = self._note(argument, outside, noted, node.body[0].lineno)
             if argument is first and owner is not None and not note:
-                made_by_class = u.Flag.CLASS in flags or node.name in (
+                takes_class = u.Flag.CLASS in flags or node.name in (
                     "__new__",
                     "__init_subclass__",
                     "__class_getitem__",
                 )
-                binding = u.Binding(u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
+                binding = u.Binding(u.OWN_CLASS if takes_class else u.INSTANCE, owner, 0, argument.lineno)
                 self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
                 kind = "tuple" if argument is arguments.vararg else "dict"
@@ -167,7 +167,7 @@ class _Statements:
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         decorators = [self.expressions.decorator(decorator, place) for decorator in node.decorator_list]
-        made = self.expressions.called_each(decorators) if decorators else u.OPAQUE
+        decoration = self.expressions.called_each(decorators) if decorators else u.OPAQUE
         outside = self._type_parameters(node, place)
         bases = [self._base(base, outside) for base in node.bases]
         metaclass = u.OPAQUE
@@ -175,7 +175,7 @@ class _Statements:
             value = self.value(keyword.value, outside)
             metaclass = value if keyword.arg == "metaclass" else metaclass
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases, metaclass=metaclass)
-        self.gathering.bind(place.scope, node.name, u.Binding(u.CLASS, inner.scope, made, node.lineno))
+        self.gathering.bind(place.scope, node.name, u.Binding(u.CLASS, inner.scope, decoration, node.lineno))
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)

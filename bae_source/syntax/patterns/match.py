@@ -234,8 +234,8 @@ class Places:
         last = len(self.pattern) - 1
         others = [index for index, hole in enumerate(self.many[:last]) if hole is None]
         ways = self._ways_of(last)
-        told = [place for place, way in ways if all(self._first(index, way) < place for index in others)]
-        return list(dict.fromkeys(told)) if ways else list(self.alone[last])
+        places = [place for place, way in ways if all(self._first(index, way) < place for index in others)]
+        return list(dict.fromkeys(places)) if ways else list(self.alone[last])
 
     def _first(self, index: int, bound: Bindings) -> int:
         places = self.fitting(index, bound)

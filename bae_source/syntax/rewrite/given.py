@@ -166,7 +166,7 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
         plain = _parsed(body, lexed, indent, imports)
     except SourceError as refused:
         error = refused
-    if not indent and (plain is None or _looks_stripped(body, lexed, plain, unit, target_indent)):
+    if not indent and (plain is None or _lost_first_indent(body, lexed, plain, unit, target_indent)):
         restored = _with_first_line_restored(body, lexed, first, imports, unit, target_indent)
         if restored is not None:
             return restored
@@ -176,7 +176,7 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
     return plain
 
 
-def _looks_stripped(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
+def _lost_first_indent(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
     """Return whether source that parses as it stands is rather meant with its first line indented.
 
     It is if its first suite stands deeper than any suite would: while those inside it are indented by the unit of the

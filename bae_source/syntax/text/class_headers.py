@@ -29,7 +29,7 @@ none."""
 _SPACED = bytes.maketrans(b"\t\n\v\f\r\\#", b"       ")
 """What may stand around `as`, as a space."""
 _INDENT = b" \t\f\\\xef\xbb\xbf"
-_MOST_LOOKS = 2
+_MOST_READS = 2
 """How often a file's text is looked through for the ends of headers, which may overlap where one is none."""
 
 
@@ -74,7 +74,7 @@ def _headers(content: bytes) -> Iterator[bytes]:
 
     What looks like a header and is none may seem to end inside of a true one, so the search goes on where it began.
     """
-    position, left = 0, _MOST_LOOKS * len(content)
+    position, left = 0, _MOST_READS * len(content)
     while found := _CLASS.search(content, position):
         bases = found[1]
         position = found.end()

@@ -48,7 +48,7 @@ _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscor
 """Functions that are given one and keep it for nobody else."""
 
 
-def told_of_outside(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
+def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
     """Return an answer that found nothing as one that may lack what code outside of the project does."""
     reason = next(reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
@@ -107,11 +107,11 @@ def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
             continue
         own = (each for each in mentions if (each[2], each[3], each[5]) == (around, u.DECORATOR, owner))
         for mention in own:
-            if any(_hands_out(project, each) for each in _held(project, path, name, mention)):
+            if any(_hands_out(project, each) for each in _values(project, path, name, mention)):
                 yield f"the decorator {name} is given it, and may hand it out"
 
 
-def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Value]:
+def _values(project: Project, path: str, name: str, mention: u.Mention) -> set[Value]:
     """Return what a decorator may be."""
     line, column, scope, _, receiver, _ = mention
     inference = project.inference
@@ -125,7 +125,7 @@ def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Val
     return {
         value
         for each in meanings
-        for value in (inference.held(each) if isinstance(each, Symbol) else frozenset({each}))
+        for value in (inference.values_of(each) if isinstance(each, Symbol) else frozenset({each}))
     }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from bae_source.model.reasons import Reason
-from bae_source.project.references.classes.class_order import Order, made_by
+from bae_source.project.references.classes.class_order import Order, decoration_of
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.inference import Inference
@@ -93,8 +93,8 @@ def keyword_of(inference: Inference, sought: Sought, name: str) -> str:
         The keyword; "" where an alias of attrs stands for it, whatever the field is called.
     """
     for owner in sorted(sought.classes, key=in_order):
-        made = decorators_of(inference, owner, without="init")
-        if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made):
+        decorators = decorators_of(inference, owner, without="init")
+        if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in decorators):
             uses = inference.uses(owner.path)
             bindings = uses.scopes[owner.scope].names.get(sought.name, ())
             values = (first if how == u.ASSIGNED else second for how, first, second, _ in bindings)
@@ -189,14 +189,14 @@ class _Keywords:
         for owner in self.sought.classes:
             bindings = self.inference.uses(owner.path).scopes[owner.scope].names.get(self.sought.name, ())
             declares = any(
-                how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_made(owner, number))
+                how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_call(owner, number))
                 for how, number, *_ in bindings
             )
             if declares and self._makes_constructor(self.inference.orders.of(owner)) is not False:
                 return True
         return False
 
-    def _is_made(self, owner: Class, number: int) -> bool:
+    def _is_call(self, owner: Class, number: int) -> bool:
         return self.inference.uses(owner.path).expressions[number][:1] == (u.CALLED,)
 
     def _makes_constructor(self, order: Order) -> bool | None:
@@ -218,7 +218,7 @@ class _Keywords:
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
     """Yield what the decorators of a class are, but for those that are given a keyword."""
     uses = inference.uses(owner.path)
-    waiting = [made_by(uses.scopes, uses.owners, owner.scope)]
+    waiting = [decoration_of(uses.scopes, uses.owners, owner.scope)]
     while waiting:
         form = uses.expressions[number := waiting.pop()]
         if form[:1] == (u.ANY_OF,):

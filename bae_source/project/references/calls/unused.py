@@ -100,16 +100,16 @@ class WordTable:
         for content in contents_of(workspace, workspace.census.sources):
             try:
                 text = content.read()
-                held: set[str] = {encoded[each] for each in is_wanted & set(_WORD.findall(text))}
+                matches: set[str] = {encoded[each] for each in is_wanted & set(_WORD.findall(text))}
                 if b"\\" in text:
-                    held |= {encoded[each] for each in is_wanted & set(_WORD.findall(_ESCAPED.sub(b" ", text)))}
+                    matches |= {encoded[each] for each in is_wanted & set(_WORD.findall(_ESCAPED.sub(b" ", text)))}
                 if not (text.isascii() and is_plain(text)):
                     source = content.source()
-                    held |= wanted_words & set(_ANY_WORD.findall(normalised(source.text))) if source else set()
+                    matches |= wanted_words & set(_ANY_WORD.findall(normalised(source.text))) if source else set()
             except ResourceError as error:
                 self.unreadable[content.path] = error
                 continue
-            for word in held:
+            for word in matches:
                 self._files[word].append(content.path)
 
     def files(self, word: str) -> list[str]:

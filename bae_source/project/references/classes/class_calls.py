@@ -99,8 +99,8 @@ class Calls:
         else:
             values = inference.values(path, receiver)
             found = (each for value in values for each in inference.attribute(value, call.name))
-        held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in found)
-        return frozenset[Value]().union(*held)
+        several = (inference.values_of(each) if isinstance(each, Symbol) else (each,) for each in found)
+        return frozenset[Value]().union(*several)
 
     def _is_maker(self, path: str, call: Call) -> bool:
         """Return whether what is called is what makes classes, and not something of the project that has its name."""

@@ -145,9 +145,9 @@ class ClassOrders:
 
     def is_abstract(self, owner: Class) -> bool:
         """Return whether classes may be registered with a class (PEP 3119), as far as its bases and metaclass say."""
-        return any(map(self._is_made_abstract, self.of(owner).nodes))
+        return any(map(self._is_registrable, self.of(owner).nodes))
 
-    def _is_made_abstract(self, node: Node) -> bool:
+    def _is_registrable(self, node: Node) -> bool:
         if isinstance(node, Outside):
             module = node.name.rpartition(".")[0]
             return module in FITTED or module.partition(".")[0] not in STANDARD
@@ -189,15 +189,15 @@ class ClassOrders:
     def _has_hooks(self, node: Node) -> bool:
         known = self._hooked.get(node)
         if known is None:
-            known = self._hooked[node] = isinstance(node, Class) and self._is_made_by_code(node)
+            known = self._hooked[node] = isinstance(node, Class) and self._runs_hook(node)
         return known
 
-    def _is_made_by_code(self, owner: Class) -> bool:
+    def _runs_hook(self, owner: Class) -> bool:
         uses = self.uses(owner.path)
         scopes = uses.scopes
         scope = scopes[owner.scope]
         has_hook = bool(scope.metaclass) or "__init_subclass__" in scope.names
-        return has_hook or made_by(scopes, uses.owners, owner.scope) != u.OPAQUE
+        return has_hook or decoration_of(scopes, uses.owners, owner.scope) != u.OPAQUE
 
     def _has_getattribute(self, node: Node) -> bool:
         known = self._intercepting.get(node)
@@ -314,14 +314,14 @@ def _bound(values: Values) -> Values:
     return values.difference(missing) | NOT_KNOWN if missing else values
 
 
-def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> int:
+def decoration_of(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> int:
     """Return the expression that stands for the calls of a class's decorators; OPAQUE where it has none."""
     scope = scopes[number]
     around = scopes[scope.parent]
     if around.kind == u.TYPE_SCOPE:
         around = scopes[around.parent]
     name = owners[scope.owner].rpartition(".")[2].partition("[")[0]
-    return next((made for how, first, made, _ in around.names.get(name, ()) if (how, first) == (u.CLASS, number)), 0)
+    return next((calls for how, first, calls, _ in around.names.get(name, ()) if (how, first) == (u.CLASS, number)), 0)
 
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:

@@ -24,8 +24,8 @@ from bae_source.project.references.types.values import NO_VALUE, Class, Member, 
 from bae_source.syntax.names import uses as u
 
 _IN_HEADERS = (u.READ, u.CALL, u.BASE)
-_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.MADE, u.TYPED, u.TYPE_OF)
-_SAID = frozenset({u.FUNCTION, u.CLASS, u.ANNOTATED, u.DECLARED})
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.NEW, u.TYPED, u.TYPE_OF)
+_NOT_ASSIGNED = frozenset({u.FUNCTION, u.CLASS, u.ANNOTATED, u.DECLARED})
 """How an attribute is bound that is not only what methods and the suite assign."""
 _DEEPEST = 20
 
@@ -37,7 +37,7 @@ class ComputedBases:
         names: looks names up.
         orders: tells where classes have their members.
         annotated: tells what an annotation of a file says.
-        held: tells what a name may hold.
+        values_of: tells what a name may hold.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class ComputedBases:
         names: Names,
         orders: ClassOrders,
         annotated: Callable[[str, int], Values],
-        held: Callable[[Symbol], Values],
+        values_of: Callable[[Symbol], Values],
     ) -> None:
         self.names = names
         self.uses = names.uses
         self.orders = orders
         self.annotated = annotated
-        self.held = held
+        self.values_of = values_of
         self._known: dict[Class, frozenset[Class | None]] = {}
         self._brought: dict[Class, frozenset[Class | None]] = {}
         self._depth = 0
@@ -71,7 +71,7 @@ class ComputedBases:
             members: where the order's own classes bind it.
         """
         scopes = ((self.uses(each.symbol.path).scopes[each.symbol.scope], each.symbol.name) for each in members)
-        if any(how in _SAID for scope, bound in scopes for how, *_ in scope.names.get(bound, ())):
+        if any(how in _NOT_ASSIGNED for scope, bound in scopes for how, *_ in scope.names.get(bound, ())):
             return frozenset()
         found: set[Meaning] = set()
         for each in frozenset[Class | None]().union(*map(self._bringing, order.classes)):
@@ -164,9 +164,9 @@ class ComputedBases:
         for name, mentions in uses.mentions.items():
             for _, _, at, kind, receiver, by in mentions:
                 if by == scope.owner and at == scope.parent and receiver == u.PLAIN and kind in _IN_HEADERS:
-                    yield from self._held(owner.path, at, name)
+                    yield from self._classes_named(owner.path, at, name)
 
-    def _held(self, path: str, at: int, name: str) -> Iterator[Class | None]:
+    def _classes_named(self, path: str, at: int, name: str) -> Iterator[Class | None]:
         """Yield the classes that a name holds, also several in a row, and None for one that is bound to anything."""
         number = self.names.scope_of(path, at, name)
         uses = self.uses(path)
@@ -182,5 +182,5 @@ class ComputedBases:
 
     def _classes_of(self, meanings: Meanings) -> Iterator[Class]:
         for meaning in meanings:
-            held = self.held(meaning) if isinstance(meaning, Symbol) else ()
-            yield from (value for value in held if isinstance(value, Class))
+            values = self.values_of(meaning) if isinstance(meaning, Symbol) else ()
+            yield from (value for value in values if isinstance(value, Class))

@@ -150,11 +150,11 @@ class Registered:
         for name, mentions in self.uses(path).mentions.items():
             for line, column, at, kind, receiver, _ in mentions:
                 if kind in (u.READ, u.CALL) and start < (line, column) < end and at == scope:
-                    values |= self._held(path, scope, name, line, receiver)
+                    values |= self._values_of(path, scope, name, line, receiver)
         classes = frozenset(each for each in values if isinstance(each, Class))
         return classes or frozenset(None for each in values if not isinstance(each, (Outside, InModule)))
 
-    def _held(self, path: str, scope: int, name: str, line: int, receiver: int) -> Values:
+    def _values_of(self, path: str, scope: int, name: str, line: int, receiver: int) -> Values:
         meanings = (
             self.project.names.named(path, scope, name, line)
             if receiver == u.PLAIN
@@ -162,8 +162,8 @@ class Registered:
                 *(self.inference.attribute(value, name) for value in self.inference.values(path, receiver) if value)
             )
         )
-        held = (self.inference.held(each) if isinstance(each, Symbol) else {each} for each in meanings)
-        return frozenset[Value]().union(*held)
+        values = (self.inference.values_of(each) if isinstance(each, Symbol) else {each} for each in meanings)
+        return frozenset[Value]().union(*values)
 
     def _end(self, path: str, line: int, column: int) -> tuple[int, int]:
         """Return where the arguments of a call end whose name stands at a place."""

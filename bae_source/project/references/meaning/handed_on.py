@@ -27,7 +27,7 @@ _DYNAMIC = ("import_module", "__import__", "module_from_spec", "load_module", "M
 _OF_SYSTEM = re.compile(rb"\bsys\s*\.\s*modules\s*[\[.]|\bimport\s+modules\b")
 _WORD = re.compile(rb"\w+")
 _GOES_ON = re.compile(r"\s*\.")
-_LOOKED_AT = re.compile(
+_INSPECTED = re.compile(
     r"\b(?:getattr|hasattr|setattr|delattr|vars|dir|id|repr|print|isinstance|reload|object|getmembers|getsource)\(\s*$"
 )
 """How a call begins whose first argument it takes attributes of, or shows, and hands on to nothing of the project."""
@@ -136,7 +136,7 @@ class HandedOn:
             before, behind = text[:column], text[column + len(name.encode()) :]
             if _GOES_ON.match(behind.decode("utf-8", "replace")):
                 continue
-            if not _LOOKED_AT.search(before.decode("utf-8", "replace")):
+            if not _INSPECTED.search(before.decode("utf-8", "replace")):
                 return True
         return False
 

@@ -205,8 +205,8 @@ class Names:
         if modules:
             return modules
         other = self._without_file(path, inner, imported.level)
-        made = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
-        return UNKNOWN if made else other
+        is_from_code = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
+        return UNKNOWN if is_from_code else other
 
     def attribute(self, path: str, name: str, *, loaded: bool = False) -> Meanings:
         """Return what an attribute of a module means; nothing where its code does not say.
@@ -343,8 +343,8 @@ class Names:
         found: set[Meaning] = set()
         if outer and imported.name and not imported.begins:
             for file in self.files(path, outer, imported.level):
-                held = self.attribute(file, last, loaded=True)
-                found |= self._submodules(file, last) & held if self._imports_nothing_of_ours(file) else held
+                meanings = self.attribute(file, last, loaded=True)
+                found |= self._submodules(file, last) & meanings if self._imports_nothing_of_ours(file) else meanings
         return frozenset(each for each in found if isinstance(each, (Symbol, InModule)))
 
     def _without_file(self, path: str, module: str, level: int) -> Meanings:

@@ -62,18 +62,18 @@ class Provided:
         self.others = others
 
     def name(
-        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = MAKES_NAMES
+        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, makers: Collection[str] = MAKES_NAMES
     ) -> Verdict:
         """Return whether `from module import name` finds something.
 
         Parameters:
             path: the module's file.
             seen: files that star imports have led through.
-            made: what may give the module names that do not stand in it, where its code mentions that; nothing for a
+            makers: what may give the module names that do not stand in it, where its code mentions that; nothing for a
                 name that was a module's own.
         """
         folder, _, file = path.rpartition("/")
-        if file == "__init__.py" and (inner := self._below(folder, name, made)) is not False:
+        if file == "__init__.py" and (inner := self._below(folder, name, makers)) is not False:
             return inner
         try:
             uses = self.uses(path)
@@ -83,13 +83,13 @@ class Provided:
             return True
         if (
             self._is_compiled(folder, file)
-            or (made and "__getattr__" in uses.scopes[0].names)
-            or _mentions(uses, _UNANALYSED.union(made))
-            or (made and any(each[2] == 0 for word in _MAKES_NAMES_OUTSIDE for each in uses.mentions.get(word, ())))
+            or (makers and "__getattr__" in uses.scopes[0].names)
+            or _mentions(uses, _UNANALYSED.union(makers))
+            or (makers and any(each[2] == 0 for word in _MAKES_NAMES_OUTSIDE for each in uses.mentions.get(word, ())))
         ):
             return None
         verdict = self._by_star(path, uses, name, seen | {path})
-        return None if verdict is False and made and self._is_in_stub(path, name) else verdict
+        return None if verdict is False and makers and self._is_in_stub(path, name) else verdict
 
     def module(self, path: str, module: str, level: int) -> Verdict:
         """Return whether an import of a module finds it.
@@ -143,11 +143,11 @@ class Provided:
             folder = inner
         return True
 
-    def _below(self, folder: str, name: str, made: Collection[str] = MAKES_NAMES) -> Verdict:
+    def _below(self, folder: str, name: str, makers: Collection[str] = MAKES_NAMES) -> Verdict:
         """Return whether a module or a package lies directly in a folder."""
         if self.census.beside(folder, name) or f"{folder}/{name}" in self.census.folders:
             return True
-        endings = _BUILT_FROM if made else _BUILT_FROM[1:]  # the stub of a module that goes may stay
+        endings = _BUILT_FROM if makers else _BUILT_FROM[1:]  # the stub of a module that goes may stay
         others = (each for each in self.others(folder) if each.endswith(endings) or "." not in each)
         return None if any(each.partition(".")[0] == name for each in others) else False
 

@@ -78,21 +78,21 @@ def answer_of(
     )
 
 
-def told_of_others(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
+def noting_unnamed_uses(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
     """Return an answer about who uses something as one that leaves out code which does not name it, if some may.
 
     Parameters:
         is_used: whether anything was found, be it listed or not.
     """
-    answer = _told_of_python(answer, resolved)
+    answer = _noting_python_calls(answer, resolved)
     if is_used or not resolved.address.qualname:
         return answer
-    from bae_source.project.references.calls.from_outside import told_of_outside  # most answers find something
+    from bae_source.project.references.calls.from_outside import noting_outside_calls  # most answers find something
 
-    return told_of_outside(answer, resolved, project)
+    return noting_outside_calls(answer, resolved, project)
 
 
-def _told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
+def _noting_python_calls(answer: Outcome, resolved: Resolved) -> Outcome:
     """Return an answer about a special method as one that leaves out code which does not name it."""
     *around, last = resolved.address.qualname or (None,)
     if last is None or not (last.name.startswith("__") and last.name.endswith("__")):
@@ -127,8 +127,8 @@ def _blocks(
             if each.certainty == certainty:
                 groups.setdefault((certainty, each.why if certainty != "sure" else ""), []).append(each)
     if groups:
-        said = ((count, name.removesuffix("s") if count == 1 else name) for name, count in counts.items() if count)
-        yield ", ".join(f"{count:,} {name}" for count, name in said)
+        counted = ((count, name.removesuffix("s") if count == 1 else name) for name, count in counts.items() if count)
+        yield ", ".join(f"{count:,} {name}" for count, name in counted)
     for (certainty, why), places in groups.items():
         heading = [f"{_CERTAINTIES[certainty]}: {why}"] if certainty != "sure" else []
         yield "\n".join([*heading, *(map(draw, places) if draw else _by_module(places))])

@@ -182,8 +182,8 @@ def _is_tested_for(inference: Inference, path: str, scope: int, name: str, owner
             continue
         if receiver != u.PLAIN:
             return True
-        held = (inference.held(each) for each in inference.names.named(path, scope, called) if isinstance(each, Symbol))
-        if any(owner in values for values in held):
+        meanings = inference.names.named(path, scope, called)
+        if any(owner in inference.values_of(each) for each in meanings if isinstance(each, Symbol)):
             return True
     return False
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bae_source.project.references.classes.registered import Registered
 
 _LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
-_LOOKED_UP = re.compile(
+_LOOKUP = re.compile(
     rb"attr\s*\(\s*(?P<receiver>[\w.]+)\s*,\s*(?:"
     rb"[\"'](?P<begin>\w+)[\"']\s*\+|[\w.]+\s*\+\s*[\"'](?P<end>\w+)[\"']"
     rb"|[fF][\"'](?P<before>\w*)\{[^{}\n]*\}(?P<behind>\w*)[\"']"
@@ -108,21 +108,21 @@ def searched(project: Project, sought: Sought, candidates: Candidates, families:
         candidates: finds the files that have one of some words.
         families: where it is kept what is below a class, for several searches.
     """
-    looked = looked_for(project, sought, candidates, families)
+    matches = search_code(project, sought, candidates, families)
     found: list[Reference] = []
-    for path, mentions in looked.files:
+    for path, mentions in matches.files:
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
     found += declarations(project, sought)
     return References(
         found=tuple(found),
-        names=looked.names,
-        paths=tuple(path for path, _ in looked.files),
-        unreadable=looked.unreadable,
+        names=matches.names,
+        paths=tuple(path for path, _ in matches.files),
+        unreadable=matches.unreadable,
     )
 
 
-class Looked(Struct, frozen=True, kw_only=True):
+class Matches(Struct, frozen=True, kw_only=True):
     """The finds of a search in code: mentions by the paths of their files, and the rest as `References` has it."""
 
     files: tuple[tuple[str, list[Mentioned]], ...]
@@ -130,7 +130,7 @@ class Looked(Struct, frozen=True, kw_only=True):
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
-def looked_for(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Looked:
+def search_code(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Matches:
     """Find what mentions one thing, or one of several that bear one name.
 
     Parameters:
@@ -150,7 +150,7 @@ def looked_for(project: Project, sought: Sought, candidates: Candidates, familie
         for mentioned in requests_for(project, sought, search.unreadable):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     unreadable = {**families.unreadable, **search.unreadable}
-    return Looked(
+    return Matches(
         files=tuple(search.by_file()), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items()))
     )
 
@@ -295,7 +295,7 @@ class PutTogether:
             except ResourceError as error:
                 self.unreadable[path] = error
                 continue
-            for match in _LOOKED_UP.finditer(content):
+            for match in _LOOKUP.finditer(content):
                 begin = match["begin"] or match["before"] or match["head"] or b""
                 end = match["end"] or match["behind"] or match["tail"] or b""
                 if len(begin) + len(end) >= _LEAST:
@@ -332,7 +332,7 @@ def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: s
     first, *rest = receiver.split(".")
     values: set[Value] = set()
     for meaning in project.names.named(path, scope, first):
-        values |= project.inference.held(meaning) if isinstance(meaning, Symbol) else {meaning}
+        values |= project.inference.values_of(meaning) if isinstance(meaning, Symbol) else {meaning}
     for attribute in rest:
         values = set(project.inference.taken(path, frozenset(values), attribute))
     return any(_may_have(project, sought, each) for each in values)

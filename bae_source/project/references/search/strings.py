@@ -151,7 +151,7 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
         for part in parts[length:]:
             if not meanings:
                 break
-            values = [value for meaning in meanings for value in _held(inference, meaning)]
+            values = [value for meaning in meanings for value in _values(inference, meaning)]
             found = (inference.attribute(value, part) for value in values if not isinstance(value, Rebound))
             meanings = frozenset().union(*found) - {None}
             passed |= meanings
@@ -159,5 +159,5 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
     return frozenset(passed), frozenset(end)
 
 
-def _held(inference: Inference, meaning: Meaning) -> Values:
-    return inference.held(meaning) if isinstance(meaning, Symbol) else frozenset({meaning})
+def _values(inference: Inference, meaning: Meaning) -> Values:
+    return inference.values_of(meaning) if isinstance(meaning, Symbol) else frozenset({meaning})

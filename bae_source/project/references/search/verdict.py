@@ -193,7 +193,7 @@ class Judge:
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
         form = self.names.uses(path).expressions[receiver]
-        own, others = self.inference.values(path, receiver), self.others.held(path, form)
+        own, others = self.inference.values(path, receiver), self.others.values_bound(path, form)
         if not others and self._leads_there(own, name):
             return self._hit()
         values = ordered(joined(own, self._having(name, others)) if others else own)

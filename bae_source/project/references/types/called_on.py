@@ -151,7 +151,7 @@ class CalledOn:
         ):
             return None
         owner = Class(method.path, scope.parent)
-        found = [_On(method, owner, itself) for itself in map(_made_on, receivers()) if self._has(itself, owner)]
+        found = [_On(method, owner, itself) for itself in map(_called_on, receivers()) if self._has(itself, owner)]
         if all(each.itself == Instance(owner, False) for each in found):
             return None
         return union_of(self._seen(number, each) for each in found for number in scope.returns)
@@ -209,9 +209,9 @@ class CalledOn:
             return self._named(number, form, on)
         if form[:1] == (u.ANY_OF,):
             return union_of(self._seen(int(each), on) for each in form[1:])
-        if form[:1] not in ((u.ATTRIBUTE,), (u.CALLED,), (u.TYPE_OF,), (u.MADE,)):
+        if form[:1] not in ((u.ATTRIBUTE,), (u.CALLED,), (u.TYPE_OF,), (u.NEW,)):
             return self.steps.values(path, number)
-        inner = int(form[2] if form[0] in (u.TYPE_OF, u.MADE) else form[1])
+        inner = int(form[2] if form[0] in (u.TYPE_OF, u.NEW) else form[1])
         return self.steps.once((number, on), lambda: self._worked_out(number, form, inner, on))
 
     def _worked_out(self, number: int, form: u.Expression, inner: int, on: _On) -> Values:
@@ -226,7 +226,7 @@ class CalledOn:
         if form[0] == u.ATTRIBUTE:
             return steps.taken(path, of, str(form[2]))
         called = self._seen(int(form[1]), on)
-        if form[0] == u.MADE:
+        if form[0] == u.NEW:
             return steps.making.by_new(called, of)
         is_type = called == frozenset({Outside("builtins.type")})
         return frozenset(map(class_of, of)) if is_type else steps.values(path, number)
@@ -262,6 +262,6 @@ class CalledOn:
         return frozenset({on.instance if how == u.INSTANCE else on.own_class})
 
 
-def _made_on(receiver: Value) -> Value:
+def _called_on(receiver: Value) -> Value:
     """Return what a method is called on: in `super().m()` that is what the method around is called on."""
     return Instance(receiver.of, False) if isinstance(receiver, Above) else receiver

@@ -92,6 +92,6 @@ class Entering:
         """Return what a generator yields that a decorator makes a manager of."""
         if u.Flag.ENTERED not in self.uses(function.path).scopes[function.scope].flags:
             return NOT_KNOWN
-        told = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
+        values = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN
         scope = self.uses(function.path).scopes[function.scope]
-        return union_of(self.values(function.path, each) for each in scope.returns) if None in told else told
+        return union_of(self.values(function.path, each) for each in scope.returns) if None in values else values

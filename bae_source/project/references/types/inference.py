@@ -52,9 +52,9 @@ from bae_source.project.references.types.values import (
     bound_by,
     class_around,
     class_of,
-    instance_made,
     is_bound,
-    made_outside,
+    new_instance,
+    outside_result,
     raised_of,
     union_of,
 )
@@ -89,7 +89,7 @@ class Inference:
         self.orders = ClassOrders(self.uses, lambda path, number: self._afresh(lambda: self.values(path, number)))
         self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
-        self.annotated = self.annotations.held
+        self.annotated = self.annotations.declared
         self.items = Items(
             self.uses,
             self.values,
@@ -113,7 +113,7 @@ class Inference:
         if self._computed is None:  # kept so, as `cached_property` makes access to all attributes slower
             from bae_source.project.references.classes.computed_bases import ComputedBases  # hardly any class needs it
 
-            self._computed = ComputedBases(self.names, self.orders, self.annotated, self.held)
+            self._computed = ComputedBases(self.names, self.orders, self.annotated, self.values_of)
         return self._computed
 
     def values(self, path: str, number: int) -> Values:
@@ -220,15 +220,15 @@ class Inference:
         if what == u.CALLED:
             return self._of_call(path, form)
         if what == u.SUBSCRIPT:
-            made = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
-            return self.items.at(path, int(form[1]), int(form[2])) if made == NOT_KNOWN else made
+            results = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
+            return self.items.at(path, int(form[1]), int(form[2])) if results == NOT_KNOWN else results
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
             return self._awaited(path, int(form[1]))
         if what == u.ANY_OF:
             return union_of(self.values(path, int(number)) for number in form[1:])
-        if what == u.MADE:
+        if what == u.NEW:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self.called_on.above(path, int(form[1]), int(form[2]))
@@ -248,8 +248,8 @@ class Inference:
 
     def _by_types(self, path: str, form: u.Expression) -> Values:
         called, given = self.values(path, int(form[1])), int(form[2])
-        told = self.annotations.class_of if form[0] == u.TYPE_OF else self.annotations.told
-        by_types = told(path, called, given)
+        resolve = self.annotations.class_of if form[0] == u.TYPE_OF else self.annotations.typing_call
+        by_types = resolve(path, called, given)
         return self.calls(called) if by_types is None else by_types
 
     def _narrowed(self, path: str, form: u.Expression) -> Values:
@@ -266,13 +266,13 @@ class Inference:
         if (entered := self._entered(path, called)) != NOT_KNOWN:
             return entered
         call = Call(path, form, self._before_dot(path, number))
-        made = self.calls(self.values(path, number), call.receivers, call)
-        if None not in made:
-            return made
+        results = self.calls(self.values(path, number), call.receivers, call)
+        if None not in results:
+            return results
         found = union_of(
             each for each in (self.items.called(path, form), self.entering.expecting(path, form)) if None not in each
         )
-        return made if found == NOT_KNOWN else made - NOT_KNOWN | found
+        return results if found == NOT_KNOWN else results - NOT_KNOWN | found
 
     def _entered(self, path: str, called: u.Expression) -> Values:
         """Return what `with` binds, by the method of a manager that it calls; that nothing is known of other calls."""
@@ -285,7 +285,7 @@ class Inference:
         if receivers == NOT_KNOWN or name not in self.uses(path).bound:
             return found
         owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
-        return joined(found, self.elsewhere.held(path, owners, name))
+        return joined(found, self.elsewhere.values_bound(path, owners, name))
 
     def _taken_from(self, receivers: Values, name: str) -> Values:
         """Return what an attribute of any of several values may hold."""
@@ -333,7 +333,7 @@ class Inference:
             values = union_of(self.items.below(symbol, steps[:taken]) for symbol in others)
             steps = steps[taken + 1 :]
         else:
-            values = union_of(self.held(member.symbol, before) for member in members)
+            values = union_of(self.values_of(member.symbol, before) for member in members)
         name = rebound.name
         for step in steps:
             if step == CALL:
@@ -361,12 +361,12 @@ class Inference:
         instances = frozenset(each for each in receivers if isinstance(each, Instance)) if receivers else receivers
         for meaning in meanings:
             if isinstance(meaning, Symbol):
-                found |= self.held(meaning, instances)
+                found |= self.values_of(meaning, instances)
             else:
                 found.add(meaning)
         return frozenset(found)
 
-    def held(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
+    def values_of(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
         """Return what a bound name may hold.
 
         Parameters:
@@ -391,7 +391,7 @@ class Inference:
                 found = self.annotations.fitting(symbol.path, bindings, found)
             if scope.kind == u.CLASS_SCOPE:
                 if symbol.name in self.uses(symbol.path).bound:
-                    others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
+                    others = self.elsewhere.values_bound(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
                     found = joined(found, self.annotations.fitting(symbol.path, bindings, others))
                 return self._taken(symbol, scope, found)
             return NOT_KNOWN if self.elsewhere.changes_class(self.names, symbol) else found
@@ -400,19 +400,19 @@ class Inference:
         finally:
             self._running.discard(symbol)
 
-    def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
+    def _taken(self, symbol: Symbol, scope: u.Scope, values: Values) -> Values:
         """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
 
         A member of an enumeration is an instance of it, and what a descriptor gives is not known.
         """
-        if any(isinstance(each, Instance) and self.members(each, "__get__") for each in held):
+        if any(isinstance(each, Instance) and self.members(each, "__get__") for each in values):
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
             assigned = [binding.first for binding in scope.names[symbol.name]]
             if not any(is_no_member(self.uses, self.values, symbol.path, each) for each in assigned):
                 return frozenset({Instance(owner, True)})
-        return held
+        return values
 
     def _bound(self, symbol: Symbol, binding: u.Binding, instances: Values) -> Values:
         how, first, second, _ = binding
@@ -436,8 +436,8 @@ class Inference:
                 return self.values(path, second)
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
-            held = self.annotated(path, first)
-            return self._parameter(symbol, held, first, second) if how == u.PARAMETER else held
+            declared = self.annotated(path, first)
+            return self._parameter(symbol, declared, first, second) if how == u.PARAMETER else declared
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
@@ -451,28 +451,28 @@ class Inference:
         for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
             if how == u.FUNCTION:
                 values = union_of(self.values(fixture.path, each) for each in scopes[number].returns)
-                told = self.items.inside if u.Flag.GENERATOR in scopes[number].flags else self.annotated
-                found.append(told(fixture.path, note) if note and None in values else values)
+                noted = self.items.inside if u.Flag.GENERATOR in scopes[number].flags else self.annotated
+                found.append(noted(fixture.path, note) if note and None in values else values)
         return union_of(found)
 
-    def _parameter(self, symbol: Symbol, held: Values, note: int, default: int) -> Values:
+    def _parameter(self, symbol: Symbol, declared: Values, note: int, default: int) -> Values:
         """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation.
 
         Parameters:
-            held: what the annotation says, which has the number `note`.
+            declared: what the annotation says, which has the number `note`.
         """
         if default and not note:
-            return held | self.values(symbol.path, default)
+            return declared | self.values(symbol.path, default)
         if not note and (fixtures := self.requested(symbol)):
             return union_of(map(self._of_fixture, fixtures))
-        if not any(map(is_bound, held)):
-            return held
+        if not any(map(is_bound, declared)):
+            return declared
         scopes = self.uses(symbol.path).scopes
         is_first = next(iter(scopes[symbol.scope].names)) == symbol.name
         is_self = is_first and self.variables.is_method(symbol.path, symbol.scope)
         owner = self.orders.class_around(symbol.path, symbol.scope) if is_self else None
         return frozenset(
-            type(each)(owner or each.of, False) if isinstance(each, (Instance, OfClass)) else each for each in held
+            type(each)(owner or each.of, False) if isinstance(each, (Instance, OfClass)) else each for each in declared
         )
 
     def _stored(self, symbol: Symbol, number: int) -> Values:
@@ -481,9 +481,9 @@ class Inference:
         if form[:1] == (u.NAME,) and self.uses(symbol.path).scopes[symbol.scope].kind == u.CLASS_SCOPE:
             names = self.uses(symbol.path).scopes[int(form[2])].names
             notes = [note for how, note, *_ in names.get(str(form[1]), ()) if how == u.PARAMETER and note]
-            held = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
-            if any(map(is_bound, held)):
-                return held
+            declared = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
+            if any(map(is_bound, declared)):
+                return declared
         return self.values(symbol.path, number)
 
     def _against(self, symbol: Symbol, declared: Values, number: int) -> Values:
@@ -492,20 +492,20 @@ class Inference:
         What a class's suite assigns may tell of the attribute and not be its value, as `field()` does.
         """
         uses = self.uses(symbol.path)
-        is_made = uses.expressions[number][:1] == (u.CALLED,) and uses.scopes[symbol.scope].kind != u.CLASS_SCOPE
-        owners = [each.of for each in declared if isinstance(each, Instance)] if is_made else []
+        is_call = uses.expressions[number][:1] == (u.CALLED,) and uses.scopes[symbol.scope].kind != u.CLASS_SCOPE
+        owners = [each.of for each in declared if isinstance(each, Instance)] if is_call else []
         if not owners or len(owners) < len(declared) or any(map(self.orders.is_protocol, owners)):
             return frozenset()
-        made = (each for each in self.values(symbol.path, number) if isinstance(each, Instance))
-        orders = ((each, self.orders.of(each.of)) for each in made)
+        instances = (each for each in self.values(symbol.path, number) if isinstance(each, Instance))
+        orders = ((each, self.orders.of(each.of)) for each in instances)
         return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
     def _called(self, value: Value, receivers: Receivers = nothing, call: Call | None = None) -> Values:
         if isinstance(value, Class):
             return self.making.by_class(value, exact=True)
         if isinstance(value, OfClass):
-            made = self.making.by_class(value.of, exact=value.exact)
-            return frozenset(instance_made(value) if each == Instance(value.of, False) else each for each in made)
+            results = self.making.by_class(value.of, exact=value.exact)
+            return frozenset(new_instance(value) if each == Instance(value.of, False) else each for each in results)
         if isinstance(value, Instance) and value.exact:
             functions = self.making.functions(self.members(value, "__call__"))
             return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
@@ -521,7 +521,7 @@ class Inference:
             return frozenset(map(_callable_of, given)) if value.name in BINDERS else given
         if call and value.name in UNPACKED and len(call.form) > 2:
             return self._unpacked(call.path, int(call.form[2]), UNPACKED[value.name])
-        return frozenset({made_outside(value)})
+        return frozenset({outside_result(value)})
 
     def _unpacked(self, path: str, number: int, packing: str) -> Values:
         """Return what a call of a function from outside is given, if an expression is one."""
@@ -532,19 +532,19 @@ class Inference:
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
         """Return what a function gives: what it is annotated to, else what its `return` statements say."""
-        told = NOT_KNOWN
+        noted = NOT_KNOWN
         if function.returns:
-            made = call or Call(function.path, (), receivers)
+            given = call or Call(function.path, (), receivers)
             itself = lambda: self_of(receivers())  # noqa: E731
-            told = self.annotations.returned(function, itself, partial(self.variables.solved, function, call=made))
-            if not told <= CALLABLES:
-                return told
+            noted = self.annotations.returned(function, itself, partial(self.variables.solved, function, call=given))
+            if not noted <= CALLABLES:
+                return noted
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or u.Flag.GENERATOR in scope.flags:
-            return told
+            return noted
         seen = self.called_on.returned(function, receivers)
         found = seen or union_of(self.values(function.path, number) for number in scope.returns)
-        return found - NOT_KNOWN | told if told != NOT_KNOWN and None in found else found
+        return found - NOT_KNOWN | noted if noted != NOT_KNOWN and None in found else found
 
     def _awaited(self, path: str, number: int) -> Values:
         form = self.uses(path).expressions[number]

@@ -31,7 +31,7 @@ from bae_source.project.references.types.values import (
     OfClass,
     Value,
     Values,
-    instance_made,
+    new_instance,
     union_of,
 )
 from bae_source.syntax.names import uses as u
@@ -62,7 +62,7 @@ class Making:
     def by_new(self, functions: Values, first: Values) -> Values:
         """Return what a call of one of some `__new__` gives, whose first argument is known."""
         own = (self.called(each) for each in functions if isinstance(each, Function))
-        return union_of([frozenset(map(instance_made, first)), *own])
+        return union_of([frozenset(map(new_instance, first)), *own])
 
     def by_brackets(self, value: Value) -> Values:
         """Return what `value[…]` gives: of a class the class itself, of an enumeration one of its members."""
@@ -75,8 +75,8 @@ class Making:
         found = self.orders.members(order, "__class_getitem__")
         for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
             found += self.orders.members(above, "__getitem__")
-        made = [self.called(each) for each in self.functions(found)]  # what a suite assigns is Python's own
-        return union_of(made) if made else frozenset({value})
+        results = [self.called(each) for each in self.functions(found)]  # what a suite assigns is Python's own
+        return union_of(results) if results else frozenset({value})
 
     def by_class(self, owner: Class, *, exact: bool) -> Values:
         """Return what a call of a class is seen to give: an instance of it, and what is none.
@@ -91,11 +91,11 @@ class Making:
         makers = [(each, order) for each in self.functions(self.orders.members(order, "__new__"))]
         for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
             makers += [(each, above) for each in self.functions(self.orders.members(above, "__call__"))]
-        made = union_of(self.called(maker) for maker, _ in makers) if makers else ()
-        others = (each for each in made if not self._is_expected(each, owner, makers))
+        results = union_of(self.called(maker) for maker, _ in makers) if makers else ()
+        others = (each for each in results if not self._is_expected(each, owner, makers))
         instance = Instance(owner, exact and not any(self._may_choose(maker, above) for maker, above in makers))
-        made_too = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
-        return frozenset(each for each in others if each is not None) | made_too
+        created = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
+        return frozenset(each for each in others if each is not None) | created
 
     def takes_others(self, owner: Class) -> bool:
         """Return whether a class decides by code of its own what `isinstance` takes for its instances."""

@@ -171,8 +171,8 @@ def _called(lines: SingleLines, line: int, column: int) -> _Called | None:
         arguments = _ARGUMENT.findall(plain[0])
         named = [name for name, _ in arguments if name]
         return _Called(arguments[0][1] if arguments else "", len(arguments) - len(named), named)
-    made = _parsed(lines, line, column, "f", "")
-    call = made.value if isinstance(made, ast.Expr) else None
+    parsed = _parsed(lines, line, column, "f", "")
+    call = parsed.value if isinstance(parsed, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return None
     first = call.args[0] if call.args else None

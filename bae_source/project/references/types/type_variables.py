@@ -25,7 +25,7 @@ from bae_source.project.references.types.values import (
     NOT_KNOWN,
     Function,
     Values,
-    instance_made,
+    new_instance,
 )
 from bae_source.syntax.names import uses as u
 
@@ -86,10 +86,10 @@ class TypeVariables:
         bindings = scope.names.get(symbol.name, ())
         if len(bindings) != 1 or bindings[0].how != u.ASSIGNED:
             return None
-        made = self.uses(symbol.path).expressions[bindings[0].first]
-        if made[:1] not in ((u.TYPED,), (u.CALLED,)):
+        form = self.uses(symbol.path).expressions[bindings[0].first]
+        if form[:1] not in ((u.TYPED,), (u.CALLED,)):
             return None
-        called = self.values(symbol.path, int(made[1]))
+        called = self.values(symbol.path, int(form[1]))
         return symbol if all(isinstance(each, Outside) and each.name in _VARIABLES for each in called) else None
 
     def solved(self, function: Function, variable: Symbol, call: Call) -> Values:
@@ -142,4 +142,4 @@ class TypeVariables:
             return self._matched(path, int(form[2]), variable, given)
         if self.named(path, int(form[2])) != variable:
             return _NOTHING
-        return frozenset(map(instance_made, given.values())) if names and names.issubset(_OF_CLASSES) else given.items()
+        return frozenset(map(new_instance, given.values())) if names and names.issubset(_OF_CLASSES) else given.items()

@@ -174,7 +174,7 @@ _MOST_STEPS = 3
 COROUTINE = OutsideInstance("types.CoroutineType")
 
 
-def made_outside(value: Outside) -> Value:
+def outside_result(value: Outside) -> Value:
     """Return what a call gives of something that Python itself has: a class an instance of exactly that."""
     module, _, name = value.name.rpartition(".")
     if module == "builtins":
@@ -253,7 +253,7 @@ def is_bound(value: Value) -> bool:
     return isinstance(value, (Instance, OfClass)) and value.is_bound
 
 
-def instance_made(value: Value) -> Value:
+def new_instance(value: Value) -> Value:
     """Return what a class makes that is an instance of it."""
     if isinstance(value, OfClass):
         return Instance(value.of, value.exact, value.is_bound)
