@@ -54,7 +54,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
 
 
 def _is_decorator(reference: Reference, resolved: Resolved) -> bool:
-    """Say whether a reference is what makes an accessor of a property, such as `@size.setter`, which calls nothing."""
+    """Return whether a reference only makes an accessor of a property, as `@size.setter` does, and calls nothing."""
     name = resolved.address.qualname[-1].name
     return reference.kind == "read" and reference.text.startswith(f"@{name}.")
 

@@ -69,7 +69,7 @@ class Index:
         self._digests_given: dict[str, str] = {}
         self._early: dict[str, _Window[Uses]] = {}
         self._is_new = False
-        """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
+        """True where the cache is new, so that nothing can be looked up in it."""
 
     @contextmanager
     def expecting(self) -> Iterator[None]:

@@ -35,10 +35,10 @@ _ASCII = bytes(range(128))
 _MANY = 500
 """Files; to read fewer takes less time than to remember what is in them."""
 _MOST_READ = 3
-"""How often a process that ends with its answer reads all files for new words, which the next one then knows."""
+"""Times that a short-lived process reads all files for new words and saves the answer for the next process."""
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 _ALONE = "\1"
-"""What the key of a word begins with that is looked for as a name."""
+"""First character of the key of a word that is searched for as a whole name."""
 _LARGEST_WINDOWED = 10_000_000
 _OUTSIDE = Refused(
     "outside_project",

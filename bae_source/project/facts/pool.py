@@ -39,7 +39,7 @@ _MOST_PROCESSES = 8
 _SECONDS = 60.0
 _BATCH_BYTES = 40_000
 _AHEAD = 3
-"""How many batches a process has before it, so that it never waits while this one is busy."""
+"""Batches queued for each process, so that it never waits while this one is busy."""
 _SAFE_BYTES = 500_000
 """The largest file that is done here while there are other processes."""
 _LONGEST_WAIT = 90

@@ -22,10 +22,10 @@ from bae_source.project.files.stamps import Mark, Stamp, mark_of, written
 PYTHON = ".py"
 STUB = ".pyi"
 WINDOWED = ".pyw"
-"""What is a module on Windows alone ends in this."""
+"""Ending of files that are modules on Windows alone."""
 NOTEBOOK = ".ipynb"
 SERVED = ".wsgi"
-"""What a web server runs as Python ends in this."""
+"""Ending of files that a web server runs as Python."""
 _PROGRAMS = (NOTEBOOK, SERVED)
 
 

@@ -30,7 +30,7 @@ from bae_source.project.files.port import Folder
 from bae_source.project.files.snapshot import Snapshot
 
 NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
-"""What the names of Python's own files end in."""
+"""Endings of Python's own files."""
 _Steps = Sequence[re.Pattern[str] | None]
 """Expressions that the components have to match; None for any number of components."""
 
@@ -190,7 +190,7 @@ def _steps(components: Iterable[str]) -> _Steps:
 
 
 def _fits(steps: _Steps, parts: Iterable[str]) -> bool:
-    """Say whether components match; the places in the pattern are walked together, so that many stars take no time."""
+    """Return whether components match; all places in the pattern advance together, so that many stars cost no time."""
     places = _reached(steps, {0})
     for part in parts:
         ahead: set[int] = set()

@@ -30,7 +30,7 @@ from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, sections, settings_of, table
 
 STUB = "@stub"
-"""What the name of a stub ends in."""
+"""Ending of the name of a stub."""
 
 _INIT = "__init__.py"
 _DEEPEST = 3
@@ -66,7 +66,7 @@ _LAYOUT_KEYS = (
 )
 _PACKAGE_DIR = rb"package_dir\s*+=\s*+(\{[^{}]{,10000}\})"
 _EVERYWHERE = frozenset({"setup.py", "conftest.py", "noxfile.py", "tasks.py", "tests", "test", "docs", "examples"})
-"""What stands beside the packages of many projects and is never imported by its name."""
+"""Modules beside the packages of many projects that are never imported by name."""
 _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 

@@ -18,7 +18,7 @@ from bae_source.model.changeset import Contents
 from bae_source.project.files.port import FileKind, Files, Folder, Stamp
 
 _LEFTOVERS = ("__pycache__",)
-"""What does not keep a folder alive."""
+"""Entries that do not keep a folder alive."""
 
 _PLANS = count()
 

@@ -37,7 +37,7 @@ _FIRST, _LAST = -(2**63), 2**64 - 1
 """Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
 _MANY = 100
 _REMEMBERED = 4
-"""How many paths make a question that is worth remembering, and how many questions are."""
+"""Paths that make a question worth remembering, and the most questions remembered."""
 _FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING
 _PIECE = 1 << 20
 _TRIES = 3

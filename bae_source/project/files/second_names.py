@@ -20,7 +20,7 @@ from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.snapshot import Snapshot
 
 _INSIDE = "/-"
-"""What makes the path of a file that of something in it, so that a link which it is gets followed, too."""
+"""Suffix of a path that has the system follow a link at its end, too."""
 
 
 def second_names(files: Files, paths: Iterable[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ import msgspec
 _TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 TOGETHER = 64
-"""How many stamps are encoded as one piece."""
+"""Stamps encoded as one piece."""
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -25,11 +25,11 @@ from bae_source.project.files.visits import VENV as VENV
 
 _PYTHON = (PYTHON, STUB)
 _TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
-"""How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
+"""Endings of the files that matter to a walk; `pyvenv.cfg` matters where there are others."""
 _DECIDING = (VENV, ".gitignore", SETTINGS)
 _INIT = "/__init__.py"
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
-"""What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
+"""Files that decide, besides the root's `.gitignore`, about ignored paths; a `.git` that is no folder has no HEAD."""
 _MANY = 100
 """Python files; who has to look into as many has much to do."""
 _FEW = 50

@@ -38,7 +38,7 @@ _MOST_NAMES = 12
 _FROM_THE_START = frozenset(
     (*dir(ModuleType), *vars(ModuleType("")), "__builtins__", "__cached__", "__file__", "__path__")
 )
-"""What each module has before its first statement."""
+"""Names that each module has before its first statement."""
 _ANY = {"*", "__getattr__"}
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 INDENT = "    "
 _WIDTH = 110
 _MOST_METHODS = 40
-"""How many methods the line of a class names; how many more there are is said."""
+"""Most methods named in the line of a class; the number of others follows."""
 _NUMBER = "{:>5}  "
 _NO_NUMBER = " " * 7
 

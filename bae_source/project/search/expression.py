@@ -197,7 +197,7 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
 
 
 def _is_simple(pattern: str) -> bool:
-    """Say whether all matches on one line are found in a whole text, too: nothing looks around or at a line's end."""
+    """Return whether a whole text gives the same matches as its lines: nothing looks around or at a line's end."""
     if re.search(r"[\x00-\x1f]|\(\?(?!:)|\[\^|\[\[", pattern) or "--" in pattern:
         return False
     escaped = re.findall(r"\\(.)", pattern)

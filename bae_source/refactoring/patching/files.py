@@ -363,7 +363,7 @@ class Patching:
 
 
 def _holds(content: bytes, blob: str) -> bool:
-    """Say whether git calls a content so, be its names made by SHA-1 or SHA-256, and its line ends as they are or not.
+    """Return whether git's name for a content is this one, by SHA-1 or SHA-256, with its line ends or plain ones.
 
     Parameters:
         blob: the beginning of its name.

@@ -180,6 +180,6 @@ def _is_within(dotted: str, name: str) -> bool:
 
 
 def _may_refer(workspace: Workspace, path: str, name: str) -> bool:
-    """Say, by its text alone, whether a file may import a module or name it in a string."""
+    """Return whether a file's text may import a module or name it in a string."""
     word = name.rpartition(".")[2]
     return may_import(workspace, path, [word]) or name.encode() in (workspace.glance(path) or b"")

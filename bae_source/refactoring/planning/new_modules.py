@@ -32,7 +32,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding
 
 _LEFTOVERS = ("__pycache__",)
-"""What an empty folder may hold."""
+"""Entries that an empty folder may have."""
 
 
 class NewModule(Struct, frozen=True, kw_only=True):

@@ -36,9 +36,9 @@ _CALLED_SO = frozenset(
     {"namedtuple", "NamedTuple", "TypedDict", "NewType", "TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType",
      "make_dataclass", "make_class", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 )  # fmt: skip
-"""What is given the name of the variable that it is bound to."""
+"""Calls that take the name of the variable which their value is bound to."""
 _TAKING = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})
-"""What takes the name of an attribute behind what has it; `object` is that of `mock.patch`."""
+"""Calls with an object and the name of its attribute; `object` is that of `mock.patch`."""
 _KEYED = frozenset({"get", "pop", "setdefault"})
 _VALIDATING = frozenset({"field_validator", "field_serializer", "validator", "serializer"})
 """Decorators that take the names of fields."""

@@ -46,9 +46,9 @@ _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _SLOTS = frozenset({"__slots__", "__match_args__"})
 """Attributes of a class whose strings name others."""
 _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
-"""What stands between what an import takes and the name that it gives it."""
+"""Text between the name that an import takes and its alias."""
 _GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
-"""How a parameter binds its name; those with stars hold what nobody knows."""
+"""Binding of a parameter; of one with stars the values are not known."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -251,7 +251,7 @@ class _File:
             yield self._place(span, new, mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
-        """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
+        """Return whether a mention leads to a name that stays; of the import that gives it, return its place."""
         assert self.source is not None
         word, names = self.family.sought.word, self.project.names
         if mention.kind == u.IMPORT:

@@ -37,7 +37,7 @@ _MOST_SHOWN = 5
 _NOT_PRIVATE = MODELS | {"typing.NamedTuple", "typing_extensions.NamedTuple"}
 _SERIALIZED = MODELS | {"msgspec.Struct"}
 _OTHER_KEY = re.compile(r"\b(?:\w*alias|name)\s*=")
-"""How the definition of a field gives it another name in serialized data."""
+"""Keywords by which a field has another name in serialized data."""
 
 
 def checked_name(resolved: Resolved, new: str) -> str:

@@ -24,7 +24,7 @@ from bae_source.syntax.text.source import dominant_newline
 from bae_source.syntax.text.statement_lines import behind, without
 
 Done = Literal["added", "there", "computed", "none"]
-"""What came of it: it was added, was there, is computed, or there is no `__all__`."""
+"""Outcome: the name was added, was there, the list is computed, or there is no `__all__`."""
 
 _APPENDED = re.compile(r"(?P<quote>['\"]).*?(?P=quote)")
 

@@ -169,7 +169,7 @@ def _added_first(view: View, package: str, place: Place) -> Splices:
 
 
 def _is_dense(text: str, at: int) -> bool:
-    """Say whether code follows code there without a blank line; such a text gets none, so that all of it comes back."""
+    """Return whether code follows code there without a blank line; none is added then, so that undoing fits."""
     lines = Lines(text)
     line = lines.number(at)
     return line > 1 and at < len(text) and all(lines.cut(each).strip() for each in (line - 1, line))

@@ -33,9 +33,9 @@ _LAZY_MODULES = ("_LazyModule", "LazyModule", *_WITH_TABLES)
 _STUB = "attach_stub"
 
 _MODULES = (".{module}", "{package}.{module}", "{module}")
-"""In which ways a table spells a module."""
+"""Spellings of a module in a table."""
 _SPELLINGS = tuple(module + name for name in ("", ".{name}", ":{name}") for module in _MODULES)
-"""In which ways it spells what to import, where that is one text."""
+"""Spellings of a module and its name in one string."""
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ def is_lazy(view: View) -> bool:
 
 
 def is_replaced(view: View) -> bool:
-    """Say whether a package puts another object into `sys.modules` in its own place, which may lack what it binds."""
+    """Return whether a package puts another object in its place in `sys.modules`, which may lack the names it binds."""
     nodes = (node for each in view.statements for node in _outside_functions(each.node))
     return any(isinstance(target, ast.Subscript) and _is_own_entry(target) for n in nodes for target in _targets(n))
 

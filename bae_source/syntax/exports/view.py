@@ -336,7 +336,7 @@ def _single_statements(text: str, lines: Lines) -> Iterator[Statement]:
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, getattr(ast, "TryStar", ast.Try))
 """Statements that hold others which run with them."""
 BRANCH = "branch"
-"""How a compound statement says what `__all__` holds: on one of its ways it makes it anew."""
+"""Form of a compound statement that sets `__all__` on one of its branches."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)
 _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
 """Methods of a list that leave the names in it that they are not told."""

@@ -55,9 +55,9 @@ class Expressions:
         self.forms = gathering.expressions
         self.wide = gathering.wide
         self.kind: int | None = None
-        """What all names are mentioned as, inside an annotation."""
+        """Kind of all mentions inside an annotation; None elsewhere."""
         self.holds_types = False
-        """Whether strings are read as annotations though names are no annotation."""
+        """True where strings are read as annotations though names are none."""
         self.literals: dict[type, int] = {}
         self.narrowing = Narrowing(gathering)
         self.lambdas: set[int] = set()
@@ -558,7 +558,7 @@ class Expressions:
         ast.Yield: _yield,
         ast.YieldFrom: _yield,
     }
-    """What visits each type of expression: called with the node, the place, and how its outermost name is meant. These
+    """Visitors by type of expression, called with the node, the place, and the kind of its outermost name. These
     are plain functions, since methods would hold the walk, and all that it gathered, in a circle."""
 
 

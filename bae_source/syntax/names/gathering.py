@@ -106,11 +106,11 @@ class Gathering:
         self._declared: set[tuple[int, str]] = set()
         """Names that the suite of a class annotates and has not bound, so they are the outer ones; by its scope."""
         self.declares = False
-        """Whether there is any `global` or `nonlocal`."""
+        """True where the file has a `global` or `nonlocal`."""
         self.shared: set[str] = set()
         """Names that `nonlocal` lets inner functions bind."""
         self.whole = True
-        """Whether all could be analysed."""
+        """True where all of the file could be analysed."""
         self.exports_owner = 0
         self.numbers: dict[u.Expression, int] = {}
         self._owners: list[_Owner] = []

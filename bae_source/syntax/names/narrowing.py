@@ -53,7 +53,7 @@ class Narrowing:
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
         self.open: list[Callable[[], None]] = []
-        """What ends at the end of the suite around it, the innermost suite's last."""
+        """Narrowed expressions that end with the suite around them, the innermost suite's last."""
 
     def begin(self, test: ast.expr, place: Place, *, holds: bool) -> list[Narrowed]:
         """Take account of a test that was visited.

@@ -495,7 +495,7 @@ class _Statements:
         getattr(ast, "TryStar", ast.Try): _try,
         ALIAS: _type_alias,
     }
-    """What visits each type of statement; plain functions, as in `Expressions.visits`."""
+    """Visitors by type of statement; plain functions, as in `Expressions.visits`."""
 
 
 class TypeComments:

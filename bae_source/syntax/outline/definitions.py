@@ -227,7 +227,7 @@ class Collector:
             self.inner_imports.append((owner, binding))
 
     def _runs(self, owner: int) -> bool:
-        """Say whether the suite of a definition runs when the module does, since there are only classes around it."""
+        """Return whether the suite of a definition runs with the module: only classes are around it."""
         while owner != MODULE:
             definition = self.definitions[owner]
             if definition is None or definition.kind is not Kind.CLASS:

@@ -48,7 +48,7 @@ _OPENING = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
 _UNDERLINE = re.compile(r"\s*-{3,}\s*")
 
 _Line = tuple[int, str]
-"""Where a line begins in the text, and the line without its end."""
+"""Offset of a line in the text, and the line without its end."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):

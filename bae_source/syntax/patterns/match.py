@@ -36,10 +36,10 @@ UNTOLD = {
     ast.ClassDef: ("decorator_list", "type_params"),
     ast.arg: ("annotation",),
 }
-"""What does not matter where the pattern does not write it."""
+"""Fields that do not matter where the pattern does not write them."""
 _DECORATORS = "decorator_list"
 _MOST_WAYS = 6
-"""In which a thing may match at one place, to be looked up by what its holes stand for."""
+"""Most ways to match at one place that are looked up by the values of the holes."""
 
 
 def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:

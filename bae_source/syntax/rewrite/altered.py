@@ -119,7 +119,7 @@ class _Compared:
         return outermost and len(here[path]) > len(there.get(path, ()))
 
     def dropped_decorators(self, depth: int) -> Iterator[Notice]:
-        """Say which definitions lost decorators and are as many as they were."""
+        """Yield a notice for each definition that stays and lost decorators."""
         for path, indices in self.old.items():
             now = [self.after.outline.definitions[index].decorators for index in self.new.get(path, ())]
             gone = _unmatched(self._roles(self.before, self.old, path), self._roles_now(path)) if now else indices

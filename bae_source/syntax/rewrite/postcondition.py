@@ -229,7 +229,7 @@ def _ends_by(definition: Definition, limit: int, text: str) -> bool:
 def _all_same(
     old: list[Definition], new: list[Definition], places: list[_Place], targets: Sequence[Span], text: str
 ) -> bool:
-    """Say whether the definitions outside the edits are as they were; most lie wholly before or wholly behind them."""
+    """Return whether the definitions outside the edits are unchanged; most lie wholly before or behind them."""
     last, moved = (places[-1].span.end, places[-1].written.end - places[-1].span.end) if places else (0, 0)
     for before, after in zip(old, new, strict=True):
         shift = moved if before.keyword >= last else 0

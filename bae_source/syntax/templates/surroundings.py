@@ -31,7 +31,7 @@ _BOUND_TO_PLACE = (
     *(ast.AsyncFor, ast.AsyncWith, ast.For, ast.While, ast.comprehension),
     *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
-"""What cannot stand everywhere, or what decides whether other code can."""
+"""Nodes that cannot stand everywhere, or that decide whether other code can."""
 _ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 Parents = Mapping[ast.AST, ast.AST]

@@ -32,7 +32,7 @@ _LINE = rb"\r\n|\n|\r"
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
 _CONTINUED = bytes(range(0x80, 0xC0))
-"""What in UTF-8 goes on with a character that has begun."""
+"""Bytes that continue a character in UTF-8."""
 _BINARY = rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 512
@@ -347,7 +347,7 @@ def _encoding(content: bytes, *, bom: bool) -> str:
 
 
 def may_name_encoding(content: bytes) -> bool:
-    """Say whether the first two lines, where alone an encoding is named, may name one; ASCII might mean other text."""
+    """Return whether the first two lines may name an encoding, by which ASCII might mean other text."""
     end = content.find(b"\n", content.find(b"\n", 0, _BEGINNING) + 1, _BEGINNING)
     return content.find(b"coding", 0, end if end >= 0 else _BEGINNING) >= 0
 

@@ -101,7 +101,7 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
 
 
 def _is_handed(uses: u.Uses, call: Call) -> bool:
-    """Say whether a call is that by which what `@f(1)` gives gets what is decorated; the call of `f` is there too."""
+    """Return whether a call is the second one of `@f(1)`: that of the value of `f(1)` with the decorated function."""
     is_decorator = call.name == u.NAMELESS and call.mention.kind == u.DECORATOR
     return is_decorator and uses.expressions[call.mention.receiver][:1] in ((), (u.CALLED,), (u.TYPED,))
 

@@ -177,7 +177,7 @@ class Fixtures:
         return frozenset()
 
     def _parametrized(self, path: str, number: int, name: str) -> str:
-        """Say that a decorator of a test may give it something else instead, if one does."""
+        """Return the reason why a decorator of a test may give it another value; "" where none does."""
         uses = self.uses(path)
         owner = uses.scopes[number].owner
         lines = [

@@ -137,7 +137,7 @@ def _hands_out(project: Project, value: Value) -> bool:
 
 
 def _keeps(project: Project, decorator: Function) -> bool:
-    """Say whether a function of the project, or one inside of it, hands a parameter on, and does not only call it."""
+    """Return whether a function of the project, or one inside it, hands a parameter on and does not only call it."""
     path, uses = decorator.path, project.uses(decorator.path)
     inside = {decorator.scope}
     for number, scope in enumerate(uses.scopes):

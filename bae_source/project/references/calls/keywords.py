@@ -136,7 +136,7 @@ class _Keywords:
         return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
 
     def _is_replacing(self, function: Outside, value: Value) -> bool:
-        """Say whether a function leaves it to the class of a value to copy it, which has a parameter of that name."""
+        """Return whether a function copies a value by its class, which has a parameter of that name."""
         return function.name == "copy.replace" and self.is_given(value, "__replace__")
 
     def of(self, value: Value) -> str | None:

@@ -119,7 +119,7 @@ class Reached:
         self.below = below
         self.orders = project.inference.orders
         self.words = {_SUBCLASSES, *map(_stem, modules)}
-        """What the files that have to be looked into hold, beside the names that are asked about."""
+        """Words in the files that have to be read, beside the requested names."""
         self._imported: set[str] = set()
         self._starred: set[str] = set()
         self._let_out: dict[Symbol, str] = {}
@@ -246,7 +246,7 @@ class Reached:
                             yield Class(symbol.path, number)
 
     def _is_called_by_class(self, owner: Class, each: Definition, name: str) -> bool:
-        """Say whether what uses a member of a class above uses this one, or the class is one whose members all are."""
+        """Return whether uses of the same member of a class above count here, or the class's members are all in use."""
         order = self.orders.of(owner)
         if self.orders.is_protocol(owner) or (each.kind == "assignment" and order.outside & ENUMERATIONS):
             return True
@@ -345,7 +345,7 @@ class Reached:
                     yield Reach.BASE_BELOW.of(base=base)
 
     def _is_hooked(self, owner: Class) -> bool:
-        """Say whether code that may use a class, or its members, runs when it is made: not what Python makes itself."""
+        """Return whether code of others runs when a class is made and may use it or its members."""
         if not self.orders.is_hooked(owner):
             return False
         inference = self.project.inference

@@ -242,7 +242,7 @@ class _Search:
         return any(bindings[0].how == u.PARAMETER for bindings in bound if bindings)
 
     def _counts(self, each: Definition, path: str, mention: u.Mention) -> bool:
-        """Say whether a mention would be a user, if it refers to a definition: none in itself, and no other binding."""
+        """Return whether a mention that refers to a definition uses it: no mention inside it, and no other binding."""
         line, _, _, kind, receiver, _ = mention
         if kind == u.EXPORT or (kind == u.IMPORT and self.reached.lets_out(path, receiver)):
             return False

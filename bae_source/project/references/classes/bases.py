@@ -34,7 +34,7 @@ _WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
 _FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
 _KIND, _OF = "bases", "bases of"
-"""What the table is kept under in the cache, and the files of which it is."""
+"""Keys in the cache of the table and of its files."""
 _BETWEEN = "\0"
 
 _Kept = tuple[Mark, str, str]

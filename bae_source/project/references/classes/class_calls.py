@@ -110,7 +110,7 @@ class Calls:
         return not all(isinstance(each, (Function, Class)) for each in self._called(path, call))
 
     def _makes_classes(self, value: Value) -> bool:
-        """Say whether something is a metaclass of the project, or one that comes with Python, or `super()` of one."""
+        """Return whether a value is a metaclass of the project or of Python, or `super()` of one."""
         if isinstance(value, Outside):
             return value.name in METACLASSES
         owner = value.of if isinstance(value, Above) else value

@@ -41,7 +41,7 @@ from bae_source.syntax.names import uses as u
 Node = Class | Outside
 
 _DEEPEST = 40
-"""How many orders may be asked for within each other, as where a base is an attribute of a class."""
+"""Deepest nesting of questions for orders, as where a base is an attribute of a class."""
 _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
@@ -183,7 +183,7 @@ class ClassOrders:
         return any(map(self._has_getattribute, self.of(owner).nodes))
 
     def is_hooked(self, owner: Class) -> bool:
-        """Say whether code may run when a class is made: metaclass, decorator, or `__init_subclass__` of one above."""
+        """Return whether code may run when a class is made: metaclass, decorator, `__init_subclass__` of one above."""
         return any(map(self._has_hooks, self.of(owner).nodes))
 
     def _has_hooks(self, node: Node) -> bool:

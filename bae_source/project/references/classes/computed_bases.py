@@ -26,7 +26,7 @@ from bae_source.syntax.names import uses as u
 _IN_HEADERS = (u.READ, u.CALL, u.BASE)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.NEW, u.TYPED, u.TYPE_OF)
 _NOT_ASSIGNED = frozenset({u.FUNCTION, u.CLASS, u.ANNOTATED, u.DECLARED})
-"""How an attribute is bound that is not only what methods and the suite assign."""
+"""Bindings of an attribute other than assignments in methods and the suite."""
 _DEEPEST = 20
 
 

@@ -101,7 +101,7 @@ def once(project: Project, key: object, work: Callable[[], Listed]) -> Listed:
 
 
 def _lasts(unreadable: Iterable[tuple[str, ResourceError]]) -> bool:
-    """Say whether an answer is what it is until a file changes: a file that could not be read may be another time."""
+    """Return whether an answer holds until a file changes; a file that could not be read may be readable later."""
     return all(error.code in ("syntax_invalid", "encoding_invalid") for _, error in unreadable)
 
 

@@ -30,7 +30,7 @@ _GOES_ON = re.compile(r"\s*\.")
 _INSPECTED = re.compile(
     r"\b(?:getattr|hasattr|setattr|delattr|vars|dir|id|repr|print|isinstance|reload|object|getmembers|getsource)\(\s*$"
 )
-"""How a call begins whose first argument it takes attributes of, or shows, and hands on to nothing of the project."""
+"""Beginning of a call that reads or shows its first argument and hands it on to no code of the project."""
 
 
 class HandedOn:
@@ -145,7 +145,7 @@ class HandedOn:
         return not any(isinstance(each, InModule) and each.path in self._owners for each in meanings)
 
     def _makes_modules(self, path: str) -> bool:
-        """Say whether a file imports dynamically, or calls a function of the project that may return such a module."""
+        """Return whether a file imports dynamically, or calls a function of the project that may return a module."""
         if _OF_SYSTEM.search(self.project.workspace.content(path) or b""):
             return True
         words = set(_WORD.findall(self.project.workspace.content(path) or b""))

@@ -50,7 +50,7 @@ _MOST_LINKS = 5_000
 _LET_OUT = -1
 _EXPORTS = "__all__"
 _LINKS = frozenset({u.IMPORTED, u.GLOBAL, u.NONLOCAL})
-"""How a name is bound that means something else than itself."""
+"""Bindings whose name means something else than itself."""
 
 
 class _TooDeep(Exception):

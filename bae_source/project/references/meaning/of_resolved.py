@@ -84,7 +84,7 @@ def _type_parameters(uses: u.Uses, qualname: Sequence[Segment]) -> list[int]:
 
 
 def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) -> bool:
-    """Say whether a scope binds a name by more than what defines it: in a loop, by `with`, `match`, `except` or `:=`.
+    """Return whether a scope binds a name apart from its definition: by a loop, `with`, `match`, `except` or `:=`.
 
     What functions assign to a variable that they declare `global` is one more value of it; to a function, another one.
     """

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
 _IMPORTED = rb"\b(?:import|from)\b(?:[^\n#]|\\\r?\n)*\b%b\b"
-"""What stands in a file that imports a module of a name as such, and in some others."""
+"""Text in every file that imports a module of a name as such, and in some others."""
 _MOST_FILES = 1_000
-"""How many files a project may have looked into and still be kept for the next request."""
+"""Most files that a project may have read and still be kept for the next request."""
 
 
 def project_of(workspace: Workspace) -> Project:

@@ -31,7 +31,7 @@ _ALWAYS = frozenset(
      "__annotations__", "__cached__", "__class__"}
 )  # fmt: skip
 MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
-"""What code mentions that gives a module names which do not stand in it."""
+"""Names in code that gives a module further names, which do not stand in it."""
 
 _MAKES_NAMES_OUTSIDE = ("vars", "locals")
 """The same, where it is mentioned outside of functions and classes."""
@@ -111,7 +111,7 @@ class Provided:
         return self._descend(folder, module.split(".")) if module else True
 
     def _binds(self, path: str, uses: u.Uses, name: str) -> bool:
-        """Say whether a module's own code binds a name; `from . import b` in a package takes what has to be there."""
+        """Return whether a module's own code binds a name; `from . import b` in a package needs a `b` that is there."""
         for binding in uses.scopes[0].names.get(name, ()):
             imported = uses.imports[binding.first] if binding.how == u.IMPORTED else None
             if imported is None or imported.attribute != name:
@@ -157,7 +157,7 @@ class Provided:
         return any(each.endswith(_COMPILED) and each.partition(".")[0] == stem for each in self.others(folder))
 
     def _is_in_stub(self, path: str, name: str) -> bool:
-        """Say whether the stub beside a module may have a name that the module has not: then it is there for types."""
+        """Return whether the stub beside a module may have a name, for types alone, that the module has not."""
         stub = f"{path}i"
         return stub in self.census.stamps and self.name(stub, name) is not False
 

@@ -28,11 +28,11 @@ from bae_source.project.references.types.values import NOT_KNOWN, Class, Value, 
 from bae_source.syntax.names import uses as u
 
 VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
-"""How a name is bound that is a variable."""
+"""Bindings that make a name a variable."""
 WHATEVER = (*VARIABLES, u.FUNCTION, u.CLASS)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.TYPE_OF)
 _LEADING = frozenset({u.ASSIGNED, u.IMPORTED, u.GLOBAL, u.NONLOCAL})
-"""How a name of a function or a class is bound that may lead to a name of a module."""
+"""Bindings of a name in a function or class that may lead to a name of a module."""
 _PIECES = (".{} =", ".{}=")
 _OF_OTHERS = rb"(?<!\bself)(?<!\bcls)\.(?:%b)\s*=(?!=)"
 _ASSIGNED = r"\.(\w+)\s*=(?!=)"

@@ -42,7 +42,7 @@ from bae_source.syntax.text.source import Lines
 _LARGEST = 1_000_000
 """Bytes of a text file; a larger one is hardly written by hand."""
 _PROSE = (".md", ".rst", ".txt", ".po")
-"""What the names of files end in that people read; others, such as templates, may ask for what they name."""
+"""Endings of files for people to read; other files, such as templates, may look up the names in them."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200

@@ -50,7 +50,7 @@ class Reaching:
         self._assigned: dict[Class, tuple[tuple[str, int, str], ...]] = {}
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
-        """Say whether an attribute of a value is what is looked for, if it is of one of a family's classes below `of`.
+        """Return whether an attribute is the one searched for, if its value is of a class of the family below `of`.
 
         Parameters:
             of: the class of the value, whose own order does not lead there.
@@ -121,7 +121,7 @@ class Reaching:
         return self._known[key]
 
     def _passes_on(self, owner: Class, of: Class, name: str) -> bool:
-        """Say whether `super()` in a class leads to what is looked for where it stands in the order of another one."""
+        """Return whether `super()` in a class leads to the member searched for in the order of another class."""
         orders = self.inference.orders
         order, own = orders.of(owner), orders.of(of).nodes
         if order.nodes[-len(own) :] == own:

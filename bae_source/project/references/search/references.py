@@ -49,7 +49,7 @@ _LOOKUP = re.compile(
 _LEAST = 2
 """Characters that are known of a name; less fits too much."""
 _MOST_FILES = 60
-"""How many files beside the candidates may be parsed to learn what is below one class."""
+"""Most files beside the candidates that are parsed to find the classes below one."""
 
 _MOST_KEPT = 100_000
 """References that are kept of a project, of all symbols together."""

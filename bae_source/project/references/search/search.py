@@ -281,7 +281,7 @@ class Doubts:
                     break
 
     def _may_be_other(self, path: str, name: str, receiver: int, verdict: Verdict | None, values: Values) -> bool:
-        """Say whether a mention is another than it looks where a variable that it goes through holds other values."""
+        """Return whether a mention may mean something else because a variable on its way has other values, too."""
         if not self.variables.is_direct(path, receiver):
             return True
         may_be = [each for each in values if not isinstance(each, Rebound) and not lacks(each, name)]

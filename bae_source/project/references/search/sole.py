@@ -27,7 +27,7 @@ _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
 _READ = (".py", ".pyi", ".so", ".pyd")
 _MOST_BYTES = 50_000_000
-"""How much of one installed package is read; a larger one may have any name."""
+"""Most bytes read of one installed package; a larger one may have any name."""
 _WORD = re.compile(rb"\w+")
 _ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 

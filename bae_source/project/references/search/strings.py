@@ -122,7 +122,7 @@ def lower_name(sought: Sought) -> str:
 
 
 def is_label(text: str, sought: Sought) -> bool:
-    """Say whether a string is the label by which Django knows a model; the case of its name does not matter there."""
+    """Return whether a string is Django's label of a model, in which the case of the name does not matter."""
     app, _, name = text.partition(".")
     return bool(app) and app == _app_of(sought) and name.lower() == sought.word.lower()
 

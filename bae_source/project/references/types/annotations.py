@@ -35,11 +35,11 @@ from bae_source.syntax.names import uses as u
 _NO_VALUE: Values = frozenset({NO_VALUE})
 _TYPE: Values = frozenset({Outside("builtins.type")})
 _TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
-"""What an alias is: other expressions, such as calls, say nothing by their form."""
+"""Forms of an alias; of other expressions, such as calls, the form says nothing."""
 ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
-"""How names are bound that may have an annotation."""
+"""Bindings that may have an annotation."""
 _MOST_ALIASES = 8
-"""How many names of types lead to each other before nobody can say what the first one says."""
+"""Longest chain of aliases that is followed."""
 _TYPING = ("typing", "typing_extensions")
 _NAMING_TYPES = frozenset({"TypeVar", "NewType", "TypeAliasType"})
 LEFT_TO_THE_VALUE: Values = frozenset(

@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 _DEEPEST = 40
 _MOST_STEPS = 3_000
-"""How deep one question may lead, and how far, before the answer is that it is not known."""
+"""Most levels and most steps of one question, past which its answer is not known."""
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 
 
@@ -85,7 +85,7 @@ class Inference:
         self._running: set[object] = set()
         self._steps = 0
         self._is_cut = False
-        """Whether what is being worked out lacks something, because it went too deep or in a circle."""
+        """True where the value being worked out is incomplete, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, lambda path, number: self._afresh(lambda: self.values(path, number)))
         self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)

@@ -105,7 +105,7 @@ class Making:
         return bool(own) or any(self.orders.members(each, "__instancecheck__") for each in above)
 
     def _is_expected(self, value: Value, owner: Class, makers: Iterable[tuple[Function, Order]]) -> bool:
-        """Say whether what makers of a class give is an instance of it, as far as they tell: not exactly of one above.
+        """Return whether a value from the makers of a class may be its instance, and not exactly one of a class above.
 
         But for what is below the class of a maker: this makes it where it is called itself.
         """

@@ -24,7 +24,7 @@ from bae_source.project.references.types.values import (
 )
 
 _CLASS = OutsideInstance("builtins.type")
-"""What any class of the project is."""
+"""Value that every class of the project is an instance of."""
 Orders = Callable[[Class], Order]
 """Tells which classes one has above it."""
 

@@ -118,11 +118,11 @@ NOT_KNOWN: Values = frozenset({None})
 CHANGED_IN_PLACE: Values = frozenset(
     OutsideInstance(f"builtins.{name}") for name in ("list", "dict", "set", "bytearray")
 )
-"""What stays the same object where code adds to it, as by `x += y`."""
+"""Types whose instances stay the same object where code adds to them, as by `x += y`."""
 NO_VALUE = OutsideInstance("builtins.NoneType")
 _SELF = ("typing.Self", "typing_extensions.Self")
 SELF = OutsideInstance("typing.Self")
-"""What an annotation with `Self` says, until it is known in which class."""
+"""Value of an annotation with `Self`, until its class is known."""
 _SAY_NOTHING = frozenset({"Any", "Self", "object", "TypeVar", "ModuleType"})
 """Annotations that anything fits, or whose attributes are not the annotation's own."""
 FITTED = frozenset(
@@ -130,7 +130,7 @@ FITTED = frozenset(
 )
 """Modules whose classes say what a value can do, or stand for other things, so that a project's class may fit them."""
 REPLACED = frozenset({"sys.stdin", "sys.stdout", "sys.stderr"})
-"""What is often another object when code runs."""
+"""Values that are often other objects when code runs."""
 NEEDED = {
     "Mapping": "__getitem__", "MutableMapping": "__setitem__", "Sequence": "__getitem__", "Iterator": "__next__",
     "MutableSequence": "__setitem__", "Set": "__contains__", "MutableSet": "__contains__", "Iterable": "__iter__",
@@ -166,7 +166,7 @@ _CLASSES = frozenset(
 )  # fmt: skip
 """Classes of the standard library whose names do not look like those of classes."""
 _HANDING_ON = ("Proxy", "Wrapper", "ReaderWriter", "Adapter", "TemporaryFile")
-"""How names of classes end that hand on what is asked of them to something else."""
+"""Endings of the names of classes that delegate attribute access to another object."""
 CALL = "()"
 ITEM = "[]"
 """Steps behind an attribute that are none: a call, and taking an item out."""
@@ -284,7 +284,7 @@ def raised_of(values: Values) -> frozenset[Raised]:
 
 
 def is_built_in_below(name: str, kind: str) -> bool:
-    """Say whether a name outside the project is that of a built-in class that is below another, or the other itself."""
+    """Return whether a name outside the project is that of the built-in class `kind`, or of one below it."""
     found = getattr(builtins, name.removeprefix(BUILTINS), None) if name.startswith(BUILTINS) else None
     return isinstance(found, type) and issubclass(found, getattr(builtins, kind))
 
