@@ -18,7 +18,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.locate import effective_role
 
 _CALLS = ("call", "decorator", "mention", "request")
-"""Kinds of references; what is merely mentioned stands in code that nobody could analyse, and may call."""
+"""Kinds of references; a mere mention stands in code that could not be analysed, and may call."""
 _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 
@@ -42,7 +42,7 @@ class Callers(AboutPlaces, frozen=True, kw_only=True):
             if resolved.group is None:
                 raise RequestError(
                     "invalid_arguments",
-                    f"{resolved.address} is a module, and nobody calls one.",
+                    f"{resolved.address} is a module, which cannot be called.",
                     hints=[f"Ask for references of {resolved.address}, or for its importers_of."],
                 )
             project = project_of(workspace)

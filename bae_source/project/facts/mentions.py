@@ -2,14 +2,14 @@
 
     found = mentioning(workspace, {"send", "Client"})
     found.paths            files that may refer to one of them, sorted
-    found.unreadable       files that nobody could look into, and why
+    found.unreadable       files that could not be read, and why
 
 Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
 - a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
   of a longer one;
 - a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
-  a script without an ending that holds a word, into which nobody looks further.
+  a script without an ending that holds a word, in which no references are searched for.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def mentioning(
     Parameters:
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
-        look: is shown each file that has to be read for this, so that nobody reads it again for something else.
+        look: is shown each file that has to be read for this, so that it is not read again for something else.
         note: is told of the files that have to be read which of them hold a word, as soon as that is known.
     """
     sought = Words(words, alone=alone)
@@ -117,7 +117,7 @@ def haystack_of(workspace: FactSnapshot) -> Haystack:
 
 
 def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
-    """Return the folders in which nobody could look for files, the files where nobody looks, and why.
+    """Return the folders that may not be listed and the files that are not searched, each with the reason.
 
     Parameters:
         may_matter: tells of the bytes of a `.pyw` file, a notebook or a script whether it has to be named.

@@ -9,7 +9,7 @@ Invariants:
 - what is known of a file is known under its stamp, and is true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
 - it is bounded: the words looked for last stay;
-- what was saved is decoded when somebody asks: mostly nothing has changed, and of one word alone is asked.
+- the saved bytes are decoded on demand: mostly nothing has changed, and one word alone is requested.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bae_source.project.files.stamps import Mark, Stamp, mark_of, marked, whole,
 
 _MOST_WORDS = 64
 _Kept = tuple[Mark, dict[str, bytes]]
-"""Which files it is of; for each word the numbers of those that hold it, as they are sorted. What is decoded when
-somebody asks is encoded twice, so that it is passed over at once."""
+"""The mark of the files; for each word the sorted numbers of the files that hold it. Values decoded on demand are
+encoded twice, so that the decoder passes over them at once."""
 
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode

@@ -12,7 +12,7 @@ Invariants:
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
 - what is large enough to break a parser is done by another process, as long as there is one;
 - where no process can be started, the work is done here;
-- no thread is needed: whoever waits for an answer feeds the processes meanwhile.
+- no thread is needed: a caller that waits for an answer feeds the processes meanwhile.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Pool:
     Parameters:
         name: of the kind of facts.
         processes: how many at most, this one included; as many as there are processors for us if left out.
-        process_is_ours: whether nobody else's code has run in this one, so that the others may be copies of it.
+        process_is_ours: whether only our own code has run in this one, so that the others may be copies of it.
         seconds: how long one batch may take.
 
     Attributes:
@@ -244,7 +244,7 @@ class Child:
 
     Parameters:
         name: of the kind of facts that it works out.
-        process_is_ours: whether nobody else's code has run in this one, so that it may be copied.
+        process_is_ours: whether only our own code has run in this one, so that it may be copied.
 
     Attributes:
         asked: what it has not answered yet, in order.

@@ -36,8 +36,8 @@ class Census:
         layout: the source roots.
         stamps: the stamp of every `.py` and `.pyi` file, by path.
         folders: every folder that was visited, with the names of the files in it.
-        closed: those of them that may not be listed; nobody knows what is in them.
-        outside: paths of Python files into which nobody looks: by links out of the project, and `.pyw` files.
+        closed: those of them that may not be listed, so that their content is not known.
+        outside: paths of Python files that are not read: behind links out of the project, and `.pyw` files.
         settings: folders below the root that hold a pyproject.toml.
 
     Attributes:

@@ -41,7 +41,7 @@ _DATA = frozenset(
      "samples", "template", "templates", "doc", "docs", "documentation", "demo", "demos", "benchmark", "benchmarks",
      "vendor", "vendored", "third_party", "third-party", "thirdparty", "build", "dist"}
 )  # fmt: skip
-"""Names of folders whose projects are nobody's source."""
+"""Names of folders whose projects are no source of the project."""
 _NO_PACKAGES = _DATA | {"bin", "ci", "python", "scripts", "tools", "util", "utils"}
 """Names of folders that a flat project does not install."""
 _PROJECT = rb"(?m)^[ \t]*\[[ \t]*(?:project|tool\.poetry|tool\.flit\.(?:metadata|module))[ \t]*\]"
@@ -293,7 +293,7 @@ def without_names(layout: Layout) -> Iterator[tuple[Nested, list[str], frozenset
     """Yield the projects in folders whose code has no names of its own: with its roots, and the names by those."""
     files = layout.files
     if table(settings_of(files, only=_LAYOUT_KEYS), "tool", "bae-source").get("source-roots"):
-        return  # somebody has chosen
+        return  # the settings name the roots
     for project in _nested_projects(files):
         try:
             roots, packages = roots_of(files, project)
@@ -323,8 +323,8 @@ def _quoted(text: str) -> str:
 def _nested_projects(files: Files) -> list[Nested]:
     """Return the projects in folders of a project, sorted by folder; none below another one.
 
-    Those among tests, examples, templates and the like are somebody's data, and left out; in packages nothing is looked
-    for. So few folders are listed that it can be done before each request.
+    Those among tests, examples, templates and the like are data, and left out; packages are not searched. So only few
+    folders are listed, and each request can afford it.
     """
     found: list[Nested] = []
     level, listed = [""], 0

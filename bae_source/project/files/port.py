@@ -31,7 +31,7 @@ from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WIT
 LARGEST = 256_000_000
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
-"""The bits of a folder that everybody may enter."""
+"""Permission bits of a folder that every user may enter."""
 _FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 _FIRST, _LAST = -(2**63), 2**64 - 1
 """Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
@@ -111,7 +111,7 @@ class Files(Protocol):
 
 
 class _Asked(Struct, frozen=True):
-    """A question to `stamps`, and its answer; nobody changes that."""
+    """A question to `stamps`, and its answer, which is never changed."""
 
     paths: tuple[str, ...]
     parts: list[list[bytes]]
@@ -317,7 +317,7 @@ class Disk:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
+    """Return the stamp of a file from its `stat`; a time that cannot be encoded counts as the nearest one that can."""
     fields = size, modified, changed, inode = _FIELDS(status)
     if _FIRST <= modified <= _LAST and _FIRST <= changed <= _LAST:
         return Stamp(*fields)

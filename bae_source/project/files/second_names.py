@@ -2,7 +2,7 @@
 
 docs/l.txt -> a.txt        among both, docs/l.txt is a second name of docs/a.txt; alone, it is a file
 
-A change writes each of them once, and whoever judges it knows it under each of its names.
+A change writes each of them once, and each check sees it under all of its names.
 """
 
 from __future__ import annotations

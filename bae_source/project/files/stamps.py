@@ -2,7 +2,7 @@
 
 Invariants:
 - what is equal as bytes are equal stamps of the same files, in the same order;
-- encoded stamps never change, and are decoded piece by piece, when somebody asks for one.
+- encoded stamps never change, and are decoded piece by piece, on demand.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.

@@ -46,12 +46,12 @@ def name_at(census: Census, path: str) -> str:
 def unseen(
     snapshot: Snapshot, name: str | None = None, *, left: str = "searched", data: bool = False
 ) -> tuple[Notice, ...]:
-    """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
+    """Return notices about files and folders that cannot be read: those that may belong to a package, or all.
 
     Parameters:
         name: of the package; None or empty for the whole project.
-        left: what was not done with what lies there.
-        data: whether that was done with the data files of packages, of which a `.pyw` file is one.
+        left: the verb of what was not done there, such as "searched".
+        data: whether the request is about data files of packages, of which a `.pyw` file is one.
     """
     census = snapshot.census
     notices: list[Notice] = []
@@ -69,7 +69,7 @@ def unseen(
 def behind_unseen(
     snapshot: Snapshot, name: str, *, below: str | None = None, asked: str | None = None
 ) -> LookupFailed | None:
-    """Return what to say of a name that may be where nobody can look; None where it cannot be.
+    """Return the error for a name that may be in a place that cannot be read; None where it cannot be.
 
     Parameters:
         name: dotted.
@@ -89,7 +89,7 @@ def behind_unseen(
         message, hint = f"{found} ends in .pyw and is a module on Windows alone", "Let it end in .py to have it read."
     else:
         message, hint = f"{found} is a link that leads out of the project", "Take a root that holds both (--root)."
-    return LookupFailed("symbol_not_found", f"{message}, so nobody can tell {unknown}.", hints=[hint])
+    return LookupFailed("symbol_not_found", f"{message}, so it is not known {unknown}.", hints=[hint])
 
 
 def _closed(census: Census) -> list[str]:

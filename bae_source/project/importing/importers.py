@@ -123,7 +123,7 @@ def _inside(project: Project, sought: Sought, folders: tuple[str, ...]) -> list[
     for path in (*(path for path in census.paths if path.startswith(folders)), *census.stubs):
         module = census.module(path)
         if module is None or import_name(module) == sought.module:
-            continue  # what a package imports from itself makes nobody else depend on it
+            continue  # no other module depends on what a package imports from itself
         try:
             content = workspace.glance(path) or b""
         except ResourceError:

@@ -69,7 +69,7 @@ class Listing(Struct, frozen=True, kw_only=True):
         etag: of the text.
         problems: what could not be read, and why, by module.
         unnamed: how many Python files below have no name that could be listed.
-        unseen: what is to be said of what nobody can look into below.
+        unseen: notices about places below that cannot be read.
     """
 
     text: str

@@ -182,7 +182,7 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
 
 
 def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
-    """Return what to say of a name that may be where nobody can look; see `unseen.behind_unseen`."""
+    """Return the error for a name that may be in a place that cannot be read; see `unseen.behind_unseen`."""
     return behind_unseen(workspace, name, below=below)
 
 

@@ -189,7 +189,7 @@ class _Resolver:
     """Follows one name; remembers which links it went, so that a circle of imports ends.
 
     Parameters:
-        advising: whether a name that fails is somebody's, who wants to know what else there is.
+        advising: whether a caller gave the name, so that a failure lists candidates.
         is_bound: says which names have a meaning though nothing defines them.
     """
 
@@ -339,7 +339,7 @@ class _Resolver:
                     break
 
     def _other(self, text: str) -> Resolved:
-        """Resolve a name that somebody's name led to."""
+        """Resolve a name that followed from the caller's."""
         return _Resolver(self.workspace, text, stubs=False).resolve(parse_name(text))
 
     def _exposed(self, module: ModuleFile, tree: Tree, name: str) -> list[str]:

@@ -95,7 +95,7 @@ def line_range(resolved: Resolved) -> LineRange:
 
 
 def _in_format(error: ResourceError) -> ResourceError:
-    """Return an error as these answers tell it: a file of which nobody gets the text has a fault of its own.
+    """Return an error as these answers tell it: a file whose text cannot be shown has an error code of its own.
 
     The format has no code for what is refused. Nothing can be decoded of a file that may not be read, and what changed
     meanwhile has no code that could be told of, like what has gone meanwhile.

@@ -123,7 +123,7 @@ class Sieve:
                 try:
                     content = self._workspace.glance(path) if is_read(path) else glance(path, size)
                 except (ResourceError, FileNotFoundError):
-                    result.append(path)  # whoever reads it will say what is the matter
+                    result.append(path)  # the later reader reports the reason
                     continue
                 if content is None or (only is not None and only in content) or may_match(content, python=python):
                     result.append(path)

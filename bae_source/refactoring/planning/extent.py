@@ -8,8 +8,8 @@
 Invariants:
 - what git ignores, and what else is no part of the project, belongs to nothing: it stays where it is, and is named;
 - compiled code is of no account: it goes with the folder, and comes back by itself;
-- what is reached through a link belongs to somebody else, and a folder with a repository or a source root of its own
-  is more than a package: both are refused.
+- a path through a link does not belong to the project, and a folder with a repository or a source root of its own is
+  more than a package: both are refused.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def counted(extent: Extent) -> str:
 
 
 def gone(extent: Extent) -> str | None:
-    """Return the name that others may import and that goes with it; None for data files, which nobody imports."""
+    """Return the name that others may import and that goes with it; None for data files, which no code imports."""
     return extent.name if extent.kind in ("module", "package") else None
 
 

@@ -1,4 +1,4 @@
-"""References to modules that go away: named with the change, and mended by nobody here.
+"""References to modules that go away: reported with the change, and not mended.
 
     from pkg.old import f           a module that imports it
     patch("pkg.old.f")              a string that may lead to it

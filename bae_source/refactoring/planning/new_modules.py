@@ -252,7 +252,7 @@ def _means_submodule(parent: ModuleFile, binding: ImportBinding) -> bool:
 
 
 def is_empty(files: Files, folder: str) -> bool:
-    """Return whether a folder holds nothing of anybody's: no file in it and below it, compiled ones left out."""
+    """Return whether a folder is empty: it has no file in it or below it, compiled ones left out."""
     return all(
         name in _LEFTOVERS
         or (

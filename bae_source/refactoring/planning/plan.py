@@ -258,7 +258,7 @@ def _modules(workspace: Workspace, changes: ChangeSet) -> list[ModuleFile]:
         return []
     later = workspace.after(changes)
     found = ((file, workspace.layout.module_at(file.path)) for file in changes.files)
-    # What is deleted is judged as it was, so that a script stays one, which nobody tries to import.
+    # A deleted file is judged as it was, so that a script stays one, and no check imports it.
     return [(workspace if file.after is None else later).module_file(module) for file, module in found if module]
 
 

@@ -1,4 +1,4 @@
-"""Names that a change takes away and the project still uses: named with the change, and mended by nobody here.
+"""Names that a change takes away and the project still uses: reported with the change, and not mended.
 
     delete m.a.f        m.b:1: from m.a import f        m.a:6: return f()        m.c:4: a.f()
 

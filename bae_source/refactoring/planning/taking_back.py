@@ -61,7 +61,7 @@ def going(workspace: Workspace, changes: ChangeSet) -> _Gone:
             elif names := names_bound(workspace.tree(module)) - names_bound(later.tree(module)):
                 gone[module.name] = frozenset(names)
         except ResourceError:
-            continue  # of code that does not parse nobody knows the names
+            continue  # the names in code that does not parse are not known
     return gone
 
 

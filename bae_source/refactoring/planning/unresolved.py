@@ -105,7 +105,7 @@ def may_unbind(project: Project, each: Spliced) -> bool:
     try:
         scopes = project.uses(each.module.path).scopes
     except ResourceError:
-        return False  # it does not parse, so nobody can tell
+        return False  # it does not parse, so that is not known
     return any(not gone.isdisjoint(scope.names) for scope in scopes)
 
 

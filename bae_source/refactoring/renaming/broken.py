@@ -4,7 +4,7 @@
         send,
     )
     def f(:
-        send()                     nobody can tell what this means
+        send()                     its meaning is not known any more
 
 Invariants:
 - a statement counts if it parses by itself, wherever its first line stands.

@@ -147,7 +147,7 @@ def shortest_gone(word: str, names: Iterable[str]) -> Iterator[Notice]:
     """Yield that the shortest of the dotted names by which others may use something is no more.
 
     Parameters:
-        word: their last part; one with an underscore in front is nobody else's.
+        word: their last part; one with an underscore in front is private.
     """
     shortest = min(names, key=lambda name: (name.count("."), name), default="") if not word.startswith("_") else ""
     if shortest:

@@ -3,7 +3,7 @@
     send(1)                       a call, by the name or another one that it has: an alias, an import, `cls` of a class
     partial(send, 1)              a call that others complete
     @send                         a call with the function below it
-    map(send, items)              handed on, so that nobody sees with which arguments it is called
+    map(send, items)              handed on, so that the arguments of its calls are not seen
     isinstance(x, Client)         neither, if the constructor of Client changes
 
 Invariants:

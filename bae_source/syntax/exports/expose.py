@@ -305,8 +305,7 @@ def _collision(package: str, name: str) -> Refused:
 def _hidden(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
-        f"{package}.{name} is a module, which whoever imports it from {package} would not get any more; nothing was "
-        "changed.",
+        f"{package}.{name} is a module, which imports from {package} would not get any more; nothing was changed.",
         hints=["Choose other names to export, or give one of the two another name first."],
         candidates=[f"{package}.{name}"],
     )

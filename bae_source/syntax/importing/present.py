@@ -163,7 +163,7 @@ class _Needs:
     def f(a=json.x): json.y      reads json for the default; the suite runs later
     X = f()                      reads json, since f may be called
 
-    A statement that binds the name itself, as `try: import json` does, needs nobody else to.
+    A statement that binds the name itself, as `try: import json` does, needs no other binding.
     """
 
     def __init__(self, body: Sequence[ast.stmt]) -> None:

@@ -335,7 +335,7 @@ class Gathering:
             self._carry_outward()
         exports, bound = self.exports, self.scopes[0].names.get("__all__")
         if bound and sum(map(_has_value, bound)) > exports.bindings:
-            exports.lose()  # bound by a statement that nobody reads off
+            exports.lose()  # bound by a statement that is not analysed
         return u.Uses(
             scopes=tuple(self.scopes),
             imports=tuple(self.imports),

@@ -82,7 +82,7 @@ def binds(source: Source, name: str) -> bool:
     Raises:
         SourceError: as `uses_of`.
     """
-    if name not in source.text:  # most names that are new nobody mentions, and nothing need be analysed
+    if name not in source.text:  # most new names are not mentioned, and nothing need be analysed
         return False
     return any(binding.how != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
 

@@ -1,7 +1,7 @@
 """The definitions and imports of one module as values, in source order.
 
 Invariants:
-- offsets count characters of the decoded text; a tree is read once, here, and nobody walks it twice;
+- offsets count characters of the decoded text; a tree is read once, here, and never walked twice;
 - both parsers fill the same values through `Collector`, so the rest of the engine does not know which one ran;
 - names inside a function's body are its classes and functions; its local variables are not definitions.
 

@@ -180,7 +180,7 @@ def _lost_first_indent(body: str, lexed: Lexed, plain: Given, unit: str, target_
     """Return whether source that parses as it stands is rather meant with its first line indented.
 
     It is if its first suite stands deeper than any suite would: while those inside it are indented by the unit of the
-    place, or, where there are none, by what nobody indents with.
+    place, or, where there are none, by an uncommon number of spaces.
 
         def f(self):             class C:
                 if self:             def f(self):         <- where it was copied

@@ -5,7 +5,7 @@
                                              )             )
 
 Tokens are compared: what differs between pattern and replacement is changed in the match, where its tokens are those
-of the pattern. Whoever asks sees to it that the outcome is read as the replacement is.
+of the pattern. The caller checks that the outcome parses as the replacement does.
 """
 
 from __future__ import annotations

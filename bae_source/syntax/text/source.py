@@ -236,7 +236,7 @@ def _loosely(content: bytes) -> str:
 
 
 def source_of(content: bytes) -> Source | None:
-    """Return a file's source; None where its text is what its bytes say in plain ASCII, so that nobody need decode it.
+    """Return a file's source; None where its bytes are plain ASCII, so that they need no decoding.
 
     Raises:
         SourceError: as `Source`.

@@ -5,7 +5,7 @@
     kind()()                              where `kind` returns a class
     partial(send, 1)(), MethodType(send, x)(), send.__get__(x)()
     @kind()                               likewise, since what `kind` returns is called with what is decorated
-    TABLE[key](x)                         unsure: nobody knows what code gives that names it
+    TABLE[key](x)                         unsure: the value of code that names it is not known
     cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
                                           in a method of the class; in one of a class above it is unsure
 
@@ -204,7 +204,7 @@ class Calling:
                         yield path, name, each
 
     def _note(self, near: Mapping[_Place, Sequence[_Near]]) -> None:
-        """Note those calls that call what is looked for, or what nobody knows and code makes that names it."""
+        """Note the calls of a target, and those of an unknown value that is computed from one."""
         addresses = {self._address(target) for target in self.targets}
         calls, unreadable = calls_at(self.project, near)
         self.unreadable.update(unreadable)
@@ -291,7 +291,7 @@ class Calling:
         return is_local or not self._carrying.isdisjoint(found)
 
     def _is_of_unknown(self, path: str, number: int) -> bool:
-        """Return whether an expression is an attribute of what nobody knows, and a member is looked for."""
+        """Return whether an expression is an attribute of an unknown value, and a member is searched for."""
         what, *rest = self.project.uses(path).expressions[number]
         known = what != u.ATTRIBUTE or not self.sought.classes
         return not known and None in self.project.inference.values(path, int(rest[0]))

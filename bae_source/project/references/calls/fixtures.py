@@ -3,7 +3,7 @@
     @pytest.fixture
     def db(): …                        in conftest.py: every test below its folder may ask for it
     def test_one(db): …                does
-    def helper(db): …                  does not: nobody gives it fixtures
+    def helper(db): …                  does not: pytest gives it no fixtures
     @pytest.fixture
     def db(db): …                      in a test module: it asks for the outer one, and hides it from the tests there
 

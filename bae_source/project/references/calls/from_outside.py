@@ -1,4 +1,4 @@
-"""Calls that code outside of the project may make, so that an answer without anybody who names it is not all.
+"""Calls that code outside of the project may make, so that an answer without users may be incomplete.
 
 class T(threading.Thread):
     def run(self): …             called by the class that it is below
@@ -8,7 +8,7 @@ def index(): …                   called by what the decorator gives it to
 def job(): …
 
 Invariants:
-- only an answer that found nothing is asked about: where somebody is named, it is known what is used;
+- only an answer without users is examined: one user shows already that the definition is used;
 - what Python itself makes of a decorator or a base, as `property` or `Exception`, calls nothing by itself.
 """
 
@@ -45,7 +45,7 @@ _ENDINGS = ("_open", "_request", "_response")
 """Names that classes of the standard library put together to call what classes below them have."""
 _ACCESSORS = ("setter", "getter", "deleter")
 _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscoroutinefunction", "getattr", "hasattr"})
-"""Functions that are given one and keep it for nobody else."""
+"""Functions that take a callable and hand it to no other code."""
 
 
 def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
@@ -65,7 +65,7 @@ def reasons(project: Project, sought: Sought) -> Iterator[str]:
                 yield from _decorators(project, symbol.path, scope)
     name = sought.word
     if name.startswith("__"):
-        return  # Python calls special methods, and nobody else private ones
+        return  # Python calls special methods, and no outside code private ones
     for owner in sorted(sought.classes, key=str):
         order = project.inference.orders.of(owner)
         for each in order.nodes:
@@ -130,7 +130,7 @@ def _values(project: Project, path: str, name: str, mention: u.Mention) -> set[V
 
 
 def _hands_out(project: Project, value: Value) -> bool:
-    """Return whether what decorates may use what it decorates where nobody calls that by its name."""
+    """Return whether a decorator may have its function called without its name."""
     if isinstance(value, Outside):
         return not is_passive(value.name)
     return _keeps(project, value) if isinstance(value, Function) else True

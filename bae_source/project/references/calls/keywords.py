@@ -200,7 +200,7 @@ class _Keywords:
         return self.inference.uses(owner.path).expressions[number][:1] == (u.CALLED,)
 
     def _makes_constructor(self, order: Order) -> bool | None:
-        """Return whether Python makes the constructor of a class from its fields; None where nobody can say."""
+        """Return whether Python makes the constructor of a class from its fields; None where that is not known."""
         for node in order.nodes:
             if isinstance(node, Outside):
                 if node.name in MAKING_BASES:

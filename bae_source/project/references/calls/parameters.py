@@ -238,7 +238,7 @@ class _Calls:
                 yield Mentioned(path, mention, "unsure", Reason.HANDED_TO_A_CALL.of())
 
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
-        """Return whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
+        """Return whether the called value is not known: `func(item=1)`, where `func` is a parameter."""
         number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
         called = self.project.uses(path).expressions[number]
         if called[:1] == (u.NAME,) and (partials := self._assigned(path, called)):

@@ -3,7 +3,7 @@
 def test_send(): …                    in a test module: pytest calls it, so it is not listed as unused
 class Mine(Base): def go(self): …     not listed: what calls `go` of Base calls it
 __all__ = ["send"]                    `send` is listed as unsure: what imports the package may use it
-class Mine(vendor.Base): …            its members are unsure: nobody knows what the base calls
+class Mine(vendor.Base): …            its members are unsure: the calls of the base are not known
 def send(): …                         probable, where the project is a package that others install
 
 Invariants:
@@ -277,7 +277,7 @@ class Reached:
         if each.is_public and self._is_distributed and path != _SETUP and not _is_of_tests(path):
             yield Reach.PUBLIC.of()
         if not sought.classes or each.word.startswith("__"):
-            return  # nobody but the class asks for a private name
+            return  # only the class itself uses a private name
         if any(self._is_overridden(owner, sought.name) for owner in sought.classes):
             yield Reach.OVERRIDDEN.of()
         if others:

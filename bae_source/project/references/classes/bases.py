@@ -1,7 +1,7 @@
 """The files that name a class as a base, by the text of class headers: what a search for subclasses looks into.
 
     class A(core.Base, metaclass=M): …      names core, Base, metaclass, M
-    from core import Base as B              whoever looks for `Base` has to look for `B` too
+    from core import Base as B              a search for `Base` has to include `B`
 
 Invariants:
 - a file that names a class in a header is found under every name that an import gives it; what is found so is only a
@@ -141,7 +141,7 @@ class Bases:
     @cached_property
     def _named_in(self) -> Callable[[bytes, Source | None], Named]:
         """Tells what a file's class headers name and what it imports under another name."""
-        from bae_source.syntax.text.class_headers import named_in  # 5 ms, which nobody needs where nothing changed
+        from bae_source.syntax.text.class_headers import named_in  # 5 ms, saved where nothing changed
 
         return named_in
 

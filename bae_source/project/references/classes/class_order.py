@@ -1,8 +1,8 @@
 """The order in which the classes above a class are searched for an attribute, as far as code says it.
 
     class C(Mixin, TestCase): …        C, Mixin, TestCase, unittest.TestCase
-    class D(make(), Base): …           D, and then nobody can say
-    class E(cls): …                    E, then nobody can say, and the class that `cls` is, or is below
+    class D(make(), Base): …           D, and then it is not known
+    class E(cls): …                    E, then unknown, and the class that `cls` is, or is below
 
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not

@@ -5,7 +5,7 @@
     def made(base):
         class C(base): …                              may be below any class
     class D(made(Base)):
-        def __init__(self): self.x = X()              `self.x` may be what a base binds it to, which nobody knows
+        def __init__(self): self.x = X()              `self.x` may be what an unknown base binds it to
     class E(with_metaclass(Meta, Base)): …            of another distribution: it gives what it is given, Base
     class F(View): …                                  of another distribution: none of ours, `self.x` is what F binds
 

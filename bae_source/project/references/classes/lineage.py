@@ -4,7 +4,7 @@ class Base: …
 Alias = Base                              followed: a class below `Alias` is below `Base`
 class A(Alias): …                         sure, since `Alias` holds nothing else
 class B(Base if fast else object): …      unsure
-class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call gives
+class C(with_metaclass(M, Base)): …       unsure: the value of the call is not known
 D = type("D", (Base,), {})                unsure, and no class statement; so is one that a metaclass makes
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
@@ -517,7 +517,7 @@ def _in_order(search: Search) -> list[Mentioned]:
 
 
 def _is_guessed(mentioned: Mentioned) -> bool:
-    """Return whether it is an attribute of something that nobody knows."""
+    """Return whether a mention is an attribute of an unknown value."""
     return mentioned.certainty != "sure" and mentioned.mention.receiver != u.PLAIN
 
 

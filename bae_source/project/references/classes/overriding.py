@@ -7,7 +7,7 @@ S.go = other                         assigned; sure where the module of S does s
 setattr(S, "go", other)              likewise
 @renamed                             by code that runs when S is made and names `go`
 class S(Base): …
-D = type("D", (Base,), {…})          by a call that makes a class, into which nobody looks
+D = type("D", (Base,), {…})          by a call that makes a class, whose members are not read
 
 Invariants:
 - what is assigned to something that may be a class above the member's own, or to one instance, is none.

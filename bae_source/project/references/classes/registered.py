@@ -9,7 +9,7 @@ visit.register(Tri)           nothing, where `visit` is no such class: a functio
 
 Invariants:
 - what is registered through a name in lower case other than `cls` is not seen: such names are those of registries;
-- whoever asks has to have met an abstract class: only then files are looked into.
+- callers ask only after an abstract class was seen, since the answer needs files to be read.
 
 Source: `abc.ABCMeta.register`.
 """

@@ -1,7 +1,7 @@
 """The values that code outside a class's methods binds to attributes of the class, of its instances, or of a module.
 
     app.handler = Spare()             a Spare, for App and the classes above and below it, where `app` is an App
-    thing.handler = Spare()           a Spare, for every class with a handler, where nobody knows what `thing` is
+    thing.handler = Spare()           a Spare, for every class with a handler, where `thing` is not known
     thing.handler = given             nothing, where neither is known: most of that is about other classes
     app.handler = given               anything, in the file of App and where `app.handler` stands
     copy.handler = self.handler       nothing new

@@ -5,8 +5,8 @@
 
 Invariants:
 - a module that is only imported, and has its attributes read, stands before a dot nowhere else;
-- what a dynamic import gives is a module that nobody knows: where a file imports so, or calls a function that does, all
-  unknown receivers count;
+- a dynamic import gives an unknown module: where a file imports so, or calls a function that does, all unknown
+  receivers count;
 - what `getattr` and the like take is handed on to nothing of the project.
 """
 

@@ -3,7 +3,7 @@
     __all__ = ["f"]                     lists `f`, and nothing else
     def public(g):
         __all__.append(g.__name__)      lists what is decorated with it as well
-    __all__ = []                        is there to be filled: who lists nothing lets nothing out, and nobody stars that
+    __all__ = []                        is there to be filled: a module that exports nothing is imported by no star
 
 Invariants:
 - "no" is said only where no code of the module changes the list otherwise than by statements that can be read off.

@@ -113,7 +113,7 @@ class Names:
         return self.bound(Symbol(path, found, name))
 
     def _around_class(self, path: str, scope: int, name: str) -> Meanings:
-        """Return what a name means around a class; nothing where only an annotation that nobody evaluates can have it.
+        """Return what a name means around a class; nothing where only an unevaluated annotation can have it.
 
         Python looks for what a class binds itself in the module, and in no function around the class. Type checkers do.
 
@@ -244,7 +244,7 @@ class Names:
         """Return what a name of a package means that it binds itself, and the first import of a submodule too.
 
             from .lag import lag      loads the submodule, and binds its name over it
-            lag = 3                   holds until anybody imports the submodule
+            lag = 3                   holds until any code imports the submodule
 
         Parameters:
             found: what the package binds it to.

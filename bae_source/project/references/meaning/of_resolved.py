@@ -36,7 +36,7 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         word = code.rpartition(".")[2].partition("[")[0]
         raise RequestError(
             "invalid_arguments",
-            f"{resolved.address} stands in a stub, which nobody refers to.",
+            f"{resolved.address} stands in a stub, to which no code refers.",
             hints=[
                 f"Ask about {code}, which it describes.",
                 f"If the project has no code of that name, look for the word: bae-source grep {word} --word",

@@ -47,7 +47,7 @@ class _Bound(Struct):
     Parameters:
         receivers: what they are attributes of; None for anything.
         places: the expressions that say what they are bound to, each with its file.
-        values: what these may give, once somebody asked.
+        values: the values of these, once requested.
     """
 
     receivers: Values | None

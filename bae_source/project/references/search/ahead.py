@@ -1,7 +1,7 @@
 """Files that a search is going to need, told beforehand, so that they are parsed together and not one by one.
 
     from app.models import Book
-    Book.objects.send()             whoever looks for `send` has to know what app.models binds
+    Book.objects.send()             a search for `send` needs the bindings of app.models
 
 Invariants:
 - what is left out here is loaded when it is needed; the answer does not depend on what is said here.

@@ -3,7 +3,7 @@
     from app.core import send as s       sure: the import, and every `s` that this import alone binds
     core.send()                          sure where `core` is the module
     self.send(), Client().send()         sure where the class's own order of bases leads to it
-    thing.send()                         unsure: nobody can say without running the code
+    thing.send()                         unsure: it is not known unless the code runs
     mock.patch("app.core.send")          a string
 
 Invariants:
@@ -90,7 +90,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
         known = searched(project, sought, candidates)
         if (
             known.complete and programs is not None and not project.workspace.census.outside
-        ):  # whose stamps nobody knows
+        ):  # whose stamps are not known
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought, known.names, project.inference)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))

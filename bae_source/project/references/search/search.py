@@ -184,7 +184,7 @@ class Search:
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Mapping[str, Collection[u.Mention]]) -> None:
-        """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
+        """Note the mentions whose kind is not known, and the modules on the way of names that could not be read."""
         kinds = {mention.kind for mentions in names.values() for mention in mentions}
         if u.MENTION in kinds:
             unanalysed = self.project.unanalysed(path)

@@ -5,7 +5,7 @@ x: Optional[Client]         the same
 x: type[Client]             the class itself or one below
 x: Alias                    what `Alias = Optional[Client]`, `type Alias = Client`, `TypeVar("Alias", bound=Client)` say
 -> Self                     an instance of the class whose method is called, or of one below it
-x: Mapped[Client]           `Mapped` is of another distribution: nobody can say
+x: Mapped[Client]           `Mapped` is of another distribution: not known
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Annotations:
         return values - {SELF} | NOT_KNOWN if SELF in values else values
 
     def fitting(self, path: str, bindings: Iterable[u.Binding], values: Values) -> Values:
-        """Return what a name may hold: what nobody knows that it is given is as one of its annotations says.
+        """Return the values of a name: a given value that is not known fits one of its annotations.
 
         Parameters:
             bindings: all that bind the name in a scope.

@@ -393,7 +393,7 @@ class Items:
         return _Row(notes[0], notes[0] if name in _WITH_KEYS else None) if name in _ROWS else None
 
     def _generic(self, path: str, number: int) -> str:
-        """Return the name of what is subscripted, if it is one that everybody knows."""
+        """Return the name of a subscripted generic of `typing`, `collections` and the like; "" for others."""
         values = self.values(path, number)
         [value] = values if len(values) == 1 else [None]
         module, _, name = value.name.rpartition(".") if isinstance(value, Outside) else ("", "", "")

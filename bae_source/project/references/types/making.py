@@ -3,14 +3,13 @@
 class Shape:
     def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle
 class Point(metaclass=Cached): …                         what `__call__` of the metaclass returns, where it has one
-Node = Cached("Node", (Base,), {})                       a class, of which nobody knows what it has
+Node = Cached("Node", (Base,), {})                       a class whose members are not known
 Repo[int]                                                the class Repo, unless code says what the brackets give
 @wrapped
 class Client: …                                          what `wrapped` returns
 
 Invariants:
-- what is returned and nobody knows is taken to be what one expects: an instance of the class or of one below it, the
-  class.
+- an unknown value that is returned counts as the expected one: an instance of the class or of one below it, the class.
 """
 
 from __future__ import annotations
@@ -79,10 +78,10 @@ class Making:
         return union_of(results) if results else frozenset({value})
 
     def by_class(self, owner: Class, *, exact: bool) -> Values:
-        """Return what a call of a class is seen to give: an instance of it, and what is none.
+        """Return the values of a call of a class: an instance of it, and what its makers return besides.
 
-        The latter is what its `__new__`, or `__call__` of its metaclass, returns. Where nobody knows what that is, the
-        instance may be of a class below.
+        Makers are its `__new__`, and `__call__` of its metaclass. Where their value is not known, the instance may be
+        of a class below.
 
         Parameters:
             exact: whether it is that class which is called, and none below it.
@@ -117,7 +116,7 @@ class Making:
         return any(each != value.of and each in self.orders.of(value.of).nodes for each in around)
 
     def _may_choose(self, maker: Function, order: Order) -> bool:
-        """Return whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
+        """Return whether a function's `return` statements give unknown values, whatever its annotation says.
 
         Parameters:
             order: that of the class whose method it is, or of one below it.

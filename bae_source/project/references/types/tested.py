@@ -1,13 +1,13 @@
 """The value of a name that a test shows to be an instance of some classes, or of none of them.
 
     def f(x, y: Shape, z: Shape | None):
-        isinstance(x, Tri)          nobody knew what `x` is: a `Tri`
+        isinstance(x, Tri)          `x` was not known: a `Tri`
         isinstance(y, Tri)          a `Tri`, where that is below `Shape`; else what the annotation says
         isinstance(y, Base)         what the annotation says, where that is below `Base`
         not isinstance(z, Shape)    `None`
 
 Invariants:
-- nothing is taken for known that is not: classes that nobody knows leave a value as it was.
+- nothing is taken for known that is not: unknown classes leave a value as it was.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ TELLING_OF_RAISED = ("value", "exception")
 """Attributes that are the exception."""
 
 STANDARD = frozenset({"builtins", *sys.stdlib_module_names})
-"""Top-level modules outside the project of which everybody knows what they hold: no instance of its classes."""
+"""Top-level modules outside the project that hold no instance of its classes."""
 NOT_KNOWN: Values = frozenset({None})
 CHANGED_IN_PLACE: Values = frozenset(
     OutsideInstance(f"builtins.{name}") for name in ("list", "dict", "set", "bytearray")
