@@ -332,7 +332,7 @@ class Workspace:
         return self._trees[path]
 
     def _broken(self, path: str) -> Tree | None:
-        """Return what can be told of a file that does not parse, where that is let in."""
+        """Return the definitions recognised in a file that does not parse, where such files are wanted."""
         content = self.content(path) if self.lets_broken_in else None
         if content is None:
             return None

@@ -23,11 +23,11 @@ _OF_A_PROPERTY = (*_CALLS, "read", "write", "delete")
 
 
 class Callers(AboutPlaces, frozen=True, kw_only=True):
-    """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property.
+    """List the calls of a function, a method or a class; decorating with it counts, and using it if it is a property.
 
     Calls are found by its name, or one that it was imported under or assigned to, as in `run = send; run()`; those of
     a class by `cls` and the class of `self` too. Of a special method there are others, such as `A()` of `A.__init__`,
-    and the answer says so. What is given to a function is not followed; references tells where it is handed on.
+    and the answer says so. A function given to another one is not followed; references lists where it is handed on.
     """
 
     verb: ClassVar[str] = "callers"

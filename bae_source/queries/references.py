@@ -18,14 +18,14 @@ from bae_source.project.workspace import Workspace
 
 
 class References(AboutPlaces, frozen=True, kw_only=True):
-    """List who refers to a symbol or a module: every place, and how sure it is.
+    """List the references to a symbol or a module: every place, and how sure it is.
 
-    Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
+    Names are decided by bindings and imports, attributes by what stands before the dot; where that is not known
     without running the code, the place is listed as unsure, with the reason, or as probable where only one family
     of classes has the name. Mentions come last: strings that could name it, and with `mentions` comments,
     docstrings, longer strings and text files. Of a special method, such as `A.__init__`, code that does not name it
-    is left out, and the answer says so; so does one that found nothing, where a base class or a decorator may hand
-    out what was asked for. An attribute that a class sets on its instances is asked about as `A.name`.
+    is left out, and the answer says so; so does one without references, where a base class or a decorator may hand
+    the symbol out. An attribute that a class sets on its instances is named as `A.name`.
     """
 
     verb: ClassVar[str] = "references"

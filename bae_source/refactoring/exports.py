@@ -120,7 +120,7 @@ def _module(workspace: Workspace, target: str) -> ModuleFile:
     if resolved.group is not None:
         raise Refused(
             "unsafe_change",
-            f"{resolved.address} is no module; exports are told by the module and the names in it.",
+            f"{resolved.address} is no module; exports are given as a module and the names in it.",
             hints=[f"Name the module, {resolved.module.name}, and {resolved.address.name} as what to export."],
         )
     return resolved.module

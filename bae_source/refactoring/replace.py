@@ -248,7 +248,7 @@ class Replace(Request, frozen=True, kw_only=True):
             yield Notice("already_there", text)
 
     def _near(self, workspace: Workspace) -> Iterator[Notice]:
-        """Yield what is to be said of the text in other letters' case."""
+        """Yield the notice about matches in other letters' case."""
         expression = self._expression(ignore_case=True)
         _, found = self._search(workspace, expression, self.replacement if self.regex else None)
         counts = {text.file.name: len(every) for text, every in found.files}

@@ -160,7 +160,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
     def _with_imports(
         self, workspace: Workspace, spliced: tuple[Spliced, ...]
     ) -> tuple[tuple[Spliced, ...], list[Notice]]:
-        """Return the changes with the imports that they bring, and what is to be said of these."""
+        """Return the changes with the imports that they bring, and notices about these."""
         if not self.imports:
             return spliced, []
         result: list[Spliced] = []

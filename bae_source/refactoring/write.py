@@ -244,7 +244,7 @@ def _together(
 
     Parameters:
         later: the project as the module alone leaves it.
-        notices: what is to be said of the module.
+        notices: remarks about the module.
     """
     contents = {file.path: later.content(file.path) for file in alone.changes.files}
     init = found.spliced.module

@@ -166,7 +166,7 @@ class _Part(Struct, frozen=True):
             at = position(self.text, word, alone, self.ends[number])
 
     def content(self, number: int) -> bytes:
-        """Return what one of the plain files holds."""
+        """Return the content of one of the plain files."""
         return self.text[self.ends[number - 1] if number else 0 : self.ends[number] - 1]
 
 

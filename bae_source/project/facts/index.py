@@ -2,7 +2,7 @@
 
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
-    workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
+    workspace.index.uses(path)                the references in one file; `uses_of(paths)` for many
     workspace.index.mentioning({"send"})      the files whose text holds one of some words
 
 A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
@@ -95,11 +95,11 @@ class Index:
             self._pool.start()
 
     def has_given(self, path: str) -> bool:
-        """Return whether facts of a file were told."""
+        """Return whether facts of a file were given out."""
         return path in self._digests_given
 
     def check(self, path: str, content: bytes | None, stamp: Stamp | None) -> None:
-        """See that the bytes which a file has now are those that facts were told about.
+        """Check that a file still has the bytes whose facts were given out.
 
         Parameters:
             stamp: which they were read under, if it will tell of every later change.
@@ -251,7 +251,7 @@ class Index:
         todo = {window.digests[path]: content for path, content in contents.items()}
         window.todo = [each for each in todo if each not in window.found]
         window.batches = pool.submit([todo[each] for each in window.todo]) if window.todo else []
-        self._digests_given |= window.digests  # who reads one of them from now on is told if it changed
+        self._digests_given |= window.digests  # a later read of one of them fails if it changed
         return window
 
     def _known(self, path: str) -> str | None:

@@ -58,7 +58,7 @@ class Recent(Generic[V]):
     """Values by key, the most recently used kept.
 
     Parameters:
-        room: how much may be kept, in whatever unit `put` is told sizes in.
+        room: how much may be kept, in the unit of the sizes that `put` gets.
     """
 
     def __init__(self, room: int) -> None:
@@ -357,7 +357,7 @@ class Kept:
     ) -> None:
         """Keep something between processes, as `Cache.keep` does; within `together`, when that ends.
 
-        What waits is not looked up meanwhile: who hands it in has it.
+        Waiting entries are not looked up: their writer has them.
         """
         if self.cache is None:
             return

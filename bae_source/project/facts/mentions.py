@@ -69,7 +69,7 @@ class Mentioning(Struct, frozen=True):
 Look = Callable[[Content], None]
 """Is shown a file that was read."""
 Note = Callable[[str], None]
-"""Is told the path of a file in which a word was found."""
+"""Callback with the path of a file in which a word was found."""
 
 
 def mentioning(
@@ -86,7 +86,7 @@ def mentioning(
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
         look: is shown each file that has to be read for this, so that it is not read again for something else.
-        note: is told of the files that have to be read which of them hold a word, as soon as that is known.
+        note: called with each file that has to be read and holds a word, as soon as that is known.
     """
     sought = Words(words, alone=alone)
     census = workspace.census

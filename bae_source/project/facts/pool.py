@@ -275,7 +275,7 @@ class Child:
 
     @staticmethod
     def wait(children: Sequence[Child], seconds: float) -> None:
-        """Wait until one of several processes has said something, or can be told more; at most so long."""
+        """Wait until one of several processes has sent something, or can take more; at most so long."""
         from bae_source.system.frames import wait  # as above
 
         wait(seconds, [child.process.channel for child in children])

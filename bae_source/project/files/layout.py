@@ -1,6 +1,6 @@
 """The layout of a project's modules: its source roots, its packages, and which file a module's name means.
 
-Roots come from `[tool.bae-source] source-roots`, else from what the build backends are told (setuptools, hatch, poetry,
+Roots come from `[tool.bae-source] source-roots`, else from the settings of build backends (setuptools, hatch, poetry,
 pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Where that
 has no package itself, those of the projects in its folders count, as far as their names mean one thing. Nothing is
 executed to find them out: a `setup.py` is read, not run.
@@ -71,7 +71,7 @@ _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 
 class Nested(Struct, frozen=True, kw_only=True):
-    """A project in a folder of another one, told by what it says of itself, and the names by which code imports it.
+    """A project in a folder of another one, known by its own settings, and the names by which code imports it.
 
         part_a/pyproject.toml      [project]
         part_a/pkg_a/core.py       pkg_a.core, since a flat project is imported from its own folder

@@ -2,7 +2,7 @@
 
     Part("/env/lib/python3.11/site-packages", "bae_source")      names begin with `bae_source.`, and that is all
 
-Invariant: nothing beside the folder is read, listed or told of, whatever leads there.
+Invariant: nothing beside the folder is read, listed or reported, whatever leads there.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class Stamps(Mapping[str, Stamp]):
 
     @cached_property
     def whole(self) -> dict[str, Stamp]:
-        """All of them, for who goes through them."""
+        """All of them, for callers that go through them."""
         return {path: stamp for path, stamp in zip(self.paths, from_pieces(self.pieces), strict=True) if stamp}
 
     @cached_property
@@ -127,7 +127,7 @@ class Stamps(Mapping[str, Stamp]):
 
 
 def whole(stamps: Mapping[str, Stamp]) -> Mapping[str, Stamp]:
-    """Return stamps as who goes through all of them finds them fastest."""
+    """Return stamps in the form that is fastest to go through."""
     return stamps.whole if isinstance(stamps, Stamps) else stamps
 
 

@@ -114,7 +114,7 @@ def _windowed(census: Census, *, data: bool = False) -> list[str]:
 
 
 def _within(name: str | None, parts: Iterable[str]) -> list[str]:
-    """Return, as names to be said, those that may hold some of a package."""
+    """Return the names of those that may hold some of a package."""
     return sorted({each or _ROOT for each in parts if not name or not each or f"{each}.".startswith(f"{name}.")})
 
 

@@ -161,7 +161,7 @@ _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
 def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
-    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text.
+    """Return visits as bytes, without those whose truth cannot be checked later; None where names are no text.
 
     Parameters:
         shape: what they come to.

@@ -31,7 +31,7 @@ _INIT = "/__init__.py"
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
 """Files that decide, besides the root's `.gitignore`, about ignored paths; a `.git` that is no folder has no HEAD."""
 _MANY = 100
-"""Python files; who has to look into as many has much to do."""
+"""Python files past which a request is expected to take long."""
 _FEW = 50
 """Folders; to list so many anew takes less time than to remember them. More have the whole walk gone over again."""
 
@@ -201,7 +201,7 @@ class Walk:
             outside += [name for name in telling if name.endswith(WINDOWED)]
             watched += [f"{lead}.gitignore"] if ".gitignore" in telling else []
         if VENV in folder.files and folder.path:
-            python, entered, outside = [], [], []  # a virtual environment, told by what is in it
+            python, entered, outside = [], [], []  # a virtual environment, recognised by its content
         elif (python or entered or outside) and patterns.reach(folder):
             linked = [name.removesuffix(_INIT) for name in outside]
             out = {name for name in patterns.suspects(folder, python + linked) if is_ignored(self.files, lead + name)}

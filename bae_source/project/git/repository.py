@@ -108,7 +108,7 @@ def last_commit(repository: GitRepository) -> str | None:
     """Return the name of the commit that `HEAD` stands for; None before the first one.
 
     Raises:
-        RequestError: `invalid_arguments` where that cannot be told.
+        RequestError: `invalid_arguments` where that is not known.
     """
     if (repository.common / "reftable").is_dir():
         raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")

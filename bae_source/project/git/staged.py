@@ -49,7 +49,7 @@ class Staged:
         """The paths of files whose content was asked for, and did not come."""
         self._folders: dict[str, dict[str, FileKind]] = {"": {}}
         for path, entry in self.entries.items():
-            # what git ignores is told by patterns; nothing in the index is ignored, so they are not shown
+            # patterns say what git ignores; nothing in the index is ignored, so they are not shown
             if entry.regular and not path.endswith(".gitignore"):
                 folder, _, name = path.rpartition("/")
                 kinds = self._folders.get(folder)

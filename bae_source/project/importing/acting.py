@@ -40,7 +40,7 @@ _ACTING = frozenset(
 )
 """Modules outside of the project that are imported for what that does."""
 _MOST_FOLLOWED = 300
-"""Modules that are looked into for what one import runs."""
+"""Most modules read for the code that one import runs."""
 
 
 class Acting:

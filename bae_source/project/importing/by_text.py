@@ -1,4 +1,4 @@
-"""Imports of a file, told by its text alone."""
+"""Imports of a file, by its text alone."""
 
 from __future__ import annotations
 

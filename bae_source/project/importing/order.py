@@ -8,8 +8,8 @@ Each way into the circle is followed, from nothing loaded: `import pkg`, and any
 circle with.
 
 Invariants:
-- only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
-  submodule; what stands in an `if` or a `try` is taken to cope;
+- only a certain and new failure is reported: a name that a module of the project binds later, which is no submodule;
+  code in an `if` or a `try` is taken to cope;
 - only modules on a circle with one of the two are followed, and no functions, even if they are called meanwhile: that
   is left to the import that verifies, and has no notice where none does;
 - nothing is executed.

@@ -6,7 +6,7 @@
                 def close(self) -> None — Close transport and proxies.
                 (2 private names)
 
-Depth counts levels below what is asked: 0 is its own line, 1 its direct members, and so on.
+Depth counts levels below the requested name: 0 is its own line, 1 its direct members, and so on.
 
 Invariants:
 - lines come in one pass over summaries, in the order in which the index yields them; nothing is parsed here;
@@ -46,7 +46,7 @@ class Style(Struct, frozen=True, kw_only=True):
     """The contents of an outline.
 
     Parameters:
-        depth: how many levels below what is asked.
+        depth: levels below the requested name.
         private: whether names that begin with `_` are shown, too, and not only counted; `__init__` and its like are
             public, and so are modules.
         numbers: whether each definition's line number stands in front.
@@ -80,7 +80,7 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def not_listed(unnamed: int) -> Notice:
-    """Return what is to be said of Python files that have no name."""
+    """Return notices about Python files that have no name."""
     files = f"{unnamed} Python file{'' if unnamed == 1 else 's'}"
     return Notice("unnamed_files", f"Not listed: {files} that no dotted name means.")
 

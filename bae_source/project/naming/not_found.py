@@ -112,7 +112,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
     """Return what to say where a stub was asked of a module that has none.
 
     Parameters:
-        code: the address of what was asked in the code itself, if it is there.
+        code: the requested address in the code itself, if it is there.
     """
     census = workspace.census
     stubs = [found.name for path in census.stubs if (found := census.module(path))]

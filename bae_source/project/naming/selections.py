@@ -95,10 +95,10 @@ def line_range(resolved: Resolved) -> LineRange:
 
 
 def _in_format(error: ResourceError) -> ResourceError:
-    """Return an error as these answers tell it: a file whose text cannot be shown has an error code of its own.
+    """Return an error with a code of the format, which has none for a refusal.
 
-    The format has no code for what is refused. Nothing can be decoded of a file that may not be read, and what changed
-    meanwhile has no code that could be told of, like what has gone meanwhile.
+    A file that may not be read counts as one that cannot be decoded; one that changed or has gone meanwhile as one that
+    does not parse.
     """
     if not isinstance(error, Refused):
         return error

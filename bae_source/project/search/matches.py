@@ -54,10 +54,10 @@ class Match(Struct, frozen=True, order=True):
 def symbols_matching(
     workspace: Workspace, text: str, *, kind: Kind | None = None, attributes: bool = False
 ) -> tuple[list[Match], list[Notice]]:
-    """Return the modules and symbols that match a pattern, sorted, and what is to be said of what was not looked into.
+    """Return the modules and symbols that match a pattern, sorted, and notices about files that were not read.
 
     Parameters:
-        kind: what alone is wanted.
+        kind: the only kind that is wanted.
         attributes: whether what is bound without a definition may match, too.
 
     Raises:
@@ -101,7 +101,7 @@ def _modules(workspace: Workspace, modules: Sequence[ModuleFile], pattern: NameP
 def _modules_for(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
     """Return the stubs if the pattern asks for them, and the modules of code otherwise.
 
-    Files that no dotted name means are left out; how many of them might match is told.
+    Files that no dotted name means are left out; the number that might match is returned.
     """
     census, nameable = workspace.census, Nameable(workspace.census)
     every = [module for path in census.stubs if (module := census.module(path))] if pattern.stubs else census.modules

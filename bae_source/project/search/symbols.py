@@ -1,4 +1,4 @@
-"""Symbols by what they are called and what is said of them.
+"""Symbols by their names and docstrings.
 
 Invariants:
 - only files that hold the beginning of one of the words are looked into; all others could not have been found;

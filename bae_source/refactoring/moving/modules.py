@@ -66,7 +66,7 @@ class Moved(Struct, frozen=True, kw_only=True):
         contents: the text of moved files that change, by the path that they have now; and settings.
         report: what changes and what stays.
         code: by path, line and column of places that name the module and are code.
-        notices: what else is to be said.
+        notices: further remarks for the outcome.
     """
 
     spliced: tuple[Spliced, ...]

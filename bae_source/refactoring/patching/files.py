@@ -112,7 +112,7 @@ class Patching:
         }
 
     def _do(self, each: Named) -> None:
-        """Do what one section says.
+        """Carry out one section.
 
         Raises:
             ResourceError: it cannot be done, or does not fit.

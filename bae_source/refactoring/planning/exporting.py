@@ -209,7 +209,7 @@ def _stub_notices(workspace: Workspace, init: ModuleFile, names: Sequence[str], 
 
 
 def _public(tree: Tree, module: ModuleFile) -> tuple[tuple[str, ...], list[Notice]]:
-    """Return what a module has for the public, and what is to be said of that."""
+    """Return the public names of a module, and notices about them."""
     outline = tree.outline
     names, notices = outline.public, list[Notice]()
     if not outline.exports_known:

@@ -8,7 +8,7 @@ Relative imports that mean something else once several changes have given their 
 Invariants:
 - what a later plan may have mended is looked at once more, in the end;
 - what leads into what is moved along means the same as before, and is not spoken of;
-- a file that cannot be read is said.
+- a file that cannot be read is reported.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _added(notices: Sequence[Notice]) -> Notice:
 
 
 def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes: ChangeSet) -> Iterator[Notice]:
-    """Yield what is to be said: what a later change may have mended is looked at once more, in the end."""
+    """Yield the notices; those that a later change may have mended are checked once more, in the end."""
     names = dict.fromkeys(plan.gone for plan in plans[:-1] if plan.gone)
     if not names:
         for plan in plans:

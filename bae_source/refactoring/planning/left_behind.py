@@ -6,7 +6,7 @@
     _LAZY = {"f": ".old"}           a table by which a package finds names when they are asked for
 
 Invariants:
-- what is said is sure, or said to be unsure: a file that was not looked into is counted, never taken for one without;
+- each notice is sure, or marked as unsure: a file that was not read is counted, never taken for one without uses;
 - the work is bounded: the text tells which files can import it at all, and only the first of many are parsed.
 """
 
@@ -33,7 +33,7 @@ from bae_source.refactoring.planning.extent import Extent
 from bae_source.syntax.names import uses as u
 
 NOTICE_CODES = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
-"""The codes of what is said here."""
+"""Codes of the notices of this module."""
 
 _MOST_FILES = 100
 _MOST_SHOWN = 10
@@ -63,7 +63,7 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     """Return what to say of the places that still refer to a module or a package by a name that has gone.
 
     Parameters:
-        workspace: the project as all changes leave it; nothing is said if it has such a module again.
+        workspace: the project as all changes leave it; no notices are given if it has such a module again.
     """
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
@@ -72,7 +72,7 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
 
 
 def importing(notices: Iterable[Notice]) -> str:
-    """Return the places that surely import a module, out of what is said of it; "" if there are none."""
+    """Return the places that surely import a module, by the notices about it; "" if there are none."""
     return next((each.about[0] for each in notices if each.code == "still_imported"), "")
 
 
@@ -138,7 +138,7 @@ def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
 
 
 def _look(project: Project, path: str, name: str, inside: frozenset[str], found: _Found) -> None:
-    """Note what one file has to do with the modules.
+    """Note the references of one file to the modules.
 
     Parameters:
         inside: their files.

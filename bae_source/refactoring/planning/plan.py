@@ -191,7 +191,7 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
 
 
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
-    """Compare a module before and after, and return what is to be said of it."""
+    """Compare a module before and after, and return the notices about it."""
     if _is_alike(workspace, each, change):
         return []
     before = workspace.tree(each.module)
@@ -222,7 +222,7 @@ def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
 def check_whole(
     workspace: Workspace, change: FileChange, content: bytes | None, origins: Mapping[str, str]
 ) -> list[Notice]:
-    """See that a file which is written as a whole is Python, if it is called so, and return what is to be said.
+    """Check that a file which is written as a whole is Python, if its name says so, and return the notices.
 
     Raises:
         SourceError: `syntax_invalid`.

@@ -1,4 +1,4 @@
-"""A change taken back from a file of the project that has changed since, checked like any plan; and who needs it."""
+"""A change taken back from a file of the project that has changed since, checked like any plan; and its users."""
 
 from __future__ import annotations
 

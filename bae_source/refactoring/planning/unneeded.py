@@ -6,7 +6,7 @@
 
 Invariants:
 - with a change goes only what was read before it, and what all changes of one transaction leave is looked at once;
-- what one removal leaves needless goes too, in the modules that are asked about;
+- what one removal leaves needless goes too, in the requested modules;
 - a file that a program writes stays as it is.
 """
 

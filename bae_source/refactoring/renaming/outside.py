@@ -4,7 +4,7 @@ class Handler(logging.Handler):      Handler.emit overrides one of the standard 
 def emit(self, record): ...
 class Worker(unknown.Base):          Worker.run may override one of a package that is not installed: unsure
 def run(self): ...
-    class Page:                          Page.title: a descriptor is told the name, and may look something up by it
+    class Page:                          Page.title: a descriptor gets the name, and may look something up by it
         title = Field()
 """
 
@@ -72,7 +72,7 @@ def _reason(project: Project, name: str, word: str) -> str:
 
 
 def handed_on(project: Project, family: Family) -> str:
-    """Return the class of a descriptor that is told the name of a family; nothing where none is."""
+    """Return the class of a descriptor that gets the name of a family; "" where there is none."""
     for symbol in family.symbols if family.classes else ():
         for how, first, second, _ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
             value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)

@@ -175,7 +175,7 @@ class _File:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The file's definitions; None where nothing can be told of them."""
+        """The file's definitions; None where they are not known."""
         return tree_of(self.project, self.path)
 
     @cached_property
@@ -422,7 +422,7 @@ def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]
 
 
 def tree_of(project: Project, path: str) -> Tree | None:
-    """Return a file's definitions, as far as they can be told where it does not parse; None where nothing can."""
+    """Return a file's definitions, as far as they are recognised where it does not parse; None where none are."""
     try:
         return project.workspace.tree_at(path)
     except SourceError as error:

@@ -185,7 +185,7 @@ def _above(project: Project, family: Family) -> Iterator[Reference]:
     descriptor = "" if reasons else handed_on(project, family)
     if not reasons and not descriptor:
         return
-    why = next(iter(reasons.values()), f"{descriptor} is told its name, and may look something up by it")
+    why = next(iter(reasons.values()), f"{descriptor} gets its name, and may look something up by it")
     for symbol in family.symbols:
         uses = project.uses(symbol.path)
         scope = uses.scopes[symbol.scope]

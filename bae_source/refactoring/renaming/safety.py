@@ -124,7 +124,7 @@ def _bound_at(project: Project, path: str, scope: int, name: str) -> str:
 
 
 def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
-    """Yield what is to be said of the names, the old one and the new one."""
+    """Yield notices about the names, the old one and the new one."""
     yield from public_gone(project, family)
     at_module = any(project.uses(each.path).scopes[each.scope].kind == u.MODULE_SCOPE for each in family.symbols)
     if hasattr(builtins, new) and not family.classes:

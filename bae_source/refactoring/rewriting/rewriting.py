@@ -68,7 +68,7 @@ class Rewritten(Struct, frozen=True, kw_only=True):
     Parameters:
         spliced: what changes in each module.
         report: what changes, what stays, and why.
-        notices: what else is to be said.
+        notices: further remarks for the outcome.
         undecided: places of which it is not known whether they are meant, changed ones, too.
         same: how many places hold already what the replacement comes to there.
         matches: how many places the pattern matches, those that the conditions rule out, too.

@@ -58,7 +58,7 @@ class Changed(Struct, frozen=True, kw_only=True):
         spliced: what changes in each module.
         report: what changes, what stays, and why.
         members: the definitions that change, as they were, with their new signatures.
-        notices: what is to be said besides.
+        notices: further remarks for the outcome.
     """
 
     spliced: tuple[Spliced, ...]

@@ -174,7 +174,7 @@ class _Search:
         start = tree.source.lines.offset(line, column)
         end = start + len(written(tree.text, start))
         if makes and tree.text[start:end] == "__new__":
-            return None  # which makes an instance, and leaves the rest to who called the class
+            return None  # which makes an instance, and leaves the rest to the call of the class
         is_nameless = mentioned.mention in self.project.uses(mentioned.path).mentions.get(u.NAMELESS, ())
         opening = self._nameless(tree, mentioned.path, start) if is_nameless else opening_of(tree.text, end)
         if kind in (u.CALL, u.DECORATOR) and opening >= 0:

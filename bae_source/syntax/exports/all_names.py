@@ -8,7 +8,7 @@
     if X: __all__ = ["B"]                    none: which list it is, is computed
 
 Invariants:
-- an `__all__` that is computed when the code runs is left alone, and that is said.
+- an `__all__` that is computed when the code runs is left alone, with a notice.
 """
 
 from __future__ import annotations

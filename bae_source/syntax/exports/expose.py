@@ -137,7 +137,7 @@ def _bind(
     star: bool,
     behind: bool,
 ) -> list[Notice]:
-    """Make the package bind names of a module, or the module; return what is to be said of it."""
+    """Make the package bind names of a module, or the module; return the notices about it."""
     view = view_of(revision.text)
     found = tables(view, package, modules)
     if found and (names or submodules(view)):

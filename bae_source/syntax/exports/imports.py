@@ -5,7 +5,7 @@
 
 Invariants:
 - an import goes after those that are there, in their order if they have one; never into a `try`, and into
-  `if TYPE_CHECKING` only where lazily loaded names are told there;
+  `if TYPE_CHECKING` only where lazily loaded names are listed there;
 - taking out what was put in gives every byte back.
 """
 

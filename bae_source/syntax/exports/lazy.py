@@ -163,7 +163,7 @@ def _is_own_entry(node: ast.expr) -> bool:
 
 
 def _imports_something(view: View) -> bool:
-    """Return whether something is called that could import what is asked for."""
+    """Return whether a call could import a requested name."""
     for each in view.statements:
         for node in ast.walk(each.node):
             if isinstance(node, ast.Call):

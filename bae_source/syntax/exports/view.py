@@ -339,7 +339,7 @@ BRANCH = "branch"
 """Form of a compound statement that sets `__all__` on one of its branches."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)
 _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
-"""Methods of a list that leave the names in it that they are not told."""
+"""Methods of a list that keep all names but the given ones."""
 
 
 def _sets_all(node: ast.AST) -> bool:

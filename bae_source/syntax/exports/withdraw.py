@@ -3,7 +3,7 @@
     withdraw(tree, "pkg", "x", ["A"])   from .x import A and "A" in __all__ go, every byte as before they came
 
 Invariants:
-- what the `__init__` itself uses it goes on importing, and that is said;
+- names that the `__init__` itself uses stay imported, with a notice;
 - so it does what it imports inside of a `try` or an `if`.
 """
 

@@ -11,7 +11,7 @@
     :type item: int
 
 Invariants:
-- an entry is told by its form alone: a sentence with a colon in a section is one only where a single name stands there.
+- an entry is recognised by its form: a sentence with a colon in a section is one only where a single name precedes it.
 """
 
 from __future__ import annotations

@@ -272,7 +272,7 @@ _Raw = tuple[ast.AST, ast.AST, Bindings, ast.JoinedStr | None]
 
 
 def _lines_with(pattern: Pattern, source: Source) -> list[int] | None:
-    """Return the lines on which a name stands that every match holds; None where that cannot be told from the text."""
+    """Return the lines on which a name stands that every match holds; None where the text does not show them."""
     names = [word for word in pattern.words if not iskeyword(word)]
     if not names or not source.text.isascii():
         return None

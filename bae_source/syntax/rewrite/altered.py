@@ -222,7 +222,7 @@ def _named(path: _Path, word: str, here: Sequence[str | None], there: Sequence[s
 
 
 def _called(name: str, role: str | None) -> str:
-    """Return what one of several definitions of a name is called."""
+    """Return the name shown for one of several definitions of a name, such as `size@setter`."""
     return f"{name}@{role}" if role in _ROLES else name
 
 

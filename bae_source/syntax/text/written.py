@@ -20,7 +20,7 @@ _SHEBANG = re.compile(r"#![^\r\n]*(?:\r\n|\n|\r)")
 
 
 def written(text: str, name: str, *, newline: str, like: Source | None = None) -> tuple[bytes, list[Notice]]:
-    """Return the bytes of a module with this source, and what is to be said of them.
+    """Return the bytes of a module with this source, and notices about them.
 
     Parameters:
         text: the source; line ends of one kind become `newline`; a mixture is kept in a new file.

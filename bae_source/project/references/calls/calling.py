@@ -376,7 +376,7 @@ class Calling:
         return number != u.OPAQUE and not self._words(path, number).isdisjoint(names)
 
     def _words(self, path: str, number: int) -> frozenset[str]:
-        """Return the names that an expression has in it, and `_TYPED` where a type may have more; told once."""
+        """Return the names inside an expression, and `_TYPED` where a type may have more; worked out once."""
         known = self._known_words.get((path, number))
         if known is None:
             expressions, words, waiting = self.project.uses(path).expressions, set[str](), [number]

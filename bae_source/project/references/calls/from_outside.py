@@ -4,7 +4,7 @@ class T(threading.Thread):
     def run(self): …             called by the class that it is below
 @app.route("/")
 def index(): …                   called by what the decorator gives it to
-@register                        where `register` keeps the function; one that wraps it calls it for who calls that
+@register                        where `register` keeps the function; a wrapper calls it for its own callers
 def job(): …
 
 Invariants:

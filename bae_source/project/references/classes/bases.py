@@ -83,7 +83,7 @@ class Bases:
         try:
             self._noted[content.path] = content.stamp, self._named_in(content.read(), content.source())
         except ResourceError:
-            return  # it is told when the table is made
+            return  # it is reported when the table is made
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a class's name and every name that imports may give it."""

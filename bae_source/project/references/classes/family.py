@@ -8,7 +8,7 @@
         send = other
 
 Invariants:
-- a class whose bases are not all known may get the name from outside: that is said, and the family is not complete.
+- a class whose bases are not all known may get the name from outside: a notice says so, and the family is not complete.
 """
 
 from __future__ import annotations

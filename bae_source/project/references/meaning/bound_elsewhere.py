@@ -114,7 +114,7 @@ class BoundByOthers:
 
     Parameters:
         names: looks names up.
-        elsewhere: tells what one file binds attributes to.
+        elsewhere: gives the attributes that one file binds, and their values.
     """
 
     def __init__(self, names: Names, elsewhere: BoundElsewhere) -> None:

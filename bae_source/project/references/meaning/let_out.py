@@ -6,7 +6,7 @@
     __all__ = []                        is there to be filled: a module that exports nothing is imported by no star
 
 Invariants:
-- "no" is said only where no code of the module changes the list otherwise than by statements that can be read off.
+- the answer is "no" only where the module changes the list by none but statements that can be analysed.
 
 What other modules do to a list that is not empty, or a function that it is given to, is not looked at; nor are strings
 with its name, which mostly mean something else: `fields = "__all__"`.

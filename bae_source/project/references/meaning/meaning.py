@@ -159,7 +159,7 @@ class Names:
         return self._worked_out(symbol)
 
     def imported(self, path: str, number: int) -> Meanings:
-        """Return what one name of an import statement stands for."""
+        """Return the meanings of one name of an import statement."""
         imported = self.uses(path).imports[number]
         if imported.attribute:
             found = self._taken(path, imported)

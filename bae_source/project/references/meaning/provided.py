@@ -1,13 +1,13 @@
 """The question whether a module provides a name, or a package a module: yes, no, or it cannot be known.
 
     app/client.py:  def send(): …           `send`: yes;  `go`: no
-    app/lazy.py:    def __getattr__(n): …   `send`: cannot be told
-    app/stub.pyi:   class Proto: …          `Proto` of app/stub.py: cannot be told, type checkers find it
-    app/all.py:     from elsewhere import * `send`: cannot be told
-    app/            no __init__.py          the module `app.more`: cannot be told, another distribution may have it
+    app/lazy.py:    def __getattr__(n): …   `send`: not known
+    app/stub.pyi:   class Proto: …          `Proto` of app/stub.py: not known, type checkers find it
+    app/all.py:     from elsewhere import * `send`: not known
+    app/            no __init__.py          the module `app.more`: not known, another distribution may have it
 
 Invariants:
-- "no" is said only where nothing that the code shows could give the name when it runs;
+- the answer is "no" only where no code that is seen could give the name when it runs;
 - no code is run.
 
 What an import statement looks for, and where, is that of the language reference, "The import system".
@@ -24,7 +24,7 @@ from bae_source.project.references.meaning.meaning import Names
 from bae_source.syntax.names import uses as u
 
 Verdict = bool | None
-"""True, False, or None for what cannot be told."""
+"""True, False, or None where it is not known."""
 
 _ALWAYS = frozenset(
     {"__name__", "__doc__", "__file__", "__path__", "__spec__", "__loader__", "__package__", "__dict__", "__builtins__",
@@ -121,7 +121,7 @@ class Provided:
         return False
 
     def _absolute(self, module: str) -> Verdict:
-        """Decide an absolute import; it can be told only where its first component is a package of the project."""
+        """Decide an absolute import, which is possible only where its first component is a package of the project."""
         first, *rest = module.split(".")
         packages = [path for path in self.census.find(first) if path.endswith("/__init__.py")]
         if not packages or not rest:

@@ -1,7 +1,7 @@
-"""Names of modules, and of classes, that other code binds anew: who goes through one may get something else.
+"""Names of modules, and of classes, that other code binds anew, so that a use may get another value.
 
     handler = first                    in app.config
-    config.handler = other             in a file that need not name what is looked for
+    config.handler = other             in a file that need not name the target of the search
     config.handler()                   may call either
     Client.send = spare                likewise, where `send` is a method of Client
 

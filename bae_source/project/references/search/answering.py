@@ -1,4 +1,4 @@
-"""The answers about who refers to whom: how many places, then the places by how sure they are, why, and by module.
+"""The answers about references: the number of places, then the places by certainty, reason and module.
 
     1 sure, 1 unsure
 
@@ -9,7 +9,7 @@
     app.web
       7: thing.send()    [call in view]
 
-What is asked for by name, such as callees and subclasses, is listed by its own name:
+Results that have names, such as callees and subclasses, are listed by them:
 
     app.core.Base.run — app.core:14: self.run()
 
@@ -79,7 +79,7 @@ def answer_of(
 
 
 def noting_unnamed_uses(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
-    """Return an answer about who uses something as one that leaves out code which does not name it, if some may.
+    """Return an answer about users as one that leaves out code which does not name the symbol, where there may be some.
 
     Parameters:
         is_used: whether anything was found, be it listed or not.

@@ -176,7 +176,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
 
 def calls_of(project: Project, resolved: Resolved, references: References) -> References:
     """Return references with the calls that do not stand behind a name of the symbol."""
-    from bae_source.project.references.calls.calling import Calling  # only who asks for calls needs it
+    from bae_source.project.references.calls.calling import Calling  # only answers about calls need it
 
     calling = Calling(project, sought_of(project.names, resolved))
     known = {(each.module, each.line, each.column, each.kind) for each in references.found}
@@ -206,7 +206,7 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
     if project.knows(path):
         return index.naming
     index.begin(path)
-    is_member = len(resolved.address.qualname) > 1  # who looks for one will ask for the classes below its own
+    is_member = len(resolved.address.qualname) > 1  # a search for one will need the classes below its own
     found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
     return lambda asked: found if asked == words else index.naming(asked)
 

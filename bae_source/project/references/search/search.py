@@ -242,11 +242,11 @@ class Doubts:
     """Notes mentions that were decided, and decides those again that go through a variable bound anew by other modules.
 
         requirements = First()             in app.config
-        config.requirements = Other()      in a file that need not name what is looked for
+        config.requirements = Other()      in a file that need not name the target of the search
         config.requirements.method()       may be First's or Other's
 
-    Only where a mention would be sure, or none, by what such a variable holds, it is asked who binds it: to look for
-    that takes as long as to look for one more name.
+    Code that binds it is searched for only where a mention is decided by the variable's own value: that takes as long as a
+    search for one more name.
 
     Parameters:
         project: where to look.

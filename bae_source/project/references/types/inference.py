@@ -401,9 +401,9 @@ class Inference:
             self._running.discard(symbol)
 
     def _taken(self, symbol: Symbol, scope: u.Scope, values: Values) -> Values:
-        """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
+        """Return the value of an attribute access where it differs from the stored one.
 
-        A member of an enumeration is an instance of it, and what a descriptor gives is not known.
+        A member of an enumeration is an instance of it; the value of a descriptor is not known.
         """
         if any(isinstance(each, Instance) and self.members(each, "__get__") for each in values):
             return NOT_KNOWN
@@ -446,7 +446,7 @@ class Inference:
         return NOT_KNOWN
 
     def _of_fixture(self, fixture: Symbol) -> Values:
-        """Return what a fixture of pytest gives who asks for it: what it returns, or yields."""
+        """Return the value of a fixture of pytest in its tests: the returned or the yielded one."""
         scopes, found = self.uses(fixture.path).scopes, []
         for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
             if how == u.FUNCTION:
