@@ -90,7 +90,7 @@ class Grep(Request, frozen=True, kw_only=True):
         if self.invert and (self.multi_line or self.only_matching):
             raise RequestError(
                 "invalid_arguments",
-                "invert asks for lines without a match, which multi_line and only_matching say nothing of.",
+                "invert lists lines without a match, for which multi_line and only_matching have no meaning.",
                 hints=["Leave one of them out."],
             )
         found = _searched(self, workspace)

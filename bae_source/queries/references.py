@@ -30,7 +30,7 @@ class References(AboutPlaces, frozen=True, kw_only=True):
 
     verb: ClassVar[str] = "references"
     effect: ClassVar[Effect] = Effect.READS
-    when: ClassVar[str] = "Use it before you change or delete what others may use."
+    when: ClassVar[str] = "Use it before you change or delete code that others may use."
     examples: ClassVar[tuple[str, ...]] = (
         "references app.net.Client.send",
         "references app.config.load --json",

@@ -39,7 +39,7 @@ class Unused(Request, frozen=True, kw_only=True):
 
     scope: Annotated[
         str | None,
-        described("Package, module, class or function whose definitions are looked at; all if left out.", placed=True),
+        described("Package, module, class or function whose definitions are checked; all if left out.", placed=True),
     ] = None
     certainty: Annotated[Certainty | None, described("List only what is that sure to be unused.")] = None
     kind: Annotated[Defined | None, described("List only definitions of this kind.")] = None

@@ -43,7 +43,7 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     target: Module
     names: Annotated[
         tuple[str, ...] | None,
-        described("What to expose of it; what is public if left out.", placed=True, metavar="NAME"),
+        described("Names to expose; all public ones if left out.", placed=True, metavar="NAME"),
     ] = None
     to: To = None
 
@@ -91,7 +91,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     target: Module
     names: Annotated[
         tuple[str, ...] | None,
-        described("What to withdraw of it; everything if left out.", placed=True, metavar="NAME"),
+        described("Names to withdraw; all if left out.", placed=True, metavar="NAME"),
     ] = None
     to: To = None
 

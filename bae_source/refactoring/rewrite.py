@@ -83,7 +83,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
     unsure: Annotated[
         Literal["refuse", "leave", "change"],
         described(
-            "What comes of places that cannot take the replacement, which always stay, or where a condition is not"
+            "Handling of places that cannot take the replacement, which always stay, or where a condition is not"
             " decided: refuse the change, leave them, or change those that can be."
         ),
     ] = "refuse"

@@ -195,7 +195,7 @@ class GitFolder:
         self._write("index", index)
         if _FOLDED.search(index[: -_SIZES[self.is_sha256]]):
             raise wrong(
-                "The index of this project has folders in the place of files, which are not looked into.",
+                "The index of this project has folders in the place of files, which are not read.",
                 "Unfold it by `git sparse-checkout reapply --no-sparse-index`.",
             )
 

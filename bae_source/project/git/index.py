@@ -190,7 +190,7 @@ class GitIndex:
         if self._repository.foreign(environment) and not self._is_safe():
             raise Refused(
                 "forbidden",
-                "The repository belongs to another user, so what is staged in it is not looked at.",
+                "The repository belongs to another user, so its staged files are not read.",
                 hints=["Run `git status` there; it says how to trust the repository."],
             )
 
@@ -270,7 +270,7 @@ def _is_answered(pipe: IO[bytes]) -> bool:
 
 
 def _no_room(error: OSError) -> RequestError:
-    message = f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}."
+    message = f"To read staged files takes a temporary folder, and there is none: {error.strerror}."
     return wrong(message, "See where TMPDIR leads, and that there is room.")
 
 

@@ -111,7 +111,7 @@ def last_commit(repository: GitRepository) -> str | None:
         RequestError: `invalid_arguments` where that is not known.
     """
     if (repository.common / "reftable").is_dir():
-        raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")
+        raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files to check.")
     try:
         head: str | None = _head(repository.folder)
         for _ in range(_LONGEST_CHAIN):

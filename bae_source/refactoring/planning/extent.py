@@ -297,7 +297,7 @@ def _content(workspace: Workspace, name: str, path: str) -> bytes:
     except ResourceError as error:
         raise Refused("forbidden", f"{name}: {error.message}", hints=error.hints) from None
     if content is None:
-        raise Refused("stale", f"{name} changed while it was looked at.", hints=["Ask again."])
+        raise Refused("stale", f"{name} changed while it was read.", hints=["Ask again."])
     return content
 
 

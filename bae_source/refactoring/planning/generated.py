@@ -42,9 +42,9 @@ def check_written_by_hand(workspace: Workspace, places: Mapping[str, object]) ->
     for path in sorted(generated_among(workspace, places)):
         raise Refused(
             "unsafe_change",
-            f"{places[path]} stands in a file that a program writes",
+            f"{places[path]} is in a generated file",
             unchanged=True,
-            hints=["Have that program write it otherwise, or leave skip_generated out."],
+            hints=["Change it in the program that generates the file, or leave skip_generated out."],
         )
 
 

@@ -128,13 +128,13 @@ def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
         yield Notice("still_imported", f"{name} is still imported: {places}.", (places,))
     if found.perhaps:
         shown = listed(found.perhaps, _MOST_SHOWN)
-        yield Notice("perhaps_imported", f"{name} may be imported still, from its own folder: {shown}.")
+        yield Notice("perhaps_imported", f"{name} may still be imported, from its own folder: {shown}.")
     elif more and not found.sure:
-        yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
+        yield Notice("perhaps_imported", f"{name} may still be imported: {more:,} files speak of it and were not read.")
     if found.strings:
         yield Notice("named_in_strings", f"{name} is still named in strings: {listed(found.strings, _MOST_SHOWN)}.")
     if found.unread:
-        yield Notice("not_searched", f"Not looked into, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
+        yield Notice("not_searched", f"Not searched, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
 
 
 def _look(project: Project, path: str, name: str, inside: frozenset[str], found: _Found) -> None:

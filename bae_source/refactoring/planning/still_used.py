@@ -266,7 +266,7 @@ class _Search:
         """Return what to say."""
         found = self.found()
         unread = listed(self._unread, _MOST_SHOWN)
-        text = f"Not looked into, so more may be used still: {unread}; ask references before the change."
+        text = f"Not searched, so more may still be used: {unread}; ask references before the change."
         return [*_warnings(self._module, found), *([Notice("not_searched", text)] if unread else [])]
 
     def found(self) -> dict[str, _Found]:
@@ -397,7 +397,7 @@ def _warnings(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
         if sure := [*each.statements, *each.sure]:
             yield Notice("still_used", f"{address} is still used: {_listed(sure)}; {how}.")
         if each.unsure:
-            yield Notice("perhaps_used", f"{address} may be used still: {_listed(each.unsure)}; {how}.")
+            yield Notice("perhaps_used", f"{address} may still be used: {_listed(each.unsure)}; {how}.")
         if each.strings:
             yield Notice("named_in_strings", f"{address} is still named in strings: {_listed(each.strings)}.")
     if more := [f"{module.name}.{name}" for name in list(used)[_MOST_SHOWN:]]:

@@ -67,7 +67,7 @@ def _reason(project: Project, name: str, word: str) -> str:
         return f"{name}, which is above it, may be a class of the project, from another source root" if has_it else ""
     files = list(files_of(project.workspace.kept.packages, package))
     if not files:
-        return f"{name}, which is above it, could not be looked into: {package} is not installed"
+        return f"{name}, which is above it, could not be read: {package} is not installed"
     return may if may_have(files, word) else ""
 
 

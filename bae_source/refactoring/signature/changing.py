@@ -178,7 +178,9 @@ class SignatureChange:
             text, end = each.tree.text, each.header.end
             if each.header.signature.parameters != self.asked.after.parameters and _TYPES.match(text, end):
                 line = each.tree.source.lines.number(end)
-                text = f"{each.address} has a comment that says types of its parameters (line {line}), which stayed."
+                text = (
+                    f"{each.address} has a comment with types of its parameters (line {line}), which was not changed."
+                )
                 yield Notice("type_comment_left", text)
 
     def _note_calls(self) -> Sequence[tuple[str, ResourceError]]:
@@ -459,7 +461,7 @@ class SignatureChange:
                 unchanged=True,
                 hints=[
                     *(f"renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
-                    f"Say what they shall give with value {name}=EXPRESSION, or give {name} a default.",
+                    f"Set the value they pass with value {name}=EXPRESSION, or give {name} a default.",
                     *([] if self.asked.threaded else [f"thread {name} has callers take it, too, and pass it on."]),
                 ],
             )

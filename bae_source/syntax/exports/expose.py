@@ -156,7 +156,7 @@ def _bind(
         how = "puts another object into sys.modules in its own place, which may not have what it imports"
         return [Notice("not_lazy", f"{package} {how}; the import is a plain one: try it.")]
     if is_lazy(view):
-        how = "finds names when they are asked for, in a way that could not be read"
+        how = "loads names on demand, in a way that could not be analysed"
         return [Notice("not_lazy", f"{package} {how}; the import is a plain one.")]
     return []
 
@@ -314,7 +314,7 @@ def _hidden(package: str, name: str) -> Refused:
 def _unsteady(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
-        f"{package} finds names when they are asked for, and importing {package}.{name} binds {name} to the module, so "
+        f"{package} loads names on demand, and importing {package}.{name} binds {name} to the module, so "
         f"{package}.{name} would be one thing before that and another behind it",
         unchanged=True,
         hints=["Choose other names to export, or give one of the two another name first."],

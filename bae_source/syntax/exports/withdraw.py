@@ -58,9 +58,9 @@ def withdraw(
         last = module.rpartition(".")[2]
         _until_same(revision, lambda view: take_out_summand(view, last))
     elif any(own == module and each.star for own, each in own_froms(view_of(revision.text), package)):
-        notices.append(Notice("star_kept", f"{package} goes on importing * from {package}.{module}."))
+        notices.append(Notice("star_kept", f"{package} still imports * from {package}.{module}."))
     if used:
-        text = f"{package} uses {', '.join(sorted(used))} itself, so it goes on importing that."
+        text = f"{package} uses {', '.join(sorted(used))} itself, so it still imports that."
         notices.append(Notice("import_kept", text))
     if kept := guarded_names(tree, package, module).intersection(wanted):
         text = f"{package} imports {', '.join(sorted(kept))} of {package}.{module} inside of a try or an if"

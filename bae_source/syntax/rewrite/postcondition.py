@@ -56,7 +56,7 @@ def check(
         Refused: `unsafe_change` if another definition changed.
     """
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
+        raise SourceError("not_lossless", "The change would alter bytes outside the request", unchanged=True)
     if after.text != splice(before.text, list(splices)):
         raise Refused(
             "unsafe_change",
@@ -81,9 +81,7 @@ def check(
             _check_strings(before, after, places)
         return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
-    what = (
-        f"definitions outside of what was asked ({', '.join(names[:5])})" if names else "code outside of what was asked"
-    )
+    what = f"definitions outside the request ({', '.join(names[:5])})" if names else "code outside the request"
     raise Refused(
         "unsafe_change",
         f"The change would alter {what}",
@@ -106,7 +104,7 @@ def check_renamed(
     """
     old, new = names
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
+        raise SourceError("not_lossless", "The change would alter bytes outside the request", unchanged=True)
     places = _places(coalesced(list(splices)))
     pairs = list(zip(before.outline.definitions, after.outline.definitions, strict=False))
     if (

@@ -137,7 +137,7 @@ class Source:
         if not self.stateless and self.encode(self.text) != content:
             raise SourceError(
                 "not_lossless",
-                f"does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
+                f"changes when it is written as {self.encoding} and read again, so it cannot be edited without loss.",
                 subject="The file",
                 hints=["Convert the file to UTF-8 first."],
             )

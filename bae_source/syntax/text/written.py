@@ -49,7 +49,7 @@ def written(text: str, name: str, *, newline: str, like: Source | None = None) -
     if Source(content).text != text:
         raise SourceError(
             "not_lossless",
-            f"The source of {name} does not come back from its encoding as it was given.",
+            f"The source of {name} changes when it is written in its encoding and read again.",
             hints=["Give it as UTF-8, without an encoding cookie."],
         )
     return content, notices

@@ -245,8 +245,8 @@ class Doubts:
         config.requirements = Other()      in a file that need not name the target of the search
         config.requirements.method()       may be First's or Other's
 
-    Code that binds it is searched for only where a mention is decided by the variable's own value: that takes as long as a
-    search for one more name.
+    Code that binds it is searched for only where a mention is decided by the variable's own value: a search takes as
+    long as that for one more name.
 
     Parameters:
         project: where to look.
