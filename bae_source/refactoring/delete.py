@@ -31,13 +31,7 @@ from bae_source.refactoring.planning.extent import (
     gone,
     stays,
 )
-from bae_source.refactoring.planning.plan import (
-    Spliced,
-    check_etag,
-    planned,
-    planned_files,
-    still_in_use,
-)
+from bae_source.refactoring.planning.plan import Spliced, check_etag, planned, planned_files, still_in_use
 from bae_source.syntax.outline.locate import group_span
 from bae_source.syntax.rewrite.parts import replace_part
 from bae_source.syntax.rewrite.remove import remove

@@ -27,14 +27,7 @@ from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_th
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.rewriting.conditions import parse_conditions
-from bae_source.refactoring.rewriting.free_names import (
-    by_name,
-    check_names,
-    free_names,
-    imports_of,
-    lost_in,
-    unbinding,
-)
+from bae_source.refactoring.rewriting.free_names import by_name, check_names, free_names, imports_of, lost_in, unbinding
 from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
 from bae_source.syntax.importing.adding import IMPORTS_ADDED, imports_added
 from bae_source.syntax.patterns.pattern import parse_pattern
@@ -106,12 +99,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
         template = parse_template(self.replacement, pattern)
         conditions = parse_conditions(self.where, pattern)
         choice = Choice(unsure=self.unsure == "change", include=self.include, skip_generated=self.skip_generated)
-        rewriting = Rewriting(
-            pattern=pattern,
-            template=template,
-            conditions=conditions,
-            choice=choice,
-        )
+        rewriting = Rewriting(pattern=pattern, template=template, conditions=conditions, choice=choice)
         scope = scope_of(workspace, self.scope, stubs=True)
         with workspace.index.expecting():
             found = rewritten(workspace, scope, rewriting)

@@ -67,12 +67,7 @@ class Expression(Struct, frozen=True, kw_only=True):
     @property
     def how(self) -> dict[str, bool]:
         """Return how a text is searched, as `matching.hits_in` takes it."""
-        return {
-            "by_line": self.by_line,
-            "spanning": self.spanning,
-            "every": self.every,
-            "inverted": self.inverted,
-        }
+        return {"by_line": self.by_line, "spanning": self.spanning, "every": self.every, "inverted": self.inverted}
 
     def may_match(self, content: bytes, *, python: bool) -> bool:
         """Return whether a file's bytes may hold a match.

@@ -201,6 +201,12 @@ class Merge:
         Raises:
             Refused: as `plan_merge`.
         """
+        # app/new.py: def f(): ...        app/old.py: from app.new import f        app/user.py: from app.old import g
+        #                                             def g(): return f()
+        #   others    app/user.py: from app.new import g, by the move of the module's name
+        #   own       app/old.py without `from app.new import f`, which `_drop` takes out
+        #   parts     `def g(): return f()`, and the imports that it needs still: none
+        #   here      splices that put `g` at the end of app/new.py
         self._check_readable()
         self._check_movable()
         same = frozenset(self._check_free())

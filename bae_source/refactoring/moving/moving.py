@@ -170,12 +170,7 @@ class Moving:
             unparsed=tuple((name_at(self.workspace.census, path), unreadable[path]) for path in sorted(unreadable)),
             complete=not unreadable,
         )
-        return Moved(
-            spliced=tuple(spliced),
-            contents=contents,
-            report=report,
-            notices=tuple(self._notices),
-        )
+        return Moved(spliced=tuple(spliced), contents=contents, report=report, notices=tuple(self._notices))
 
     def _at_home(self, used: Sequence[tuple[Travelling, Use]]) -> Iterator[tuple[str, Mentioned]]:
         """Yield the names of definitions that stand alone in what stays of their module."""
@@ -207,10 +202,7 @@ class Moving:
         pure = [replace(each, module=replace(each.module, name=self.origin.name)) for each in found]
         to = replace(self.to, path=stub.module.path)
         inner = Moving(self.project, pure, to, None, self.names)
-        for module, splices in (
-            (origin, inner._cut(inner.tree)),
-            (stub.module, inner._into(to, stub.tree, (), ())),
-        ):
+        for module, splices in ((origin, inner._cut(inner.tree)), (stub.module, inner._into(to, stub.tree, (), ()))):
             whole = Span(0, len(self.workspace.tree(module).text))
             yield Spliced(module=module, splices=tuple(splices), targets=(whole,))
             self._changed[module.name] = len(found)

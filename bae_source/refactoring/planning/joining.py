@@ -186,9 +186,7 @@ def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes:
         for plan in plans:
             yield from plan.warnings
         return
-    from bae_source.refactoring.planning import (
-        left_behind,
-    )
+    from bae_source.refactoring.planning import left_behind
 
     names.update(dict.fromkeys(plan.gone for plan in plans if plan.gone))
     again = {*left_behind.NOTICE_CODES, *_MENDED}

@@ -208,13 +208,7 @@ class _Work:
         chosen = [match for number, match in enumerate(self.file.matches) if self._is_meant(number, match)]
         if not chosen:
             return
-        replacer = Replacer(
-            self.file.source,
-            self.file.tree,
-            chosen,
-            self.rewriting.pattern,
-            self.rewriting.template,
-        )
+        replacer = Replacer(self.file.source, self.file.tree, chosen, self.rewriting.pattern, self.rewriting.template)
         for each in replacer.replaced():
             if each.text is None:
                 self.unsure.append(self._place(each.match, each.why))

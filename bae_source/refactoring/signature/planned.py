@@ -169,9 +169,7 @@ def _check_bodies(project: Project, changed: Changed) -> None:
                     "unsafe_change",
                     f"{member.address} uses {name} in {lines}, and would not have it",
                     unchanged=True,
-                    hints=[
-                        Call("edit", target=member.address, then="first; one apply can make both changes."),
-                    ],
+                    hints=[Call("edit", target=member.address, then="first; one apply can make both changes.")],
                 )
 
 

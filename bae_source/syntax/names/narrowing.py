@@ -93,6 +93,11 @@ class Narrowing:
                 self.gathering.expressions[each.number] = (u.ANY_OF, each.original)
 
     def _begun(self, tested: Sequence[_Tested], place: Place) -> Iterator[Narrowed]:
+        # if isinstance(x, Client):    18: `x`, 19: `Client`
+        #     x.send()                 21: (NARROWED, 18, 19, 1) stands for `x`
+        # else:
+        #     x.stop()                 24: (NARROWED, 18, 19, 0) stands for `x`
+        # x.go()                       18 again; had the suite bound `x`, `end` would make 21 (ANY_OF, 18)
         for node, types, is_one in tested:
             original, tested_types = self._number(node, place), self._number(types, place)
             if original and tested_types and isinstance(node, (ast.Name, ast.Attribute)):

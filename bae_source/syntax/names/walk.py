@@ -68,6 +68,11 @@ class _Statements:
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
+        # @overload
+        # def f(a: int): ...    owner 1: `f`, run 0; `above` is ("f",) from here on
+        # def f(a): ...         owner 2: `f`, run 0, since it stands next to the first: both are the symbol `f`
+        # x = 1                 owner 3: `x`
+        # def f(): ...          owner 4: `f`, run 1: now there are two symbols, and the three are f[0], f[1] and f[2]
         if not body:
             return
         by_type = self.by_type

@@ -119,6 +119,10 @@ class _Row:
             failed.add(start)
 
     def _step(self, index: int, start: int, end: int, bound: Bindings) -> Iterator[Bindings]:
+        # [$$$A, 1, $$$B, 1] on [0, 1, 2, 1, 1]: the thing behind `$$$A`, which is `1`, fits at 1, 3 and 4
+        #   $$$A ends at 1: A = 0; `1` matches at 1; `_ends` gives 4 alone for $$$B, as one thing has to be left
+        #                   B = 2, 1; `1` matches at 4, and the row is at its end: yielded first
+        #   $$$A ends at 3: A = 0, 1, 2; `1` matches at 3; B is empty; `1` matches at 4: yielded next
         hole = self.many[index]
         if hole is None:
             for further in match(self.pattern[index], self.code[start], bound) if start < end else ():

@@ -215,6 +215,8 @@ def _with_first_line_restored(
     body: str, lexed: Lexed, first: int, imports: str, unit: str, target_indent: str
 ) -> Given | None:
     """Parse `body` as if its first line had been stripped of the indentation that the rest still has."""
+    # def f(self):                12 characters before `return` with a unit of 4: tried are 12, as for a decorator and
+    #             return 1        its function, which does not parse, and then 8, which does: `f` was copied at 8.
     for indent in _possible_indents(body, lexed, first, unit, target_indent):
         start = lexed.starts[first]
         try:

@@ -95,6 +95,13 @@ class _Mover:
         self.docstrings = self._movable_docstrings(outline, span, kept)
 
     def splices(self) -> list[tuple[Span, str]]:
+        # Shift(old="  ", new="    ", old_unit="  ", new_unit="    ")
+        #   def f(self):             LOGICAL: levels [("  ", "    ")]
+        #     """Send.               LOGICAL: levels + ("    ", "        "), which is now the statement
+        #     Twice."""              STRING of a docstring whose lines all stand in its suite: alongside the statement
+        #     # why                  COMMENT: lines up with the statement below, so it goes with that
+        #     x = g(1,               LOGICAL: "        "
+        #           2)               CONTINUATION: six columns to the right of its statement, as before
         result: list[tuple[Span, str]] = []
         for line, (start, kind) in enumerate(zip(self.lexed.starts, self.lexed.kinds, strict=True)):
             old = self._indent_of(line)

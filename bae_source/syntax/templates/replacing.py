@@ -29,14 +29,7 @@ from bae_source.syntax.patterns.pattern import Match, Pattern, span_of
 from bae_source.syntax.rewrite.given import WRAPPER, understand
 from bae_source.syntax.rewrite.splice import fitted
 from bae_source.syntax.templates.alignment import Alignment, has_comment, named, tokens_of
-from bae_source.syntax.templates.statements import (
-    Block,
-    block_of,
-    continued_at,
-    is_elif,
-    moved_to,
-    reads_as_statements,
-)
+from bae_source.syntax.templates.statements import Block, block_of, continued_at, is_elif, moved_to, reads_as_statements
 from bae_source.syntax.templates.surroundings import (
     Parents,
     bracketed_holes,
@@ -178,6 +171,11 @@ class Replacer:
 
     def _expression(self, number: int, match: Match) -> str:
         """Return the text of an expression that takes the place of another, with brackets where it needs them."""
+        # -get(  a or b  )  by  get($URL)  ->  http.get($URL) + 1
+        #   texts           {0: "a or b"}
+        #   filled          http.get(a or b) + 1
+        #   aligned         http.get(  a or b  ) + 1: it parses to the same tree, so the spaces stay
+        #   with brackets   (http.get(  a or b  ) + 1), as `-` binds closer than `+`
         texts = self._hole_texts(number, match)
         around = statement_around(self.source, match.first, self.parents)
         code, holes, indent = self.template.code, self.template.holes, self._indent_at([match.first])

@@ -267,6 +267,10 @@ class ClassOrders:
         return bool(bindings) and all(binding.how == u.PARAMETER for binding in bindings)
 
     def _order(self, owner: Class, bases: list[Values]) -> Order:
+        # class A(X), class B(X)
+        # class C(A, B)            lists (A, X), (B, X), direct (A, B): nodes C, A, B, X, all sure, and whole
+        # class D(unknown(), B)    bases {None}, {B}: nodes D, B, X; D alone is sure, as any class may come before B
+        # class E(A, unknown())    nodes E, A, X; E and A are sure, but the unknown base may come before X
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:

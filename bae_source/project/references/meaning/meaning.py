@@ -26,14 +26,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.files.census import STUB, Census
 from bae_source.project.files.layout import import_name
 from bae_source.project.references.meaning.let_out import lists_more
-from bae_source.project.references.meaning.meanings import (
-    InFolder,
-    InModule,
-    Meaning,
-    Meanings,
-    Outside,
-    Symbol,
-)
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning, Meanings, Outside, Symbol
 from bae_source.syntax.names import uses as u
 
 Exported = tuple[frozenset[str] | None, bool]

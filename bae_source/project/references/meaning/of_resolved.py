@@ -10,12 +10,7 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.references.meaning.meanings import InModule, Symbol
-from bae_source.project.references.meaning.sought import (
-    ACCESSING,
-    Sought,
-    bound_in,
-    scopes_inside,
-)
+from bae_source.project.references.meaning.sought import ACCESSING, Sought, bound_in, scopes_inside
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 

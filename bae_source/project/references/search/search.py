@@ -28,14 +28,7 @@ from bae_source.project.references.meaning.variables import Variables
 from bae_source.project.references.search.ahead import receivers_from
 from bae_source.project.references.search.strings import in_strings
 from bae_source.project.references.search.verdict import Judge, Verdict
-from bae_source.project.references.types.values import (
-    Class,
-    Rebound,
-    Values,
-    class_around,
-    in_order,
-    lacks,
-)
+from bae_source.project.references.types.values import Class, Rebound, Values, class_around, in_order, lacks
 from bae_source.syntax.names import uses as u
 
 if TYPE_CHECKING:

@@ -192,6 +192,9 @@ class Judge:
         return Verdict("unsure", why) if why else _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
+        # def a(x: Client | None): x.send()     own: an instance of Client or of one below it; `of` gives _SURE: sure
+        # def b(x: Client | Other): x.send()    of Client _SURE, of Other, whose `send` is its own, _NO: unsure
+        # def c(x): x.send()                    own: None, and `of` gives unsure: the receiver is not known
         form = self.names.uses(path).expressions[receiver]
         own, others = self.inference.values(path, receiver), self.others.values_bound(path, form)
         if not others and self._leads_there(own, name):

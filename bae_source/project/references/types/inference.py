@@ -117,7 +117,12 @@ class Inference:
         return self._computed
 
     def values(self, path: str, number: int) -> Values:
-        """Return what an expression of a file may give."""
+        """Return the possible values of an expression of a file."""
+        # make().send(), below `def make() -> Client`; 13 to 15 are valued first, so the chain makes no deep recursion
+        #   13 (NAME, "make")          Function make
+        #   14 (CALLED, 13)            Instance(Client, exact=False), by the annotation
+        #   15 (ATTRIBUTE, 14, send)   Function Client.send, and Rebound: a class below may bind it to something else
+        #   16 (CALLED, 15)            None, since `send` has no annotation and returns nothing, and Rebound + "()"
         if not self._running:
             if (own := self.called_on.itself(path, number)) is not None:
                 return own

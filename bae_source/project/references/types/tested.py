@@ -15,13 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bae_source.project.references.classes.class_order import Order
-from bae_source.project.references.types.values import (
-    Class,
-    Instance,
-    OutsideInstance,
-    Value,
-    Values,
-)
+from bae_source.project.references.types.values import Class, Instance, OutsideInstance, Value, Values
 
 _CLASS = OutsideInstance("builtins.type")
 """Value that every class of the project is an instance of."""

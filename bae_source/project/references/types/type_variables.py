@@ -20,13 +20,7 @@ from msgspec import Struct
 
 from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.references.meaning.meanings import Outside, Symbol
-from bae_source.project.references.types.values import (
-    NO_VALUE,
-    NOT_KNOWN,
-    Function,
-    Values,
-    new_instance,
-)
+from bae_source.project.references.types.values import NO_VALUE, NOT_KNOWN, Function, Values, new_instance
 from bae_source.syntax.names import uses as u
 
 _VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
