@@ -80,7 +80,7 @@ class Workspace:
         self.guard = guard
         self.kept = kept or Kept(trees=trees)
         self._begun = self.clock()
-        self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
+        self.lets_broken_in = False  # whether definitions are searched for in files that do not parse
         self.lets_broken_through = False  # whether a change may leave such a file broken, for a later one to mend
         self.lets_used_go = False  # whether what is still used may go, for a later change to mend its users
         self._layout = layout

@@ -56,7 +56,7 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
 
 
 def _no_class(address: Address, kinds: Collection[Kind]) -> RequestError:
-    """Return why nothing is looked for below a name; one that is assigned may hold a class that a call has made."""
+    """Return why nothing is searched for below a name; one that is assigned may hold a class that a call has made."""
     why, hint = f"{address} is no class, so nothing is below it.", "Name a class."
     if Kind.ASSIGNMENT in kinds:
         why = f"{address} is assigned: no class statement makes it, so classes below it are not searched for."

@@ -101,7 +101,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments` for a list of no names.
             LookupFailed: `symbol_not_found` if the package does not expose one of them.
-            Refused: `unsafe_change` if it imports them inside of a `try` or an `if`.
+            Refused: `unsafe_change` if it imports them inside a `try` or an `if`.
         """
         if self.names is not None and not self.names:
             raise RequestError(

@@ -133,7 +133,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
                 )
 
     def _plan_deferred(self, workspace: Workspace, resolved: Resolved, name: str) -> Plan:
-        """Plan to add imports inside of a function."""
+        """Plan to add imports inside a function."""
         home = str(resolved.address.whole)
         inner = name if name.startswith(f"{home}.") else f"{home}.{name}"
         function = resolve(workspace, inner)

@@ -6,7 +6,7 @@
 
 Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
-- a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
+- a file may be named though it only speaks of the word, in a comment or, unless it is searched for as a name, as a part
   of a longer one;
 - a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
   a script without an ending that holds a word, in which no references are searched for.
@@ -59,7 +59,7 @@ class Mentioning(Struct, frozen=True):
 
     Parameters:
         paths: sorted.
-        unreadable: each file, and each folder, that could not be looked into, sorted by path, and why.
+        unreadable: each file, and each folder, that could not be read, sorted by path, and why.
     """
 
     paths: tuple[str, ...]
@@ -201,7 +201,7 @@ class Words:
         alone: whether a part of a longer name does not count; a private name counts as a part of what it is mangled to.
 
     Attributes:
-        keys: what tells each word from the same one that is looked for in the other way.
+        keys: what tells each word from the same one that is searched for in the other way.
     """
 
     def __init__(self, words: Collection[str], *, alone: bool = False) -> None:

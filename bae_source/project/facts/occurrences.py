@@ -1,4 +1,4 @@
-"""The files that hold a word looked for before, so that not every file is read to find it again.
+"""The files that hold a word searched for before, so that not every file is read to find it again.
 
     known = Occurrences()
     known.outdated(census, {"send"})      files of which that is not known, since they changed or the word is new
@@ -8,7 +8,7 @@
 Invariants:
 - what is known of a file is known under its stamp, and is true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
-- it is bounded: the words looked for last stay;
+- it is bounded: the words searched for last stay;
 - the saved bytes are decoded on demand: mostly nothing has changed, and one word alone is requested.
 """
 
@@ -61,7 +61,7 @@ class Occurrences:
         return {path for path in holders if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
-        """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
+        """Return the words to look for in a file that is read: all of these, and those that were searched for last."""
         return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), _MOST_WORDS)]
 
     def noted(
@@ -74,8 +74,8 @@ class Occurrences:
 
         Parameters:
             stamps: of these files; None for one of which nothing can be kept.
-            words: for each word that was looked for those that hold it; other words are not known any longer.
-            searched: for each of these words all files in which it was looked for.
+            words: for each word that was searched for those that hold it; other words are not known any longer.
+            searched: for each of these words all files in which it was searched for.
         """
         kept = {path: stamp for path, stamp in {**self.stamps, **stamps}.items() if stamp is not None}
         found = {

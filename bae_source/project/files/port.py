@@ -310,7 +310,7 @@ class Disk:
             if name in _NO_NAMES or os.path.islink(full):
                 break
         else:
-            return full  # above the root are no links, so they need not be looked for there
+            return full  # above the root are no links, so they need not be searched for there
         full = os.path.realpath(os.path.join(self.root, path))
         inside = full == self.root or full.startswith(self.root.rstrip(os.sep) + os.sep)
         return full if inside else None

@@ -9,7 +9,7 @@ They are not searched for references, so those that hold a requested name are li
 
 Invariants:
 - of a notebook only cells of code count: what is drawn in it, and its text, runs nothing;
-- what is ignored is left out, and so is what a link leads to outside of the project.
+- what is ignored is left out, and so is what a link leads to outside the project.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Programs:
 
 def _cells(content: bytes) -> bytes:
     """Return the code in the cells of a notebook; all of it where it cannot be read as one."""
-    import json  # few projects have a notebook that speaks of what is looked for
+    import json  # few projects have a notebook that speaks of the target
 
     try:
         cells = json.loads(content)["cells"]

@@ -9,7 +9,7 @@ Git never starts on the repository itself, so nothing in it, whichever file says
 something, or look elsewhere. What git might write ends up here, too.
 
 Invariants:
-- git is a program that PATH names absolutely, outside of the repository;
+- git is a program that PATH names absolutely, outside the repository;
 - neither settings of the system or the user count, nor what of git is in the environment, but for where objects are;
 - nothing is fetched and no protocol is allowed, which nothing here would ask for.
 """

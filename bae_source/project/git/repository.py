@@ -174,7 +174,7 @@ def _folder_at(entry: Path) -> Path | None:
 
 
 def _is_git_folder(folder: Path) -> bool:
-    """Return whether git would take a folder for the inside of a repository.
+    """Return whether git would take a folder for the inside a repository.
 
     Raises:
         RequestError: `invalid_arguments` for a part of one: what lies around it must not be taken in its place.

@@ -73,7 +73,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class UnreadImports(Struct, frozen=True, kw_only=True):
-    """Imports that nothing reads, and files that could not be looked into, each with the reason."""
+    """Imports that nothing reads, and files that could not be read, each with the reason."""
 
     found: tuple[Unread, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]

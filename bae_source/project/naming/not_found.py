@@ -87,7 +87,7 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
 
 
 def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
-    """Return what to say of a name that a module imports from several places, or from outside of the project.
+    """Return what to say of a name that a module imports from several places, or from outside the project.
 
     Parameters:
         inside: addresses of what it may mean in the project.

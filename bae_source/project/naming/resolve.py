@@ -2,7 +2,7 @@
 
 The longest prefix that is a module is the module; the rest is looked up in it. What a module imports by a static
 statement is followed to where it is defined, link by link; nothing is executed, and nothing is guessed: two things of
-one name are an error that lists both. What a stub imports is looked for in stubs first, as type checkers do.
+one name are an error that lists both. What a stub imports is searched for in stubs first, as type checkers do.
 
     pkg.Client           pkg/__init__.py: from ._client import Client      ->  pkg._client.Client
     pkg.models.User      pkg/__init__.py: from . import _models as models  ->  pkg._models.User
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MAX_LINKS = 50
 _MOST_ABOVE = 50
-"""Classes above one that are looked into for a member that it lacks."""
+"""Classes above one that are read for a member that it lacks."""
 IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]
 """Says whether a module binds a name that has a qualname in it."""
 

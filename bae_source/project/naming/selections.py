@@ -135,7 +135,7 @@ def _meant(workspace: Workspace, text: str) -> str | None:
 
 
 def _narrower(verb: str, uris: Sequence[str], selections: Sequence[Selection], *, exact: bool) -> tuple[str, ...]:
-    """Return calls that ask for less: each URI by itself, what is inside of a single one, or what it may have meant."""
+    """Return calls that ask for less: each URI by itself, what is inside a single one, or what it may have meant."""
     if len(uris) > 1:
         return tuple(_call(verb, (uri,), exact=exact) for uri in dict.fromkeys(uris))[:_MOST_CALLS]
     data = selections[0].data

@@ -1,4 +1,4 @@
-"""A regular expression made ready to search many files: what is looked for first, and what care it needs.
+"""A regular expression made ready to search many files: the literal pieces to search first, and the care that it needs.
 
     \\bmark_safe\\(      holds the piece `mark_safe(`: a file without these bytes need not be decoded
     ^\\s*class\\s        may match line ends, so each line is looked at by itself

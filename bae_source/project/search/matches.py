@@ -4,7 +4,7 @@
     **.Client.send    any method `send` of a class `Client`
     :docs/**          with a colon, files that are no Python
 
-Invariant: what could not be looked into, and may hold a match, is in the notices.
+Invariant: what could not be read, and may hold a match, is in the notices.
 """
 
 from __future__ import annotations

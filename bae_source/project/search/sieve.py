@@ -79,7 +79,7 @@ class Sieve:
     def _from_haystack(
         self, stamps: Mapping[str, Stamp], haystack: Callable[[Workspace], Haystack]
     ) -> tuple[Collection[str], Collection[str]]:
-        """Return the files that hold one of the pieces, and those that have to be looked into."""
+        """Return the files that hold one of the pieces, and those that have to be read."""
         workspace, pieces = self._workspace, self._expression.pieces
         if not pieces or self._expression.ignore_case or workspace.overlay:
             return (), frozenset(stamps)
@@ -97,11 +97,11 @@ class Sieve:
     ) -> list[str]:
         """Return those files that may hold a match.
 
-        Thousands are looked into with each search, so nothing is called for each but what reads it.
+        Thousands are read with each search, so nothing is called for each but what reads it.
 
         Parameters:
             found: those that do.
-            rest: those that have to be looked into.
+            rest: those that have to be read.
             stamps: what the files had when the project was walked.
             python: whether they are source code.
         """

@@ -1,8 +1,8 @@
 """Symbols by their names and docstrings.
 
 Invariants:
-- only files that hold the beginning of one of the words are looked into; all others could not have been found;
-- every file that was to be looked into and could not be is named, and the answer is not complete.
+- only files that hold the beginning of one of the words are read; all others could not have been found;
+- every file that was to be read and could not be is named, and the answer is not complete.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Hit:
 
     @property
     def address(self) -> str:
-        """The innermost symbol that the line lies in; the module itself outside of all, and where it does not parse."""
+        """The innermost symbol that the line lies in; the module itself outside all, and where it does not parse."""
         if isinstance(self._symbols, Symbols):
             self._symbols = self._symbols.at(self.line)
         return self._symbols

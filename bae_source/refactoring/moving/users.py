@@ -71,7 +71,7 @@ class Changed(Struct, frozen=True, kw_only=True):
 
 
 def sought_of(module: ModuleFile, name: str) -> Sought:
-    """Return a definition of a module as it is looked for."""
+    """Return a definition of a module as it is searched for."""
     return Sought(
         name=name,
         word=name,

@@ -96,10 +96,10 @@ def _searched(
     *,
     most: int | None = _MOST_FILES,
 ) -> tuple[_Found, int]:
-    """Return what refers to a module by its name, and how many files may and were not looked into.
+    """Return what refers to a module by its name, and how many files may and were not read.
 
     Parameters:
-        most: how many are looked into; None for all.
+        most: how many are read; None for all.
     """
     project = project_of(workspace)
     found = _Found()

@@ -1,4 +1,4 @@
-"""The text of a module changed in place, outside of its definitions too: its parts, or a piece that occurs once.
+"""The text of a module changed in place, outside its definitions too: its parts, or a piece that occurs once.
 
     edit pkg.mod --old 'import os' --new 'import sys'       any text of the module
     edit pkg.mod@docstring, pkg.mod@imports, pkg.mod@main   a part of it, or one that it has not got yet

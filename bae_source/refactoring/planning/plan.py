@@ -92,7 +92,7 @@ def outdated(address: str, present: str, source: str | None) -> Refused:
 
 @contextmanager
 def telling_etag(etag: str) -> Iterator[None]:
-    """Have an error of a text that is not where it is to be replaced carry the present etag of what was looked into."""
+    """Have an error of a text that is not where it is to be replaced carry the present etag of what was read."""
     try:
         yield
     except LookupFailed as error:
@@ -150,7 +150,7 @@ def planned_files(
 
     Raises:
         SourceError: `syntax_invalid` if a new file would not parse; `encoding_invalid`; `not_lossless`.
-        Refused: `unsafe_change` if a definition outside of the splices would change.
+        Refused: `unsafe_change` if a definition outside the splices would change.
     """
     given = contents or {}
     files: list[FileChange] = []

@@ -8,7 +8,7 @@ Modules that go as a whole are for `left_behind`.
 Invariants:
 - a change that takes no name away costs the comparison of two outlines;
 - a name that the module still binds or takes from elsewhere, or that a module of a package stands for, is not gone;
-- the work is bounded, and what was not looked into is named.
+- the work is bounded, and what was not read is named.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Taken(Struct, frozen=True, kw_only=True):
 
     Parameters:
         module: as it is before the change.
-        defined: paths of names; those inside of a class or function that goes as well are left out.
+        defined: paths of names; those inside a class or function that goes as well are left out.
         imported: names that came by import statements.
         after: the module afterwards.
     """

@@ -43,7 +43,7 @@ class Unneeded(Struct, frozen=True, kw_only=True):
         gone: the names that go, by module.
         unsure: those that stay, with the reason.
         generated: names of files that a program writes, and that have some.
-        unreadable: files that could not be looked into, each with the reason.
+        unreadable: files that could not be read, each with the reason.
     """
 
     spliced: tuple[Spliced, ...]

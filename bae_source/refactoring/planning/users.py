@@ -5,7 +5,7 @@
     delete app.core --with-imports          the same for all that app.core defines, and for `import app.core`
 
 Invariants:
-- what stands inside of what goes is no user.
+- what stands inside what goes is no user.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
 
 
 def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
-    """Return what surely refers to modules, or to what they define, from outside of them."""
+    """Return what surely refers to modules, or to what they define, from outside them."""
     project, inside = project_of(workspace), frozenset(extent.files)
     found = [
         project.shown(each, project.lines(path))
@@ -198,7 +198,7 @@ def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterat
 
 
 def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
-    """Yield modules as they are looked for, and what they define."""
+    """Yield modules as they are searched for, and what they define."""
     for path in inside:
         if (module := project.workspace.census.module(path)) is None or not path.endswith(".py"):
             continue

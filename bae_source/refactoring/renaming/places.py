@@ -417,7 +417,7 @@ class _File:
 
 
 def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]]:
-    """Return the files that may hold more places, and why they could not be looked into."""
+    """Return the files that may hold more places, and why they could not be read."""
     return sorted({**dict(family.unreadable), **dict(places.matches.unreadable)}.items())
 
 

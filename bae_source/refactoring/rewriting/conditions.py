@@ -2,7 +2,7 @@
 
     $X is app.net.Client          an instance of that class, or of one below it, or the class itself
     $F is app.net.send            a name of that function, variable or module
-    $P is not pathlib.Path        what lies outside of the project, too
+    $P is not pathlib.Path        what lies outside the project, too
 
 Each expression that a hole stands for gets an attribute of a name of its own, in a copy of the file that is never
 written: what references know of the receiver of that name is what they know of the expression.
@@ -71,7 +71,7 @@ class Sought(Struct, frozen=True, kw_only=True):
 
     @property
     def is_outside(self) -> bool:
-        """Return whether some of it lies outside of the project."""
+        """Return whether some of it lies outside the project."""
         return any(isinstance(each, (Outside, OutsideInstance)) for each in self.values)
 
 

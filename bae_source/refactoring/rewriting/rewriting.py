@@ -44,7 +44,7 @@ class Rewriting(Struct, frozen=True, kw_only=True):
     """The pattern, the template and the conditions of a rewrite.
 
     Parameters:
-        pattern: what is looked for.
+        pattern: the code to search for.
         template: what takes its place.
         conditions: what its holes have to stand for.
         choice: about places that are not sure.

@@ -184,7 +184,7 @@ class SignatureChange:
                 yield Notice("type_comment_left", text)
 
     def _note_calls(self) -> Sequence[tuple[str, ResourceError]]:
-        """Note all places whose calls may have to change; return the files that could not be looked into."""
+        """Note all places whose calls may have to change; return the files that could not be read."""
         is_harmless = self.change.is_compatible and not self._may_give
         if is_harmless and len(self.members) == 1:
             return ()

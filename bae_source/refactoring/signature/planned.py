@@ -217,7 +217,7 @@ def _inside(project: Project, path: str, name: str, scope: int) -> Iterator[u.Me
 
 
 def _below(project: Project, path: str, scope: int) -> set[int]:
-    """Return a scope and those inside of it."""
+    """Return a scope and those inside it."""
     scopes = project.uses(path).scopes
     return {number for number in range(scope, len(scopes)) if scope in scopes_around(project, path, number)}
 

@@ -21,7 +21,7 @@ from bae_source.project.references.search.prose import Spoken, spoken_of
 from bae_source.refactoring.renaming.spoken import is_doctest
 
 _MOST_CLASSES = 20
-"""Classes that one constructor makes whose calls are looked for in prose."""
+"""Classes that one constructor makes whose calls are searched for in prose."""
 
 
 class ShownCall(Struct, frozen=True, kw_only=True):

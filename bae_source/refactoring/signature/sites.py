@@ -125,7 +125,7 @@ class _Search:
 
         Parameters:
             makes: whether it is such a class.
-            is_below: whether it is one below the function's own; what code puts in its place is not looked for.
+            is_below: whether it is one below the function's own; what code puts in its place is not searched for.
         """
         naming = self.project.workspace.index.naming
         paths = None if self.within is None else tuple(sorted(self.within))

@@ -114,7 +114,7 @@ def expose(
 
 
 def guarded_names(tree: Tree, package: str, module: str) -> set[str]:
-    """Return the names by which a module, or what is in it, is imported inside of a `try` or an `if`; left there."""
+    """Return the names by which a module, or what is in it, is imported inside a `try` or an `if`; left there."""
     above, _, last = module.rpartition(".")
     whole = f"{package}.{module}"
     found = set()

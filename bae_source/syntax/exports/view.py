@@ -158,13 +158,13 @@ class View:
 
     @cached_property
     def nested_all(self) -> bool:
-        """Return whether `__all__` is also changed inside of other statements."""
+        """Return whether `__all__` is also changed inside other statements."""
         nodes = (node for each in self.statements if isinstance(each.node, _BLOCKS) for node in ast.walk(each.node))
         return any(isinstance(node, ast.Name) and node.id == ALL for node in nodes)
 
     @cached_property
     def nested_names(self) -> frozenset[str]:
-        """The names in lists of `__all__` inside of other statements."""
+        """The names in lists of `__all__` inside other statements."""
         inner = (
             replace(each, node=node) for each in self.statements for node in _inside(each.node) if node != each.node
         )
@@ -218,7 +218,7 @@ class View:
         return None
 
     def _makes_anew(self, around: Statement, node: ast.stmt) -> bool:
-        """Return whether a statement inside of another one makes `__all__` anew."""
+        """Return whether a statement inside another one makes `__all__` anew."""
         listing = self._all_statement(replace(around, node=node))
         return listing is not None and listing.anew
 

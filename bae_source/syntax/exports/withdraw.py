@@ -4,7 +4,7 @@
 
 Invariants:
 - names that the `__init__` itself uses stay imported, with a notice;
-- so it does what it imports inside of a `try` or an `if`.
+- so it does what it imports inside a `try` or an `if`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def withdraw(
     Parameters: as `expose` has them.
 
     Raises:
-        Refused: `unsafe_change` if all of it is imported inside of a `try` or an `if`, which is left as it is.
+        Refused: `unsafe_change` if all of it is imported inside a `try` or an `if`, which is left as it is.
     """
     revision = Revision(tree.text)
     notices: list[Notice] = []

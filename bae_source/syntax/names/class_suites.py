@@ -1,4 +1,4 @@
-"""The names that the suite of a class binds but may lack: Python looks for these outside of the class.
+"""The names that the suite of a class binds but may lack: Python looks for these outside the class.
 
     class C:
         if new:

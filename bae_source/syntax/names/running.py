@@ -1,4 +1,4 @@
-"""Calls in one file that reach outside of its code, and those that an import of it makes.
+"""Calls in one file that reach outside its code, and those that an import of it makes.
 
     from subprocess import run as go
     X = go(["id"])                   X: runs `subprocess.run`, and an import of the module makes the call

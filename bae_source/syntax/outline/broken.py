@@ -5,7 +5,7 @@
     def g():                    def g():
         return 2                    return 2
 
-A statement that parses by itself is let stand. A class is looked into; of any other statement that does not parse, a
+A statement that parses by itself is let stand. A class is read; of any other statement that does not parse, a
 definition keeps its name and its lines, and all else becomes a plain `0`.
 
 A bracket that nothing closes ends where a line begins a statement as far out as its own:
@@ -35,7 +35,7 @@ _BEGINS = re.compile(
 )
 """The beginning of a line that hardly stands inside brackets."""
 _MOST_OPEN = 100
-"""Brackets without an end that are looked for one by one."""
+"""Brackets without an end that are searched for one by one."""
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 _SPACE = re.compile(r"[ \t\f]*")
 

@@ -39,7 +39,7 @@ class Altered(Struct, frozen=True, kw_only=True):
 
     Parameters:
         added: names that are defined beside the symbol, or in the module, and were not.
-        gained: paths of all definitions that there are more of, but for those inside of new ones.
+        gained: paths of all definitions that there are more of, but for those inside new ones.
         notices: what the caller should know.
     """
 

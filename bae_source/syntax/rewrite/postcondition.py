@@ -3,7 +3,7 @@
 - the new file parses, and is decoded as the old one was;
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
-- no edit stands inside of a definition that is neither a target, nor in one, nor around one;
+- no edit stands inside a definition that is neither a target, nor in one, nor around one;
 - what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
   belongs to one around the target falls out of it;
 - a string that stays documents what it documented: no other attribute, function or class, and no module.
@@ -192,7 +192,7 @@ def _standing(outline: Outline, spans: list[Span]) -> list[Definition]:
 
 
 def _is_cut(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
-    """Return whether an edit stands inside of a definition in which nothing may change."""
+    """Return whether an edit stands inside a definition in which nothing may change."""
     start, end = definition.span.start, definition.end
     return any(start < p.span.start and p.span.end < end for p in places) and not _may_change(definition, targets)
 
@@ -303,7 +303,7 @@ def _paths(outline: Outline) -> set[tuple[str, ...]]:
 
 
 def _moved(offset: int, places: list[_Place]) -> int:
-    """Return where the character at an offset outside of the edits stands in the new text."""
+    """Return where the character at an offset outside the edits stands in the new text."""
     return offset + next((p.written.end - p.span.end for p in reversed(places) if p.span.end <= offset), 0)
 
 

@@ -2,7 +2,7 @@
 
 Invariants:
 - where neither the indentation nor its unit changes, nothing changes;
-- the inside of a string never moves, except a docstring's, and that only by the rule of `_movable_docstrings`; the
+- the inside a string never moves, except a docstring's, and that only by the rule of `_movable_docstrings`; the
   string below an attribute is none to Python, and does not move;
 - lines of white space alone never move; continuation lines keep their place relative to their statement.
 """

@@ -213,7 +213,7 @@ def _beside(tokens: Sequence[str], token: str) -> list[Sequence[str]]:
 
 
 def has_comment(text: str, holes: Sequence[tuple[Span, str]]) -> bool:
-    """Return whether a comment stands in some code outside of what holes stand for."""
+    """Return whether a comment stands in some code outside what holes stand for."""
     comments = lex(text).comments if "#" in text else ()
     return any(not any(hole.contains(each) for hole, _ in holes) for each in comments)
 

@@ -72,7 +72,7 @@ def _aliases(imports: list[bytes]) -> str:
 def _headers(content: bytes) -> Iterator[bytes]:
     """Yield what stands between the parentheses of each class header, and perhaps more.
 
-    What looks like a header and is none may seem to end inside of a true one, so the search goes on where it began.
+    What looks like a header and is none may seem to end inside a true one, so the search goes on where it began.
     """
     position, left = 0, _MOST_READS * len(content)
     while found := _CLASS.search(content, position):

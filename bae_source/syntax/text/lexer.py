@@ -108,7 +108,7 @@ def end_of_header(text: str, start: int) -> int:
 
 
 def end_of_line(text: str, start: int) -> int:
-    """Return the offset behind the logical line that goes on at `start`, which stands outside of strings and brackets.
+    """Return the offset behind the logical line that goes on at `start`, which stands outside strings and brackets.
 
     Statements behind a semicolon belong to the line, with all the lines of their strings and brackets.
     """
@@ -144,7 +144,7 @@ def end_of_string(text: str, quote: int) -> int:
 
 
 def _signs(text: str, start: int, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield what a pattern finds outside of strings and comments, brackets left out, and how deep it stands in them.
+    """Yield what a pattern finds outside strings and comments, brackets left out, and how deep it stands in them.
 
     Parameters:
         pattern: finds brackets, quotes, `#` and backslashes as well; a line end that is escaped is passed over.

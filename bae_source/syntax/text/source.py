@@ -36,7 +36,7 @@ _CONTINUED = bytes(range(0x80, 0xC0))
 _BINARY = rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 512
-"""Bytes in which newlines are counted at once, and then looked for one by one."""
+"""Bytes in which newlines are counted at once, and then searched for one by one."""
 
 
 class Lines:

@@ -60,8 +60,8 @@ class _Near(Struct, frozen=True):
     """Names that stand in a file.
 
     Parameters:
-        names: those that mean what is looked for.
-        carriers: those that hold it inside of something else; more are found.
+        names: those that mean the target.
+        carriers: those that hold it inside something else; more are found.
     """
 
     names: frozenset[str]
@@ -69,7 +69,7 @@ class _Near(Struct, frozen=True):
 
 
 class Calling:
-    """Finds the calls of what is looked for that stand behind other names, or behind none.
+    """Finds the calls of the target that stand behind other names, or behind none.
 
     Attributes:
         unreadable: files that may hold more.
@@ -89,7 +89,7 @@ class Calling:
         """Calls that are to be looked at, with the names that stand around."""
         self._known_words: dict[tuple[str, int], frozenset[str]] = {}
         self._carrying: set[Symbol] = set()
-        """Those of them that hold it inside of something else."""
+        """Those of them that hold it inside something else."""
 
     def run(self, paths: Iterable[str], names: Collection[str]) -> list[Reference]:
         """Return the calls.
@@ -156,7 +156,7 @@ class Calling:
         """Look at what is called where some names stand, and which other names are given what they hold.
 
         Parameters:
-            as_carriers: whether these names hold what is looked for inside of something else, such as a table.
+            as_carriers: whether these names hold the target inside something else, such as a table.
         """
         uses = self.project.uses(path)
         here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
@@ -188,7 +188,7 @@ class Calling:
             self._places.setdefault(place, []).append(near)
 
     def _takes_on(self, path: str, scope: u.Scope, around: Collection[int]) -> bool:
-        """Return whether a function inside of some has a parameter whose default is what is looked for."""
+        """Return whether a function inside some has a parameter whose default is the target."""
         if scope.kind != u.FUNCTION_SCOPE or scope.parent not in around:
             return False
         bindings = (each for several in scope.names.values() for each in several)
@@ -229,7 +229,7 @@ class Calling:
         return any(self._may_contain(call.path, number, near) for number in map(_given, bindings))
 
     def _note_carriers(self, path: str, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
-        """Note the variables of a function that hold what is looked for inside of something else."""
+        """Note the variables of a function that hold the target inside something else."""
         for name, bindings in bound.items():
             if name not in near.carriers and any(self._carries(path, number, near) for number in map(_given, bindings)):
                 near.carriers.add(name)
@@ -275,7 +275,7 @@ class Calling:
         return self._any_may_contain(path, several, near, taken)
 
     def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:
-        """Return whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
+        """Return whether an expression that is a name, or an attribute, holds the target, or has it inside."""
         if name in near.names and not taken and (self._gives(path, number) or self._is_of_unknown(path, number)):
             return True
         if name not in near.carriers:
@@ -314,7 +314,7 @@ class Calling:
         return self.project.address(value.path, self.project.uses(value.path).scopes[value.scope].owner)
 
     def _note_holders(self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
-        """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
+        """Note the names of a module or a class that are assigned the target, or what has it inside."""
         names = {*near.names, *near.carriers}
         for name, bindings in bound.items():
             numbers = [_given(each) for each in bindings if each[0] in (u.ASSIGNED, u.ANNOTATED)]
@@ -327,7 +327,7 @@ class Calling:
                 self._follow_later(symbol, _BUILT_WITH_IT)
 
     def _note_set(self, path: str, names: Collection[str]) -> None:
-        """Note the attributes of modules and classes that are assigned what is looked for."""
+        """Note the attributes of modules and classes that are assigned the target."""
         uses = self.project.uses(path)
         for name, bindings in uses.bound.items():
             for _, number, receiver, _ in bindings:
@@ -338,7 +338,7 @@ class Calling:
                             self._follow_later(Symbol(owner.path, scope, name), _BY_OTHERS)
 
     def _note_giver(self, path: str, scope: int, names: Collection[str]) -> None:
-        """Note the function that has a scope, if it returns what is looked for."""
+        """Note the function that has a scope, if it returns the target."""
         uses = self.project.uses(path)
         returns = uses.scopes[scope].returns
         is_giver = any(self._names(path, number, names) and self._gives(path, number) for number in returns)
@@ -354,7 +354,7 @@ class Calling:
             self._waiting.append(symbol)
 
     def _follow(self, symbol: Symbol) -> None:
-        """Look at the calls of a name that holds what is looked for, or gives it, and what it is handed on to."""
+        """Look at the calls of a name that holds the target, or gives it, and what it is handed on to."""
         uses = self.project.uses(symbol.path)
         scope = uses.scopes[symbol.scope]
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
@@ -395,11 +395,11 @@ class Calling:
         return self._is_any(self.project.inference.values(path, number))
 
     def _tells(self, path: str, note: int, names: Collection[str]) -> bool:
-        """Return whether an annotation says that what is looked for is given, as `type[C]` does."""
+        """Return whether an annotation says that the target is given, as `type[C]` does."""
         return self._names(path, note, names) and self._is_any(self.project.inference.annotated(path, note))
 
     def _is_any(self, values: Collection[Value]) -> bool:
-        """Return whether one of some values is what is looked for, or it or a class below it."""
+        """Return whether one of some values is the target, or it or a class below it."""
         return any((each.of if isinstance(each, OfClass) else each) in self.targets for each in values)
 
     def _look_into_methods(self, target: Class) -> None:

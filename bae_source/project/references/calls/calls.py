@@ -74,7 +74,7 @@ class Call(Struct):
 
 
 def called_by(project: Project, path: str, within: str) -> tuple[list[Reference], dict[str, ResourceError]]:
-    """Return the calls in a definition, and the files that could not be looked into and may bind anew what it calls.
+    """Return the calls in a definition, and the files that could not be read and may bind anew what it calls.
 
     Parameters:
         within: its qualname; "" for a whole module.
@@ -144,7 +144,7 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
 def calls_at(
     project: Project, places: Iterable[tuple[str, str, u.Mention]]
 ) -> tuple[list[Call], dict[str, ResourceError]]:
-    """Return what some calls call, and the files that could not be looked into and may bind it anew.
+    """Return what some calls call, and the files that could not be read and may bind it anew.
 
     Parameters:
         places: the file of each call, its name, and its mention.

@@ -1,4 +1,4 @@
-"""Calls that code outside of the project may make, so that an answer without users may be incomplete.
+"""Calls that code outside the project may make, so that an answer without users may be incomplete.
 
 class T(threading.Thread):
     def run(self): …             called by the class that it is below
@@ -49,7 +49,7 @@ _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscor
 
 
 def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
-    """Return an answer that found nothing as one that may lack what code outside of the project does."""
+    """Return an answer that found nothing as one that may lack what code outside the project does."""
     reason = next(reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
         return answer
@@ -58,7 +58,7 @@ def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) 
 
 
 def reasons(project: Project, sought: Sought) -> Iterator[str]:
-    """Yield why code that is not known may use what is looked for."""
+    """Yield why code that is not known may use the target."""
     for symbol in sorted((each for each in sought.meanings if isinstance(each, Symbol)), key=str):
         for how, scope, *_ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
             if how in (u.FUNCTION, u.CLASS):

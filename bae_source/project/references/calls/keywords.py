@@ -1,4 +1,4 @@
-"""Keywords of calls that set what is looked for, or may: an attribute that bears their name.
+"""Keywords of calls that set the target, or may: an attribute that bears their name.
 
 Client(timeout=3)                 sure, where Python makes the constructor of Client from its fields
 replace(client, timeout=3)        likewise, of what is copied; `partial(Client, timeout=3)` is as the class's own call
@@ -55,7 +55,7 @@ _SURE = ""
 
 
 def setting(inference: Inference, sought: Sought, path: str, name: str, call: int) -> str | None:
-    """Return why a keyword may set what is looked for, nothing where it surely does; None where it does not.
+    """Return why a keyword may set the target, nothing where it surely does; None where it does not.
 
     Parameters:
         path: of the file that calls.
@@ -111,7 +111,7 @@ def _joined(answers: Iterable[str | None]) -> str | None:
 
 
 class _Keywords:
-    """Tells why a keyword may set what is looked for.
+    """Tells why a keyword may set the target.
 
     Parameters:
         name: the keyword.
@@ -185,7 +185,7 @@ class _Keywords:
         return _SURE if self.is_field() and self._makes_constructor(order) else Reason.KEYWORD_OF_CLASS.of()
 
     def is_field(self) -> bool:
-        """Return whether what is looked for may be a field of a class whose constructor Python makes."""
+        """Return whether the target may be a field of a class whose constructor Python makes."""
         for owner in self.sought.classes:
             bindings = self.inference.uses(owner.path).scopes[owner.scope].names.get(self.sought.name, ())
             declares = any(

@@ -45,7 +45,7 @@ class Keywords(Struct, frozen=True, kw_only=True):
 
     Parameters:
         found: the keywords.
-        unreadable: files that may hold more, and why they could not be looked into.
+        unreadable: files that may hold more, and why they could not be read.
     """
 
     found: tuple[Mentioned, ...]

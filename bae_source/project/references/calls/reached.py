@@ -232,7 +232,7 @@ class Reached:
         return any(name.startswith("test") for scope in scopes for name in scope.names)
 
     def _bases_of(self, each: Definition, sought: Sought) -> Iterator[str]:
-        """Yield the names of the classes outside of the project that a class is below."""
+        """Yield the names of the classes outside the project that a class is below."""
         for owner in self._classes(each, sought):
             yield from self.orders.of(owner).outside
 
@@ -294,7 +294,7 @@ class Reached:
             yield Reach.CLASS_ASKS_ITSELF.of()
 
     def _words_of(self, package: str) -> frozenset[str] | None:
-        """Return those of the names asked about that an installed package has; None where it cannot be looked into."""
+        """Return those of the names asked about that an installed package has; None where it cannot be read."""
         if package not in self._outside:
             self._outside[package] = words_in(files_of(self.project.workspace.kept.packages, package), self._asked)
         return self._outside[package]

@@ -1,8 +1,8 @@
 """Definitions that nothing in the project uses, sure or not.
 
     def send(): …            app.web: send()          used
-    def fetch(): …                                    unused: sure, where nothing outside of the project may reach it
-    def again(): again()                              unused: what stands inside of a definition is no user of it
+    def fetch(): …                                    unused: sure, where nothing outside the project may reach it
+    def again(): again()                              unused: what stands inside a definition is no user of it
     def ping(): pong()
     def pong(): ping()                                both used, each by the other
     class Old: def m(self): …                         unused, and with it all that it holds
@@ -55,7 +55,7 @@ _SURENESS: dict[Certainty, int] = {"sure": 2, "probable": 1, "unsure": 0}
 
 
 class Unused(Struct, frozen=True, kw_only=True):
-    """Definitions that nothing uses, and files that could not be looked into.
+    """Definitions that nothing uses, and files that could not be read.
 
     Parameters:
         found: by module and line.

@@ -73,7 +73,7 @@ class Bases:
 
     @property
     def are_unknown(self) -> bool:
-        """Return whether every file will have to be looked into, unless `note` is shown it before."""
+        """Return whether every file will have to be read, unless `note` is shown it before."""
         return "_table" not in self.__dict__ and not self._saved
 
     def note(self, content: Content) -> None:

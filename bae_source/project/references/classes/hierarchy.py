@@ -28,7 +28,7 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
     Parameters:
         below: those next to it first.
         unreadable: files that may hold more, with the reason.
-        cut_short: whether there are more, because too many files had to be looked into.
+        cut_short: whether there are more, because too many files had to be read.
         by_calls: where calls make classes below it, which have no class statement.
     """
 

@@ -9,7 +9,7 @@ D = type("D", (Base,), {})                unsure, and no class statement; so is 
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
 def made(kind=Base): …                    followed, as is a function that returns `(Base, …)` or `[Base]`
-F = made_of(Base)                         the parameter is followed inside of `made_of`, where the call is assigned,
+F = made_of(Base)                         the parameter is followed inside `made_of`, where the call is assigned,
                                           returned, or stands in a header; so is what a decorator makes of a class
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
 Base.register(F)                          unsure, where `Base` is abstract
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from bae_source.project.references.classes.registered import Registered
 
 _MOST_FOLLOWED = 100
-"""Classes, the nearest first, whose name is looked for in assignments."""
+"""Classes, the nearest first, whose name is searched for in assignments."""
 _SETTING = setting(MAKERS)
 _MOST_KEPT = 100_000
 """Classes, or members, that are kept of answers, all together."""
@@ -61,14 +61,14 @@ _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 
 
 class _Above(Struct, frozen=True, kw_only=True):
-    """A class, or a name that may hold it, below which classes are looked for.
+    """A class, or a name that may hold it, below which classes are searched for.
 
     Parameters:
         classes: what a base has to be.
         sure: whether these are surely the class that is asked about, or below it.
         is_alias: whether it is a name that was assigned, or a function.
-        is_followed: whether names that are assigned from it are looked for in turn.
-        local: the file outside of which nothing names it; "" for what others may import.
+        is_followed: whether names that are assigned from it are searched for in turn.
+        local: the file outside which nothing names it; "" for what others may import.
         why: why a class that names it as a base may be below, where that is known.
     """
 
@@ -110,7 +110,7 @@ def _room() -> Recent[Listed]:
 
 
 def subclasses(project: Project, sought: Sought) -> Listed:
-    """Return every class below the one that is looked for, and the calls that make one, as they are answered."""
+    """Return every class below the one that is searched for, and the calls that make one, as they are answered."""
 
     def work() -> Listed:
         hierarchy = lineage(project, sought)
@@ -121,7 +121,7 @@ def subclasses(project: Project, sought: Sought) -> Listed:
 
 
 def lineage(project: Project, sought: Sought) -> Hierarchy:
-    """Return every class below the one that is looked for, and the calls that make one."""
+    """Return every class below the one that is searched for, and the calls that make one."""
     kept = project.workspace.derived.get(Hierarchy, lambda: Recent[Hierarchy](_MOST_KEPT))
     programs = project.workspace.programs.mark
     known = kept.get((sought, programs))
@@ -136,7 +136,7 @@ def headed(project: Project, sought: Sought, most_files: int) -> Hierarchy:
     """Return the classes below one that class headers tell of, fast; not those whose base is worked out.
 
     Parameters:
-        most_files: give up where more files would have to be looked into, whether they are known already or not.
+        most_files: give up where more files would have to be read, whether they are known already or not.
     """
     return _Lineage(project).headed(sought, most_files)
 

@@ -36,7 +36,7 @@ _PIECE = f".{_NAME}"
 _REGISTERING = re.compile(rb"\.\s*register\b")
 _LAST_WORD = re.compile(rb"\w+\Z")
 _MOST_BEFORE = 500
-"""Bytes before the dot in which the name before it is looked for; from the front, all words would be tried."""
+"""Bytes before the dot in which the name before it is searched for; from the front, all words would be tried."""
 _BY_METACLASS = Outside("abc.ABCMeta")
 _MOST_LINES = 50
 """Lines of a call's arguments."""

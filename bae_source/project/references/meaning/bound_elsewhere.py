@@ -8,7 +8,7 @@
     app.client = Spare()              a Spare, for the module app
 
 Invariants:
-- the files are looked into that bind the attribute in a class or take it, and those that name what is looked for; an
+- the files are read that bind the attribute in a class or take it, and those that name the target; an
   index of what all files bind would cost each search more than its answer.
 """
 
@@ -110,7 +110,7 @@ class BoundElsewhere:
 
 
 class BoundByOthers:
-    """Tells what receivers may be bound to by files that were looked into, for one search.
+    """Tells what receivers may be bound to by files that were read, for one search.
 
     Parameters:
         names: looks names up.

@@ -34,11 +34,11 @@ _INSPECTED = re.compile(
 
 
 class HandedOn:
-    """Tells which unknown receivers may be a module that has what is looked for.
+    """Tells which unknown receivers may be a module that has the target.
 
     Parameters:
         project: where to look.
-        sought: what is looked for: a module, or a name of one.
+        sought: the target: a module, or a name of one.
         paths: the files that hold its name.
     """
 
@@ -48,7 +48,7 @@ class HandedOn:
         self.paths = tuple(paths)
 
     def may_be(self, mentioned: Mentioned) -> bool:
-        """Return whether the receiver of a mention may be a module that has what is looked for."""
+        """Return whether the receiver of a mention may be a module that has the target."""
         path, receiver = mentioned.path, mentioned.mention.receiver
         if self._is_handed_on or self._makes_modules(path):
             return True
@@ -57,7 +57,7 @@ class HandedOn:
 
     @cached_property
     def _owners(self) -> frozenset[str]:
-        """The modules that have what is looked for as an attribute, and the packages around these."""
+        """The modules that have the target as an attribute, and the packages around these."""
         found = {path for path in self.paths if self._has(path)}
         found.update(each.path for each in self.sought.meanings if isinstance(each, Symbol) and not each.scope)
         for meaning in self.sought.meanings:
@@ -160,7 +160,7 @@ class HandedOn:
             try:
                 uses = self.project.uses(path)
             except ResourceError:
-                continue  # it is in the answer as what could not be looked into
+                continue  # it is in the answer as what could not be read
             calls = [each for word in _DYNAMIC for each in uses.mentions.get(word, ()) if each[3] == u.CALL]
             found.update(uses.owners[each[5]].rpartition(".")[2] for each in calls if _returns_things(uses, each[2]))
         return frozenset(name for name in found if name in _DYNAMIC or not name.startswith("__")) - {""}

@@ -27,7 +27,7 @@ def lists_more(uses: u.Uses) -> bool:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
         return False
-    expressions = uses.expressions[:]  # those of suites that do not mention it are not looked into
+    expressions = uses.expressions[:]  # those of suites that do not mention it are not read
     inside = {number for number, form in enumerate(expressions) if _is_list(form)}
     return any(_changes(form, expressions[int(form[1])], inside) for form in expressions if form[:1] in _STEPS)
 

@@ -34,7 +34,7 @@ MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
 """Names in code that gives a module further names, which do not stand in it."""
 
 _MAKES_NAMES_OUTSIDE = ("vars", "locals")
-"""The same, where it is mentioned outside of functions and classes."""
+"""The same, where it is mentioned outside functions and classes."""
 
 _MAKES_MODULES = frozenset({"modules", "__path__", "meta_path", "path_hooks", "declare_namespace", "initpkg"})
 _BUILT_FROM = (".pyi", ".pyx", ".pxd", ".so", ".pyd", ".pyc", ".c", ".cc", ".cpp", ".rs", ".proto", ".in", ".j2",
@@ -177,7 +177,7 @@ class Provided:
             imported = uses.imports[number]
             files = self.names.files(path, imported.module, imported.level)
             if not files:
-                return None  # it lies outside of the project
+                return None  # it lies outside the project
             verdicts += [self._let_out(file, name, seen) for file in files if file not in seen]
         return _either(verdicts)
 

@@ -55,7 +55,7 @@ def _declares(project: Project, symbol: Symbol) -> bool:
 
 
 def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
-    """Yield the places where stubs of its module declare what is looked for."""
+    """Yield the places where stubs of its module declare the target."""
     for symbol in sorted(_declared(project, sought), key=in_order):
         scope = project.uses(symbol.path).scopes[symbol.scope]
         for binding in scope.names.get(symbol.name, ()):
@@ -67,7 +67,7 @@ def _declared(project: Project, sought: Sought) -> frozenset[Symbol]:
     """Return what stubs of its module bind under its name; one that cannot be analysed counts as a candidate."""
     census = project.workspace.census
     if not census.stubs or sought.is_module or not census.find(sought.module):
-        return frozenset()  # without code, what a stub has is itself what is looked for
+        return frozenset()  # without code, what a stub has is itself the target
     parts = tuple(sought.module.split("."))
     inside = [part.partition("[")[0] for part in sought.dotted.removeprefix(f"{sought.module}.").split(".")]
     found: set[Symbol] = set()

@@ -28,7 +28,7 @@ def receivers_from(
     """Return the files that what stands before one of the names is imported from.
 
     Parameters:
-        paths: files that were looked into already.
+        paths: files that were read already.
         kinds: the kinds of mentions that count; all if left out.
     """
     found: dict[str, None] = {}

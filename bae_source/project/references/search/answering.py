@@ -14,7 +14,7 @@ Results that have names, such as callees and subclasses, are listed by them:
     app.core.Base.run — app.core:14: self.run()
 
 Invariants:
-- an answer is complete only if every file that could hold more was looked into, and names those that were not.
+- an answer is complete only if every file that could hold more was read, and names those that were not.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _cut(text: str) -> str:
 
 
 def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
-    """Return of each file, and each folder, that could not be looked into that it was not, and why."""
+    """Return a notice for each file and folder that could not be read, with the reason."""
     for path, error in unreadable:
         name = _name_at(workspace, path)
         yield Notice("not_searched", f"{error.clause_about(name)}, so there may be more in {name}.")

@@ -5,7 +5,7 @@
     from app.core import send               from app.net import send
 
 Invariants:
-- a place that does not hold what is looked for as it is written is None, and stays.
+- a place that does not hold the target as it is written is None, and stays.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The question whether a class below a receiver's leads to the target, where the receiver's own does not.
 
-class A: …                        what is looked for: A.m
+class A: …                        the target: A.m
 class B: def m(self): …           x: B
 class C(A, B): …                  `x.m` may be A.m, since C is below B, and comes to A first
 
@@ -32,7 +32,7 @@ class Reaching:
 
     Parameters:
         inference: tells which classes are above which.
-        meanings: what is looked for.
+        meanings: the target.
         registered: tells which classes stand for one without being below it, None for what may be any; asked only of
             abstract ones.
     """
@@ -112,7 +112,7 @@ class Reaching:
         return of in order.nodes or self.inference.computed.may_lead_to(order, of)
 
     def _leads(self, owner: Class, name: str, of_instance: bool) -> bool:
-        """Return whether an attribute of a class is what is looked for."""
+        """Return whether an attribute of a class is the target."""
         key = (owner, name, of_instance)
         if key not in self._known:
             orders = self.inference.orders

@@ -7,7 +7,7 @@
     mock.patch("app.core.send")          a string
 
 Invariants:
-- a file that could not be looked into is in the answer;
+- a file that could not be read is in the answer;
 - the definition itself is no reference.
 """
 
@@ -56,7 +56,7 @@ _MOST_KEPT = 100_000
 
 
 class References(Struct, frozen=True, kw_only=True):
-    """References to one symbol, and files that could not be looked into.
+    """References to one symbol, and files that could not be read.
 
     Parameters:
         found: by module, line and column.
@@ -72,7 +72,7 @@ class References(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Return whether every file was looked into."""
+        """Return whether every file was read."""
         return not self.unreadable
 
 
@@ -102,7 +102,7 @@ def _room() -> Recent[References]:
 
 
 def searched(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> References:
-    """Find what refers to what is looked for, but in the project's settings.
+    """Find what refers to the target, but in the project's settings.
 
     Parameters:
         candidates: finds the files that have one of some words.
@@ -159,7 +159,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
     """Yield where tests ask for a fixture of pytest.
 
     Parameters:
-        unreadable: takes the files that could not be looked into, with the reason.
+        unreadable: takes the files that could not be read, with the reason.
     """
     symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
     defined = [item for path in {each.path for each in symbols} for item in project.fixtures.defined(path).items()]
@@ -273,7 +273,7 @@ class PutTogether:
         self.unreadable: dict[str, ResourceError] = {}
 
     def of(self, sought: Sought) -> Iterator[Mentioned]:
-        """Yield where a name is put together that may be the one that is looked for."""
+        """Yield where a name is put together that may be the one that is searched for."""
         word = sought.word
         for each in self._lookups:
             known = len(each.begin) + len(each.end)
@@ -328,7 +328,7 @@ def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentione
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:
-    """Return whether what a name is looked up in may have what is looked for."""
+    """Return whether what a name is looked up in may have the target."""
     first, *rest = receiver.split(".")
     values: set[Value] = set()
     for meaning in project.names.named(path, scope, first):

@@ -7,7 +7,7 @@ Invariants:
 - no mention is dropped unless bindings say that it means something else, or a call of something unknown gives what
   the function does not take;
 - an attribute of an unknown receiver is probable where no other class than those of one family has its name;
-- a file that could not be looked into is kept as such.
+- a file that could not be read is kept as such.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Registering = Callable[[Class | str], Collection[Class | None]]
 def mentions_of(
     project: Project, sought: Sought, kinds: Iterable[int]
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
-    """Find mentions of some kinds; among strings are only those that hold code which imports what is looked for."""
+    """Find mentions of some kinds; among strings are only those that hold code which imports the target."""
     search = Search(project, sought, kinds=frozenset(kinds))
     search.run(project.workspace.index.naming, [sought.name])
     return [each for _, mentions in search.by_file() for each in mentions], search.unreadable
@@ -144,7 +144,7 @@ class Search:
                 del self.found[place]
 
     def _is_in_a_class(self) -> bool:
-        """Return whether the suite of a class imports what is looked for, which its instances then have."""
+        """Return whether the suite of a class imports the target, which its instances then have."""
         imports = (each for each in self.found.values() if each.mention.kind == u.IMPORT)
         return any(self.project.uses(each.path).scopes[each.mention.scope].kind == u.CLASS_SCOPE for each in imports)
 

@@ -33,7 +33,7 @@ _DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 def in_strings(
     path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference, *, importing: bool = False
 ) -> Iterator[Mentioned]:
-    """Yield the strings of a file that may name what is looked for.
+    """Yield the strings of a file that may name the target.
 
     Parameters:
         word: its name, or one that it was imported under.
@@ -61,7 +61,7 @@ def _readable(workspace: Workspace, path: str) -> bytes | None:
 def in_settings(
     workspace: Workspace, sought: Sought, known: Collection[str], inference: Inference
 ) -> Iterator[Reference]:
-    """Yield the places in the project's settings that name what is looked for, such as entry points.
+    """Yield the places in the project's settings that name the target, such as entry points.
 
     Parameters:
         known: its name, and those that imports give it.
@@ -90,7 +90,7 @@ def _leads_to(dotted: str, sought: Sought) -> bool:
 
 
 def offset_in(dotted: str, sought: Sought, inference: Inference) -> int | None:
-    """Return where the component of a dotted name stands that is what is looked for; None where none surely is."""
+    """Return where the component of a dotted name stands that is the target; None where none surely is."""
     for match in re.finditer(r"\w+", dotted):
         name = dotted[: match.end()].replace(":", ".")
         if match[0] == sought.word and (name in sought.every or _walked(inference, name)[1] & sought.meanings):

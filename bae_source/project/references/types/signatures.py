@@ -73,11 +73,11 @@ class _Defined(Struct):
 
 
 class Signatures:
-    """Tells which calls may be of what is looked for.
+    """Tells which calls may be of the target.
 
     Parameters:
         project: where to look.
-        sought: what is looked for.
+        sought: the target.
     """
 
     def __init__(self, project: Project, sought: Sought) -> None:
@@ -85,7 +85,7 @@ class Signatures:
         self.sought = sought
 
     def may_take(self, path: str, name: str, mention: u.Mention) -> bool:
-        """Return whether a call of an attribute of something unknown may be of what is looked for."""
+        """Return whether a call of an attribute of something unknown may be of the target."""
         if not self._known or name in self.project.uses(path).bound:  # where it may be anything that code puts there
             return True
         lines, (line, column) = self.project.lines(path), mention[:2]
@@ -113,7 +113,7 @@ class Signatures:
         return () if any(_takes_all(each.arguments) for each in found) else found
 
     def may_set(self, path: str, mention: u.Mention, parameter: str, *, is_bound: bool) -> bool:
-        """Return whether a call of what is looked for may set a parameter by `**`: it gives it in no other way.
+        """Return whether a call of the target may set a parameter by `**`: it gives it in no other way.
 
         Parameters:
             mention: of what is called, or of what a partial function is made of.

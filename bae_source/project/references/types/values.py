@@ -290,7 +290,7 @@ def is_built_in_below(name: str, kind: str) -> bool:
 
 
 def in_order(value: object) -> str:
-    """Return what to sort values by, and symbols: the same in every process, whatever was looked into before."""
+    """Return what to sort values by, and symbols: the same in every process, whatever was read before."""
     return re.sub(_NUMBER, lambda number: number[0].rjust(9, "0"), repr(value))
 
 
