@@ -33,7 +33,7 @@ _LARGEST = 80_000_000
 
 
 class Guard(Protocol):
-    """Tells what a caller may not read."""
+    """The guard of files that a caller may not read."""
 
     @property
     def hides(self) -> bool:

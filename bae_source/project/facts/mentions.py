@@ -67,7 +67,7 @@ class Mentioning(Struct, frozen=True):
 
 
 Look = Callable[[Content], None]
-"""Is shown a file that was read."""
+"""Callback with a file that was read."""
 Note = Callable[[str], None]
 """Callback with the path of a file in which a word was found."""
 

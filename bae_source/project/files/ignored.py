@@ -54,7 +54,7 @@ def never_entered(name: str) -> bool:
 
 
 class Patterns:
-    """Tells cheaply, while a project is walked from the outside in, what `is_ignored` has to be asked about."""
+    """Patterns met on a walk from the outside in: a cheap test of the paths that need `is_ignored`."""
 
     def __init__(self, files: Files) -> None:
         self.files = files

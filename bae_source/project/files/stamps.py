@@ -144,7 +144,7 @@ class Written(msgspec.Struct, frozen=True, array_like=True):
 
 
 Mark = tuple[int, int, int]
-"""Tells files with their stamps from the same files with others: two checksums of another kind each, and the length.
+"""A mark that differs where the stamps of files differ: two checksums of different kinds, and the length.
 To read all from a cache only to compare them takes longer, and so does a hash that withstands those who forge one."""
 
 _decode_written = msgspec.msgpack.Decoder(Written).decode

@@ -37,7 +37,7 @@ _FEW = 50
 
 
 class Walk:
-    """Walks a project again and again; what has not changed since the last time is not asked about again.
+    """Repeated walks of a project; folders unchanged since the last walk are not listed again.
 
     A folder is listed anew if its own stamp changed, or if it changed so shortly before it was listed that the stamp
     could not tell of another change. What is ignored is decided anew if a `.gitignore` on the way, git's index, or

@@ -44,7 +44,7 @@ _MOST_FOLLOWED = 300
 
 
 class Acting:
-    """Finds what imports do when they run.
+    """A search for the effects of imports when they run.
 
     Parameters:
         project: where they are.

@@ -186,7 +186,7 @@ def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Reso
 
 
 class _Resolver:
-    """Follows one name; remembers which links it went, so that a circle of imports ends.
+    """The resolution of one name, with the links that it went, so that a circle of imports ends.
 
     Parameters:
         advising: whether a caller gave the name, so that a failure lists candidates.

@@ -38,7 +38,7 @@ _MOST_CALLS = 20
 _EXTENSION = re.compile(r"\.pyi?(?=[/#]|\Z)")
 
 Show = Callable[[str, Resolved], tuple[Selection, Question | None]]
-"""Makes the selection of one URI from what it means."""
+"""A function that makes the selection of one URI from its meaning."""
 
 
 def answer_each(

@@ -29,7 +29,7 @@ _ROOM = 8_000_000
 
 
 class Sieve:
-    """Looks at files for one search.
+    """The choice of files for one search.
 
     Parameters:
         workspace: where they are read.

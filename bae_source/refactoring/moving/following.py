@@ -24,7 +24,7 @@ from bae_source.syntax.names import uses as u
 
 
 class Following:
-    """Tells the files in which the name follows.
+    """A callback with the files in which the name follows.
 
     Parameters:
         sought: the module.

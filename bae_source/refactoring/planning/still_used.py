@@ -240,7 +240,7 @@ def _but_for(workspace: Workspace, changes: ChangeSet, path: str) -> Workspace:
 
 
 class _Search:
-    """Finds what still uses the names that a module loses.
+    """A search for the users of names that a module loses.
 
     Parameters:
         workspace: the project after the change, and the module as it is before.

@@ -34,7 +34,7 @@ from bae_source.syntax.names import uses as u
 
 
 class Exported:
-    """Tells where files hand out the name of what is renamed."""
+    """The places where files hand out the name that changes."""
 
     def __init__(self, project: Project, sought: Sought) -> None:
         self.project = project

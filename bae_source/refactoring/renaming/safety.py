@@ -248,7 +248,7 @@ def _place(project: Project, path: str, line: int) -> str:
 
 
 class Throughout:
-    """Tells the files that a rename changes throughout: they had the new name nowhere, and keep the old one nowhere.
+    """The files that a rename changes throughout: they had the new name nowhere, and keep the old one nowhere.
 
         from m import send       every `send` here is what is renamed, and `m` is changed throughout, too:
         send(send)               so `post` means here on the planned text what `send` does now

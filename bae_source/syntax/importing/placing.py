@@ -57,7 +57,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Ranks:
-    """Tells kinds of imports apart.
+    """The distinction between kinds of imports.
 
     Parameters:
         module: the dotted name of the module that has the imports.

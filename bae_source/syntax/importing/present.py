@@ -157,7 +157,7 @@ class Present:
 
 
 class _Needs:
-    """Finds the statements of a module that read a name while it is loaded; in doubt, because they may call it.
+    """The statements of a module that read a name while it is loaded; in doubt, because they may call it.
 
     @json.register               reads json
     def f(a=json.x): json.y      reads json for the default; the suite runs later

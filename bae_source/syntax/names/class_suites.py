@@ -55,7 +55,7 @@ def lacking(body: Sequence[ast.stmt], *, in_expressions: bool = False) -> list[L
 
 
 class _Suite:
-    """Follows the statements of a suite; each step takes the names that are surely bound, and returns those behind it.
+    """A walk of a suite; each step takes the names that are surely bound, and returns those behind it.
 
     None stands for a way that leaves the suite.
     """

@@ -43,7 +43,7 @@ _OF_PATCH = ("target", "spec", "create", "spec_set", "autospec", "new_callable")
 
 
 class Expressions:
-    """Visits expressions.
+    """The visitor of expressions.
 
     Half of the time that the uses of a file take is spent here, so a name is noted where it is met, without a call.
     """

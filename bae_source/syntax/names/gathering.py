@@ -27,7 +27,7 @@ _ASSIGNED = re.compile(r"(?:\b(\w+)\s*)?\.\s*(\w+)\s*(?:[,:][^()=]*)?[-+*/%&|^@<
 
 
 Note = Callable[[u.Mention], None]
-"""Notes one more mention of a name."""
+"""A function that notes one more mention of a name."""
 
 
 class Place(Struct, frozen=True):

@@ -48,7 +48,7 @@ class Narrowed(Struct, frozen=True):
 
 
 class Narrowing:
-    """Puts expressions in the place of others, and back again."""
+    """Expressions that stand for others as long as a test holds."""
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering

@@ -48,7 +48,7 @@ class Region(Struct):
 
 
 class Regions:
-    """Keeps apart what a name is.
+    """The values of a name, kept apart by the region that binds it.
 
     Parameters:
         closing: takes what ends at the end of a suite.

@@ -36,7 +36,7 @@ GENERICS = frozenset(
 
 
 class Visitor(Protocol):
-    """Visits expressions."""
+    """The visitor of expressions."""
 
     def value(self, node: ast.expr, place: Place) -> int:
         """Visit one that is evaluated, and return its number."""

@@ -55,7 +55,7 @@ def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[
 
 
 class _Statements:
-    """Visits statements."""
+    """The visitor of statements."""
 
     def __init__(self, gathering: Gathering, broken: Mapping[int, int]) -> None:
         self.gathering = gathering
@@ -504,7 +504,7 @@ class _Statements:
 
 
 class TypeComments:
-    """Visits type comments: annotations in the comment behind a statement, a header, or a parameter (PEP 484).
+    """The visitor of type comments: annotations behind a statement, a header, or a parameter (PEP 484).
 
         x = []  # type: List[C]                      for x, y in zs:  # type: C, D
         def f(a, b):                                 def f(a,  # type: C

@@ -78,7 +78,7 @@ class _Docstring(Struct, frozen=True):
 
 
 class _Mover:
-    """Walks the lines of a span once, knowing what the statement it is in was indented by, and is now.
+    """A walk of the lines of a span that knows the old and the new indentation of the statement around.
 
     Only the span is scanned: it begins at a line's start, outside strings and brackets. All offsets in here count from
     its start.

@@ -75,7 +75,7 @@ class _Unfit(Exception):
 
 
 class Replacer:
-    """Replaces matches in one file.
+    """The replacement of matches in one file.
 
     Parameters:
         source: the file.

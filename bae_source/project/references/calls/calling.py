@@ -69,7 +69,7 @@ class _Near(Struct, frozen=True):
 
 
 class Calling:
-    """Finds the calls of the target that stand behind other names, or behind none.
+    """A search for calls of the target that stand behind other names, or behind none.
 
     Attributes:
         unreadable: files that may hold more.

@@ -111,7 +111,7 @@ def _joined(answers: Iterable[str | None]) -> str | None:
 
 
 class _Keywords:
-    """Tells why a keyword may set the target.
+    """The reasons why a keyword may set the target.
 
     Parameters:
         name: the keyword.

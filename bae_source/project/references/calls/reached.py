@@ -105,7 +105,7 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 
 class Reached:
-    """Tells what is reached without being named.
+    """The definitions that are reached without being named.
 
     Parameters:
         project: where to look.

@@ -76,7 +76,7 @@ def unused(project: Project, modules: Sequence[ModuleFile], lines: tuple[int, in
 
 
 class WordTable:
-    """Tells which files hold each of many words as names: one look into every file, whatever the number of words.
+    """The files that hold each of many words as names: each file is read once, whatever the number of words.
 
         WordTable(workspace, {"send", "Client"}).files("send")        files whose text has `send`, not `send_all`
 

@@ -60,7 +60,7 @@ class _Table(Struct, frozen=True):
 
 
 class Bases:
-    """Finds the files that may name a class as a base.
+    """The files that may name a class as a base.
 
     Parameters:
         workspace: the project.
@@ -140,7 +140,7 @@ class Bases:
 
     @cached_property
     def _named_in(self) -> Callable[[bytes, Source | None], Named]:
-        """Tells what a file's class headers name and what it imports under another name."""
+        """A reader of the names in a file's class headers and of its aliases."""
         from bae_source.syntax.text.class_headers import named_in  # 5 ms, saved where nothing changed
 
         return named_in

@@ -48,7 +48,7 @@ class Call(Struct, frozen=True):
 
 
 class Calls:
-    """Tells which calls what is mentioned is given to.
+    """The calls that a mentioned class is given to.
 
     Parameters:
         project: where to look.

@@ -86,7 +86,7 @@ class Order(Struct, frozen=True):
 
 
 class ClassOrders:
-    """Works out orders, each once.
+    """The orders of classes, each worked out once.
 
     Parameters:
         uses: gives a file's uses.

@@ -31,7 +31,7 @@ _DEEPEST = 20
 
 
 class ComputedBases:
-    """Tells which classes may be below which, beside what their orders say.
+    """The classes that may be above a class, beside those of its order.
 
     Parameters:
         names: looks names up.

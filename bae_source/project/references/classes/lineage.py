@@ -147,7 +147,7 @@ def call_references(project: Project, hierarchy: Hierarchy) -> list[Reference]:
 
 
 class _Lineage:
-    """Works off one class after the other, the nearest first."""
+    """A search for the classes below one, the nearest first."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

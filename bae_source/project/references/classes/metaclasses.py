@@ -57,7 +57,7 @@ def is_metaclass(orders: ClassOrders, owner: Class) -> bool:
 
 
 class Makers:
-    """Tells whether an instance may be one of the classes that the target is a member of.
+    """The question whether an instance may be one of the classes that the target is a member of.
 
     Parameters:
         classes: these.

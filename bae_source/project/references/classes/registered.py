@@ -57,7 +57,7 @@ class Registration(Struct, frozen=True):
 
 
 class Registered:
-    """Tells what is registered.
+    """The classes that are registered with abstract ones.
 
     Parameters:
         project: where to look.

@@ -41,7 +41,7 @@ _NAMED: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 
 
 class BoundElsewhere:
-    """Tells what attributes are bound to.
+    """The values that one file binds attributes to.
 
     Parameters:
         uses: gives a file's uses.
@@ -110,7 +110,7 @@ class BoundElsewhere:
 
 
 class BoundByOthers:
-    """Tells what receivers may be bound to by files that were read, for one search.
+    """The values that receivers may be bound to by the files of one search.
 
     Parameters:
         names: looks names up.

@@ -34,7 +34,7 @@ _INSPECTED = re.compile(
 
 
 class HandedOn:
-    """Tells which unknown receivers may be a module that has the target.
+    """The unknown receivers that may be a module with the target.
 
     Parameters:
         project: where to look.

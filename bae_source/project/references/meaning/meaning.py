@@ -55,7 +55,7 @@ class _TooDeep(Exception):
 
 
 class Names:
-    """Looks names up.
+    """The lookup of names.
 
     Parameters:
         census: the files of the project.

@@ -47,7 +47,7 @@ _UNANALYSED = frozenset({"import", "def", "class", "return"})
 
 
 class Provided:
-    """Tells what modules provide.
+    """The names that modules provide.
 
     Parameters:
         census: the files of the project.

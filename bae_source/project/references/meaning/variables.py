@@ -56,7 +56,7 @@ class _Bound(Struct):
 
 
 class Variables:
-    """Tells which names of modules expressions go through, and what other code binds these to.
+    """The names of modules that expressions go through, and the values that other code binds these to.
 
     Parameters:
         project: where to look.

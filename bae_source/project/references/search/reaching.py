@@ -28,7 +28,7 @@ _ANNOTATED = (u.PARAMETER, u.ANNOTATED)
 
 
 class Reaching:
-    """Tells what classes come to for one search.
+    """The classes through which one search may reach its target.
 
     Parameters:
         inference: tells which classes are above which.

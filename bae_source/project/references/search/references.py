@@ -212,7 +212,7 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
 
 
 class Families:
-    """Finds what several searches share: classes below a class, or registered with it, and names put together.
+    """Answers that several searches share: classes below a class, or registered with it, and names put together.
 
     Each is found once; files that may hold more are noted.
     """
@@ -255,7 +255,7 @@ class Families:
 
 
 class PutTogether:
-    """Tells where code puts a name together to look something up, whose known part fits; all places are gathered once.
+    """The places where code puts a name together to look something up, and the known part fits; gathered once.
 
         getattr(self, "handle_" + method)          may be `handle_get` of the class around, of one above or below it
         getattr(core, f"{kind}_filter")            may be `date_filter` of the module `core`

@@ -232,7 +232,7 @@ class Search:
 
 
 class Doubts:
-    """Notes mentions that were decided, and decides those again that go through a variable bound anew by other modules.
+    """Decided mentions; those through a variable that other modules bind anew are decided again.
 
         requirements = First()             in app.config
         config.requirements = Other()      in a file that need not name the target of the search

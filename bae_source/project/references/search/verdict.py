@@ -67,7 +67,7 @@ _NO: Verdict | None = None
 
 
 class Judge:
-    """Decides mentions.
+    """The judge of mentions.
 
     Parameters:
         names: looks names up.

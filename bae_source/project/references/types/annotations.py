@@ -49,11 +49,11 @@ LEFT_TO_THE_VALUE: Values = frozenset(
 CALLABLES: Values = frozenset(OutsideInstance(f"{module}.Callable") for module in (*_TYPING, "collections.abc"))
 """Annotations that say no more than that what a function returns can be called."""
 Solved = Callable[[Symbol], Values]
-"""Tells what a type variable stands for in a call; nothing where that is not known."""
+"""A function that gives the values of a type variable in a call; none where they are not known."""
 
 
 class Annotations:
-    """Reads annotations.
+    """A reader of annotations.
 
     Parameters:
         uses: gives a file's uses.

@@ -47,7 +47,7 @@ from bae_source.project.references.types.values import (
 from bae_source.syntax.names import uses as u
 
 Receivers = Callable[[], Values]
-"""Tells what stands before the dot of what is called; that nothing is known where there is no dot."""
+"""A function that gives the values before the dot of a called attribute; `NOT_KNOWN` where there is no dot."""
 
 
 def nothing() -> Values:
@@ -109,7 +109,7 @@ class _On(Struct, frozen=True):
 
 
 class CalledOn:
-    """Tells what methods give by what they are called on.
+    """The values of methods by their receivers.
 
     Parameters:
         steps: tells what expressions give, wherever they stand.

@@ -34,7 +34,7 @@ _ASSERTING = frozenset({"assertRaises", "assertRaisesRegex", "assertWarns", "ass
 
 
 class Entering:
-    """Tells what managers give.
+    """The values that `with` binds.
 
     Parameters:
         uses: gives a file's uses.

@@ -72,7 +72,7 @@ _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 
 
 class Inference:
-    """Tells what expressions give.
+    """The values of expressions.
 
     Parameters:
         names: looks names up.
@@ -105,7 +105,7 @@ class Inference:
         self.making = Making(self.names, self.orders, self.values, self._called)
         self.called_on = CalledOn(self)
         self.requested: Callable[[Symbol], Collection[Symbol]] = lambda _: ()
-        """Tells which fixtures of pytest a parameter is given."""
+        """A function that gives the fixtures of pytest behind a parameter."""
 
     @property
     def computed(self) -> ComputedBases:

@@ -112,7 +112,7 @@ Shape = _Note | _Value | _Either | _Row | _Loose | None
 
 
 class Items:
-    """Tells what loops bind.
+    """The values that loops bind.
 
     Parameters:
         uses: gives a file's uses.

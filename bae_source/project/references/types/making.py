@@ -37,7 +37,7 @@ from bae_source.syntax.names import uses as u
 
 
 class Making:
-    """Tells what is made.
+    """The values of calls and subscripts of classes.
 
     Parameters:
         names: looks names up.

@@ -73,7 +73,7 @@ class _Defined(Struct):
 
 
 class Signatures:
-    """Tells which calls may be of the target.
+    """The calls that may be of the target.
 
     Parameters:
         project: where to look.

@@ -20,7 +20,7 @@ from bae_source.project.references.types.values import Class, Instance, OutsideI
 _CLASS = OutsideInstance("builtins.type")
 """Value that every class of the project is an instance of."""
 Orders = Callable[[Class], Order]
-"""Tells which classes one has above it."""
+"""A function that gives the classes above one."""
 
 
 def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> Values:

@@ -51,7 +51,7 @@ class _Argument(Struct, frozen=True):
 
 
 class TypeVariables:
-    """Tells what type variables stand for.
+    """The values that type variables stand for.
 
     Parameters:
         names: looks names up.
