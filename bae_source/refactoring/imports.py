@@ -133,7 +133,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
                 )
 
     def _plan_deferred(self, workspace: Workspace, resolved: Resolved, name: str) -> Plan:
-        """Plan to add imports inside of a function."""
+        """Plan to add imports inside a function."""
         home = str(resolved.address.whole)
         inner = name if name.startswith(f"{home}.") else f"{home}.{name}"
         function = resolve(workspace, inner)
@@ -289,10 +289,10 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
         for name, users in used.items():
             if users.unsure:
                 places = listed(users.unsure, _MOST_SHOWN)
-                yield Notice("perhaps_used", f"{resolved.module.name}.{name} may be used still: {places}.")
+                yield Notice("perhaps_used", f"{resolved.module.name}.{name} may still be used: {places}.")
         for why in dict.fromkeys(users.why for users in used.values() if users.why):
             named = listed(name for name, users in used.items() if users.why == why)
-            yield Notice("perhaps_used", f"{named} of {resolved.address} may be needed still: {why}.")
+            yield Notice("perhaps_used", f"{named} of {resolved.address} may still be needed: {why}.")
 
 
 def _no_module(resolved: Resolved) -> Refused:

@@ -79,7 +79,7 @@ def test_a_name_behind_a_link_is_not_said_to_be_missing(source: Source, name: st
     with pytest.raises(LookupFailed) as caught:
         source.read(name)
     what = "what is in it" if name == where else f"whether {name} is there"
-    assert caught.value.message == f"{where} is a link that leads out of the project, so nobody can tell {what}."
+    assert caught.value.message == f"{where} is a link that leads out of the project, so it is not known {what}."
     assert caught.value.hints == ("Take a root that holds both (--root).",)
 
 

@@ -357,7 +357,7 @@ class CodeVerbs:
         kind: Kind | None = None,
         mentions: bool = False,
     ) -> Text:
-        """List who refers to a symbol or a module: every place, and how sure it is."""
+        """List the references to a symbol or a module: every place, and how sure it is."""
 
     def callers(
         self,
@@ -367,7 +367,7 @@ class CodeVerbs:
         certainty: Certainty | None = None,
         kind: Kind | None = None,
     ) -> Text:
-        """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property."""
+        """List the calls of a function, a method or a class; decorating with it counts, and using it if it is a property."""
 
     def callees(
         self,

@@ -76,7 +76,7 @@ class Hidden:
         """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return bool(self._around) or any(self._within.values())
 
-    def look_at(self, folders: Iterable[str]) -> bool:
+    def take_settings(self, folders: Iterable[str]) -> bool:
         """Look at folders below the root that have settings; say whether that hides more than before."""
         before = sum(map(len, self._within.values()))
         for folder in folders:
@@ -262,9 +262,9 @@ class Veiled:
         self._refusals: dict[str, Refused | None] = {}
         self._real: dict[str, bool] = {}
 
-    def look_at(self, folders: Iterable[str]) -> bool:
+    def take_settings(self, folders: Iterable[str]) -> bool:
         """Look at folders that have settings; say whether that hides more than before."""
-        is_more = self.hidden.look_at(folders)
+        is_more = self.hidden.take_settings(folders)
         if is_more:
             self._refusals.clear()
         return is_more

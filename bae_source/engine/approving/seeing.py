@@ -139,14 +139,14 @@ class Seen(Disk):
         """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return self._veiled is not None and self._veiled.hidden.hides
 
-    def look_at(self, folders: Sequence[str]) -> bool:
+    def take_settings(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
         if self._veiled is not None:
-            return self._veiled.look_at(folders)
+            return self._veiled.take_settings(folders)
         if not any(may_be_in(f"{self.root}/{each}") for folder in folders for each in (*between(folder), folder)):
             return False
         self._veiled = self._veil()
-        return self._veiled.look_at(folders)
+        return self._veiled.take_settings(folders)
 
     def check(self, path: str) -> None:
         """See that a file may be read.

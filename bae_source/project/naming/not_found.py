@@ -87,7 +87,7 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
 
 
 def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
-    """Return what to say of a name that a module imports from several places, or from outside of the project.
+    """Return what to say of a name that a module imports from several places, or from outside the project.
 
     Parameters:
         inside: addresses of what it may mean in the project.
@@ -112,7 +112,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
     """Return what to say where a stub was asked of a module that has none.
 
     Parameters:
-        code: the address of what was asked in the code itself, if it is there.
+        code: the requested address in the code itself, if it is there.
     """
     census = workspace.census
     stubs = [found.name for path in census.stubs if (found := census.module(path))]
@@ -182,7 +182,7 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
 
 
 def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
-    """Return what to say of a name that may be where nobody can look; see `unseen.behind_unseen`."""
+    """Return the error for a name that may be in a place that cannot be read; see `unseen.behind_unseen`."""
     return behind_unseen(workspace, name, below=below)
 
 

@@ -4,7 +4,7 @@
     from app import LIMIT       an import: it goes along, or others may take the name from there
     print(LIMIT, app.LIMIT)     reads
     __all__ = ["LIMIT"]         an export: others may take it
-    patch("app.LIMIT")          a string that names it: it may be looked up by that
+    patch("app.LIMIT")          a string that names it: it may be matches up by that
 
 Invariants:
 - a place is chosen once, and each that stays has a reason.
@@ -25,7 +25,7 @@ from bae_source.project.files.unseen import name_at
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.refactoring.planning.choice import Choice, named_as
 from bae_source.refactoring.planning.generated import GENERATED, generated_among
 from bae_source.syntax.inlining.hazards import Hazard
@@ -60,8 +60,8 @@ class Found(Struct, frozen=True, kw_only=True):
 def found_of(project: Project, family: Family) -> Found:
     """Return the mentions of what is inlined."""
     local = Mentioning((family.local,))
-    looked = looked_for(project, family.sought, (lambda _: local) if family.local else project.workspace.index.naming)
-    every = [each for _, mentions in looked.files for each in mentions]
+    matches = search_code(project, family.sought, (lambda _: local) if family.local else project.workspace.index.naming)
+    every = [each for _, mentions in matches.files for each in mentions]
 
     def of(*kinds: int) -> tuple[Mentioned, ...]:
         return tuple(each for each in every if each.mention[3] in kinds)
@@ -74,7 +74,7 @@ def found_of(project: Project, family: Family) -> Found:
         exports=of(u.EXPORT),
         strings=tuple(strings),
         others=tuple(each for each in of(u.STRING, u.MENTION, u.KEYWORD) if each not in strings),
-        unreadable=(*family.unreadable, *looked.unreadable),
+        unreadable=(*family.unreadable, *matches.unreadable),
     )
 
 
@@ -172,6 +172,6 @@ def letting_out(found: Found) -> Iterator[tuple[Mentioned, str]]:
 
 
 def unparsed(project: Project, found: Found) -> tuple[tuple[str, ResourceError], ...]:
-    """Return the files that could not be looked into, by their names."""
+    """Return the files that could not be matches into, by their names."""
     census = project.workspace.census
     return tuple((name_at(census, path), error) for path, error in sorted(dict(found.unreadable).items()))

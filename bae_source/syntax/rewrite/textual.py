@@ -72,7 +72,7 @@ class Replaced(Struct, frozen=True):
     """Splices that replace pieces of text, in order; none where the new ones stand there already.
 
     Parameters:
-        notices: what is said of them.
+        notices: remarks about them.
     """
 
     splices: tuple[tuple[Span, str], ...] = ()

@@ -5,7 +5,7 @@
     f(1, 2)          f(2, 1, d=VALUE)
     f(g(), h())      f(a=g(), b=h(), d=VALUE)     since `g` and `h` have to run in this order
     f(1, c=h())      left: `h()` would not run any more
-    f(*x)            left: nobody knows which parameters it gives
+    f(*x)            left: the parameters that it gives are not known
 
 Invariants:
 - an argument stays as it is written and where it stands, if the new signature lets it;

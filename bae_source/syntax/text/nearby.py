@@ -21,7 +21,7 @@ from bae_source.syntax.text.source import NEWLINE
 
 _SPACE = " \t\f"
 _MOST_LINES = 20_000
-"""Lines of a text in which near ones are looked for."""
+"""Lines of a text in which near ones are searched for."""
 
 
 class Fit(Struct, frozen=True, kw_only=True):

@@ -118,7 +118,7 @@ class Imports:
         """Return whether a module may have a name; `__getattr__` does not count for a module that goes now."""
         found = self.provided.name(file, name)
         if found is None and any(map(self.goes, submodules([file], name))):
-            found = self.provided.name(file, name, made=())
+            found = self.provided.name(file, name, makers=())
         return found is not False
 
     def goes(self, stem: str) -> bool:
