@@ -36,10 +36,11 @@ from msgspec import Struct
 from benchmarks import corpus
 from benchmarks.read import ours as reading
 from benchmarks.read.goals import Goal, head, show
-from benchmarks.read.peers import Peers
+from benchmarks.read.peers import WRITING, Peers
 from benchmarks.read.processes import Cost, Failed, TooSlow, apart, run
 from benchmarks.read.subjects import Place
-from benchmarks.refactor.engines import ENGINES, OURS, ROPE, Planned
+from benchmarks.refactor.engines import ENGINES, OURS, ROPE
+from benchmarks.refactor.planned import Planned
 from benchmarks.refactor.subjects import RENAMINGS, Renaming, Where, line_at, where
 
 _RELEASE = "django"
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is asked for and print tables; 1 if a goal is missed."""
     options = _options(arguments)
     peers = Peers(folder=options.peers.resolve())
-    peers.ready()
+    peers.ready(WRITING)
     goals: list[Goal] = []
     with _copy() as root:
         for renaming in RENAMINGS:
