@@ -1,10 +1,12 @@
 """Renames planned, side by side with other engines on django's source distribution, all in one run.
 
-    python -m benchmarks.refactor                            four renames, six engines; takes about ten minutes
+    python -m benchmarks.refactor                            four renames, ten engines; takes about half an hour
     python -m benchmarks.refactor --only function            one kind: function, class, method or module
     python -m benchmarks.refactor --skip rope --limit 60     without an engine, or with less time for each
+    python -m benchmarks.refactor --table                    each rename as a table of Markdown, too
 
-Each engine plans the same rename in a fresh process without a cache, on the same copy, and nothing is written. The
+Each engine plans the same rename in a fresh process without a cache, on the same copy, and nothing is written: those
+that have no plan to give make it in a copy of their own, which is not counted (`benchmarks/refactor/writers.py`). The
 table has what that took, and how its places fare: *right* and *missed* of those that have to change, *wrong* in code,
 and what it changes in strings, in comments and docstrings and in text files, which is counted apart. What is right is
 adjudicated place by place (`benchmarks/truth`; see `benchmarks/refactor/subjects.py`); every place on which an engine
@@ -31,8 +33,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
-
 from benchmarks import corpus
 from benchmarks.read import ours as reading
 from benchmarks.read.goals import Goal, head, show
@@ -40,31 +40,13 @@ from benchmarks.read.peers import WRITING, Peers
 from benchmarks.read.processes import Cost, Failed, TooSlow, apart, run
 from benchmarks.read.subjects import Place
 from benchmarks.refactor.engines import ENGINES, OURS, ROPE
-from benchmarks.refactor.planned import Planned
 from benchmarks.refactor.subjects import RENAMINGS, Renaming, Where, line_at, where
+from benchmarks.refactor.table import Fared, Measured, markdown
 
 _RELEASE = "django"
 _HERE = Path(__file__).resolve().parent.parent.parent
 _COLUMNS = ("wall", "CPU", "memory", "right", "missed", "wrong", "strings", "prose", "text")
 _MOST_SHOWN = 20
-
-
-class Fared(Struct, frozen=True, kw_only=True):
-    """How the places of a plan fare.
-
-    Parameters:
-        right: places that have to change, and do.
-        missed: those that do not.
-        wrong: places in code that must not change.
-        strings, prose, text: places that change without having to, by the kind of text.
-    """
-
-    right: frozenset[Place]
-    missed: frozenset[Place]
-    wrong: frozenset[Place]
-    strings: frozenset[Place]
-    prose: frozenset[Place]
-    text: frozenset[Place]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _copy() as root:
         for renaming in RENAMINGS:
             if not options.only or renaming.kind in options.only:
-                goals += _measured(peers, renaming, root, skip=set(options.skip), limit=options.limit)
+                right = apart(renaming.right, root)
+                measured = _measured(peers, renaming, root, right, skip=set(options.skip), limit=options.limit)
+                goals += _goals(renaming, root, measured)
+                if options.table:
+                    print(f"\n{markdown(renaming, len(right), measured, peers.version)}", flush=True)
     head("renames (ratios and counts)")
     return 0 if show(goals) else 1
 
@@ -127,30 +113,37 @@ def goals_of(
     yield Goal(what=f"{kind}: wrong places", ratios=(len(results[OURS].wrong),), limit=0)
 
 
-def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], limit: float) -> Iterator[Goal]:
-    """Ask every engine for one rename, print what came of it, and yield the goals."""
-    right = apart(renaming.right, root)
+def _measured(
+    peers: Peers, renaming: Renaming, root: Path, right: frozenset[Place], *, skip: set[str], limit: float
+) -> Measured:
+    """Ask every engine for one rename, and print what came of it."""
     print(f"\n{renaming.kind} {renaming.target} -> {renaming.new}: {len(right)} places have to change")
     print(f"{'':<20}" + "".join(f"{column:>10}" for column in _COLUMNS), flush=True)
     costs: dict[str, Cost] = {}
     results: dict[str, Fared] = {}
+    refused: dict[str, str] = {}
     left = frozenset[Place]()
     for name, asked in ENGINES.items():
         if name in skip:
             continue
         try:
-            planned: Planned = asked(peers, renaming, root, limit)
+            planned = asked(peers, renaming, root, limit)
         except TooSlow:
-            print(f"{name:<20}no plan within {limit:.0f} s", flush=True)
             costs[name] = Cost(wall=limit, cpu=limit, peak=0)
+            refused[name] = f"no plan within {limit:.0f} s"
         except Failed as error:
-            print(f"{name:<20}no plan: {error}", flush=True)
+            refused[name] = f"no plan: {error}"
         else:
             costs[name] = planned.cost
             results[name] = fared(root, right, planned.places)
             left |= planned.left
-            _row(name, planned.cost, results[name])
-    if OURS not in results:
+        _row(name, costs.get(name), results.get(name), refused.get(name, ""))
+    return Measured(costs=costs, results=results, refused=refused, left=left)
+
+
+def _goals(renaming: Renaming, root: Path, measured: Measured) -> Iterator[Goal]:
+    """Print our warm plans and the places in dispute, and yield the goals."""
+    if OURS not in measured.results:
         yield Goal(what=f"{renaming.kind}: planned by ours", ratios=(1,), limit=0)
         return
     warm = _warm(renaming, root)
@@ -159,8 +152,8 @@ def _measured(peers: Peers, renaming: Renaming, root: Path, *, skip: set[str], l
         f" two parses of the changed files {warm['parses']:.2f} s CPU, with the collector on {warm['collected']:.2f} s",
         flush=True,
     )
-    _disputed(root, results)
-    yield from goals_of(renaming, costs, results, warm, left)
+    _disputed(root, measured.results)
+    yield from goals_of(renaming, measured.costs, measured.results, warm, measured.left)
 
 
 def _warm(renaming: Renaming, root: Path) -> dict[str, float]:
@@ -170,7 +163,10 @@ def _warm(renaming: Renaming, root: Path) -> dict[str, float]:
     return found
 
 
-def _row(name: str, cost: Cost, result: Fared) -> None:
+def _row(name: str, cost: Cost | None, result: Fared | None, refused: str) -> None:
+    if cost is None or result is None:
+        print(f"{name:<20}{refused}", flush=True)
+        return
     counts = (len(getattr(result, field)) for field in Fared.__struct_fields__)
     costs = f"{cost.wall:>8.2f} s{cost.cpu:>8.2f} s{cost.peak:>7.0f} MB"
     print(f"{name:<20}{costs}" + "".join(f"{count:>10}" for count in counts), flush=True)
@@ -209,6 +205,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", action="append", choices=kinds, help="one rename; may be given several times")
     names = [name for name in ENGINES if name != OURS]
     parser.add_argument("--skip", action="append", default=[], choices=names, help="an engine that is not asked")
+    parser.add_argument("--table", action="store_true", help="print each rename as a table of Markdown, too")
     parser.add_argument("--limit", type=float, default=600, help="seconds that an engine has for a plan (default: 600)")
     parser.add_argument(
         "--peers", type=Path, default=corpus.CACHE / "peers", help="environment of the other engines (%(default)s)"

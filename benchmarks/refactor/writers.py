@@ -1,11 +1,12 @@
-"""The engines without a plan to hand over: each renames in a copy of the project, and its places are read off the files.
+"""The engines without a plan to hand over: each renames in a copy of the project, whose files show the places.
 
 LibCST is a codemod for the command line; Serena and codenav-mcp are MCP servers, called as an agent calls them, without
 a model. Each is used as its documentation has it, and at its best:
 
-- LibCST gets the files that hold the word (all of django takes it six times as long, for the same result), is run once
-  more on the defining module, where it knows the symbol by its local name alone, and formats nothing;
-- Serena runs pyright, its default for Python, at the release that it pins, from the peers' environment instead of `uvx`;
+- LibCST gets the files that hold the word, since it resolves every name of each file that it gets; it is run once more
+  on the defining module, where it knows the symbol by its local name alone (not for a method: it would add an import
+  from the class, which is no module), and formats nothing;
+- Serena runs pyright, its default for Python, at the release that it pins, from the peers' environment, not by `uvx`;
 - codenav-mcp is allowed to change more than 40 files.
 
 Invariants:
@@ -43,11 +44,12 @@ def libcst(peers: Peers, renaming: Renaming, root: Path, limit: float) -> Planne
     """Run LibCST's `RenameCommand` by full names, then by local ones; the file of a module is moved by its caller."""
     with _copied(root) as copy:
         cost = _codemod(peers, renaming.target, renaming.new, copy, _holding(copy, renaming.name), limit)
-        if renaming.subject is None:
-            return Planned(places=_changed(root, copy) | {Place(renaming.path, 0, 0)}, cost=cost)
-        more = _codemod(peers, _local(renaming), renaming.new, copy, [renaming.path], limit - cost.wall)
-        total = Cost(wall=cost.wall + more.wall, cpu=cost.cpu + more.cpu, peak=max(cost.peak, more.peak))
-        return Planned(places=_changed(root, copy), cost=total)
+        local = _local(renaming)
+        if renaming.subject is not None and "." not in local:
+            more = _codemod(peers, local, renaming.new, copy, [renaming.path], limit - cost.wall)
+            cost = Cost(wall=cost.wall + more.wall, cpu=cost.cpu + more.cpu, peak=max(cost.peak, more.peak))
+        moved = {Place(renaming.path, 0, 0)} if renaming.subject is None else set[Place]()
+        return Planned(places=_changed(root, copy) | moved, cost=cost)
 
 
 def serena(peers: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:
@@ -98,7 +100,7 @@ def _copied(root: Path) -> Iterator[Path]:
 
 
 def _changed(root: Path, copy: Path) -> frozenset[Place]:
-    """Return the places of the project that are not the same in the copy; a file that went is a place, a new one none."""
+    """Return the places that differ in the copy; a file that went is a place, a new one has none."""
     found: set[Place] = set()
     for file in root.rglob("*"):
         path = file.relative_to(root)
