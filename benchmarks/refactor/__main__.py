@@ -1,6 +1,6 @@
 """Renames planned, side by side with other engines on django's source distribution, all in one run.
 
-    python -m benchmarks.refactor                            four renames, ten engines; takes about half an hour
+    python -m benchmarks.refactor                            four renames, ten engines; takes half an hour
     python -m benchmarks.refactor --only function            one kind: function, class, method or module
     python -m benchmarks.refactor --skip rope --limit 60     without an engine, or with less time for each
     python -m benchmarks.refactor --table                    each rename as a table of Markdown, too
@@ -105,7 +105,8 @@ def goals_of(
             yield Goal(what=f"{kind}: memory over rope's", ratios=(mine.peak / rope.peak,), limit=1.0)
     ratio = warm["rename"] / (warm["references"] + warm["parses"])
     yield Goal(what=f"{kind}: warm over references and two parses, CPU", ratios=(ratio,), limit=1.0)
-    others = frozenset[Place]().union(*(each.right for name, each in results.items() if name != OURS))
+    peers = (each.right for name, each in results.items() if _engine(name) != OURS)
+    others = frozenset[Place]().union(*peers)
     lost = len(others - results[OURS].right)
     yield Goal(what=f"{kind}: missed of what a peer rightly changes", ratios=(lost,), limit=0)
     unnamed = len(results[OURS].missed - left)
@@ -180,14 +181,16 @@ def _disputed(root: Path, results: Mapping[str, Fared]) -> None:
             changing.setdefault(place, []).append(name)
     _listed(root, "changed, though it need not be", changing)
     found = frozenset[Place]().union(*(each.right for each in results.values()))
-    alone = {
-        place: names
-        for place in found
-        if len(names := [name for name, each in results.items() if place in each.right]) == 1
-    }
+    changers = {place: [name for name, each in results.items() if place in each.right] for place in found}
+    alone = {place: names for place, names in changers.items() if len({_engine(name) for name in names}) == 1}
     _listed(root, "right, and changed by one engine alone", alone)
     nobody = frozenset[Place]().union(*(each.missed for each in results.values())) - found
     _listed(root, "right, and changed by none", {place: [] for place in nobody})
+
+
+def _engine(name: str) -> str:
+    """Return the engine of a way to use it: `rope` of `rope, no collector`."""
+    return name.partition(",")[0]
 
 
 def _listed(root: Path, title: str, places: Mapping[Place, Sequence[str]]) -> None:

@@ -5,7 +5,8 @@ speaks of a rename alone.
 
 Invariants:
 - an engine without a plan has a row that gives its reason;
-- seconds are those of a whole fresh process, wall clock, as in the table that is printed while engines are measured.
+- seconds are those of a whole fresh process, wall clock, until its plan is complete, or its files are written and it
+  has answered.
 """
 
 from __future__ import annotations
@@ -73,13 +74,16 @@ class About(Struct, frozen=True, kw_only=True):
 
 
 ABOUT = {
-    OURS: About(package="", leaves="its name; the result is imported before it is written; undo; lists unsure places"),
+    OURS: About(package="", leaves="its name; a plan alone; lists unsure places"),
     ROPE: About(package="rope", leaves=f"{_AT_A_POSITION}; no check; undo; unsure places go to a callback, or unnamed"),
     "rope, no collector": About(package="rope", leaves="the same, `gc.disable()` by its caller"),
     "jedi": About(package="jedi", leaves=f"{_AT_A_POSITION}; a diff; no check, no undo; reads 30 files, and is silent"),
     "ty": About(package="ty", leaves=f"{_AT_A_POSITION}, an editor that applies it; no check, silent if unsure"),
     "basedpyright": About(
         package="basedpyright", leaves=f"{_AT_A_POSITION}, an editor that applies it; no check, silent if unsure"
+    ),
+    "ours, written": About(
+        package="", leaves="its name; modules imported, tests compiled before writing; undo; lists unsure places"
     ),
     "LibCST": About(
         package="libcst",
@@ -119,7 +123,7 @@ def markdown(renaming: Renaming, count: int, measured: Measured, version: Callab
 def _version(name: str, about: About, version: Callable[[str], str]) -> str:
     if about.package:
         return version(about.package)
-    return __version__ if name == OURS else CODENAV
+    return CODENAV if name == "codenav" else __version__
 
 
 def _counts(result: Fared) -> Collection[str]:

@@ -1,5 +1,7 @@
 """The engines without a plan to hand over: each renames in a copy of the project, whose files show the places.
 
+Ours is here once more, to be compared with them: a rename that is imported before it is written, and recorded.
+
 LibCST is a codemod for the command line; Serena and codenav-mcp are MCP servers, called as an agent calls them, without
 a model. Each is used as its documentation has it, and at its best:
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,7 +40,18 @@ CODENAV = "0.0.3"
 """The release of codenav that was looked into; it is not installed."""
 
 _CODEMOD = ("-m", "libcst.tool", "codemod", "rename.RenameCommand", "--no-format", "--hide-progress")
+_HERE = Path(__file__).resolve().parent.parent.parent
 _STATE = ".bae-source"
+
+
+def ours_written(peers: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:
+    """Have ours make the rename by its command line; its modules are imported with the packages of the peers."""
+    with _copied(root) as copy:
+        asked = ["rename", renaming.target, renaming.new, "--unsure", "leave", "--root", str(copy)]
+        environment = {"BAE_SOURCE_SERVE": "off", "VIRTUAL_ENV": str(peers.folder)}
+        command = [sys.executable, "-m", "bae_source", *asked]
+        cost, _ = run(command, cwd=_HERE, environment=environment, limit=limit)
+        return Planned(places=_changed(root, copy), cost=cost)
 
 
 def libcst(peers: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:
@@ -88,7 +102,13 @@ def codenav(_: Peers, __: Renaming, ___: Path, ____: float) -> Planned:
     raise Failed(f"codenav {CODENAV} has no rename")
 
 
-WRITERS: dict[str, Asked] = {"LibCST": libcst, "Serena": serena, "codenav-mcp": codenav_mcp, "codenav": codenav}
+WRITERS: dict[str, Asked] = {
+    "ours, written": ours_written,
+    "LibCST": libcst,
+    "Serena": serena,
+    "codenav-mcp": codenav_mcp,
+    "codenav": codenav,
+}
 
 
 @contextmanager

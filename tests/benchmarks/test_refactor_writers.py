@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from benchmarks.read.peers import WRITING
+from benchmarks.read.peers import WRITING, Peers
 from benchmarks.read.processes import Cost, Failed, TooSlow
 from benchmarks.read.subjects import Place, Subject
 from benchmarks.refactor import writers
@@ -160,6 +161,12 @@ def test_a_tool_that_takes_too_long_is_ended(project: Path, tmp_path: Path) -> N
     peers = installed(tmp_path / "peers", "codenav-mcp", SERVER.replace("MODE", "time.sleep(60)"))
     with pytest.raises(TooSlow):
         writers.codenav_mcp(peers, METHOD, project, 1.5)
+    assert unchanged(project)
+
+
+def test_ours_writes_a_copy_and_leaves_the_project(project: Path) -> None:
+    planned = writers.ours_written(Peers(folder=Path(sys.prefix)), METHOD, project, 60)
+    assert planned.places == PLACES
     assert unchanged(project)
 
 
