@@ -5,8 +5,8 @@ speaks of a rename alone.
 
 Invariants:
 - an engine without a plan has a row that gives its reason;
-- seconds are those of a whole fresh process, wall clock, until its plan is complete, or its files are written and it
-  has answered.
+- seconds are those of a whole fresh process, by the wall clock and of CPU, until its plan is complete, or its files are
+  written and it has answered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.refactor.engines import OURS, ROPE
 from benchmarks.refactor.subjects import Renaming
 from benchmarks.refactor.writers import CODENAV
 
-_HEAD = ("engine", "right", "missed", "wrong in code", "strings, prose, text", "seconds", "needs and leaves")
+_HEAD = ("engine", "right", "missed", "wrong in code", "strings, prose, text", "seconds (CPU)", "needs and leaves")
 _AT_A_POSITION = "file and position"
 
 
@@ -111,7 +111,8 @@ def markdown(renaming: Renaming, count: int, measured: Measured, version: Callab
     lines.append(_line(["---", *["---:"] * 5, "---"]))
     for name, about in ABOUT.items():
         if result := measured.results.get(name):
-            cells = [*_counts(result), f"{measured.costs[name].wall:.1f}", about.leaves]
+            cost = measured.costs[name]
+            cells = [*_counts(result), f"{cost.wall:.1f} ({cost.cpu:.1f})", about.leaves]
         elif reason := measured.refused.get(name):
             cells = [*["–"] * 5, f"{reason}; {about.leaves}"]
         else:

@@ -205,5 +205,5 @@ def test_the_table_has_a_row_for_each_engine_that_was_asked() -> None:
     assert head.count("|") == rule.count("|") == 8
     assert [row.split(" | ")[0].removeprefix("| ").split()[0] for row in rows] == [OURS, "jedi", "ty", "codenav"]
     assert rows[1].startswith("| jedi 9 | – | – | – | – | – | no plan within 5 s; ")
-    assert rows[2].startswith("| ty 7.8 | 1 | 0 | 0 | 2 | 1.2 | ")
+    assert rows[2].startswith("| ty 7.8 | 1 | 0 | 0 | 2 | 1.2 (1.0) | ")
     assert "codenav 0.0.3 has no rename" in rows[3]
