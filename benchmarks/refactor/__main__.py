@@ -13,7 +13,7 @@ adjudicated place by place (`benchmarks/truth`; see `benchmarks/refactor/subject
 and this truth do not agree is listed, with the engines that change it, so that a reader can judge.
 
 Seconds of CPU are those of the process and all that it waited for, and say more than the wall clock on a machine that
-others use, too. Memory is the peak of the largest process; of our plan it is the sum over all processes, at its highest.
+others use, too. Memory is the peak of the largest process; of our plan it is the sum over all, at its highest.
 
 Invariants:
 - unsure places are left, as they are by engines that know of none; those that ours names are no silent misses;
