@@ -94,7 +94,7 @@ ABOUT = {
     ),
     "codenav-mcp": About(
         package="codenav-mcp",
-        leaves="its name; checks types in 60 files; undo until it ends; 6 mentions a kind",
+        leaves="its name; checks types in 60 files; undo until it ends; lists 6 unsure places",
     ),
     "codenav": About(package="", leaves="another project than codenav-mcp: browses and searches code"),
 }
