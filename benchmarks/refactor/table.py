@@ -117,7 +117,8 @@ def markdown(renaming: Renaming, count: int, measured: Measured, version: Callab
             cells = [*["–"] * 5, f"{reason}; {about.leaves}"]
         else:
             continue
-        lines.append(_line([f"{name} {_version(name, about, version)}", *cells]))
+        engine, comma, way = name.partition(",")
+        lines.append(_line([f"{engine} {_version(name, about, version)}{comma}{way}", *cells]))
     return "\n".join(lines)
 
 
