@@ -10,6 +10,7 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from enum import Enum, unique
 
 from bae_source.model.reference import Certainty
@@ -316,10 +317,11 @@ def has_word(reason: str) -> bool:
 
 def _is_sentence_of(reason: Reason, sentence: str) -> bool:
     """Return whether a sentence is that of a reason, whatever stands in its holes."""
-    begin, _, rest = reason.sentence.partition("{")
-    return sentence.startswith(begin) and sentence.endswith(rest.rpartition("}")[2]) if rest else sentence == begin
+    pieces = [re.escape(each) for each in _HOLE.split(reason.sentence)]
+    return re.fullmatch(".+".join(pieces), sentence, re.DOTALL) is not None
 
 
+_HOLE = re.compile(r"\{\w+\}")
 _UNCHANGEABLE = (
     Reason.KEYWORDS_BY_STARS,
     Reason.IN_F_STRING,

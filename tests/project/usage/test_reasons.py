@@ -12,7 +12,7 @@ import pytest
 from bae_source import Source
 from bae_source.adapters.cli import reference
 from bae_source.errors import Refused
-from bae_source.model.reasons import Reason
+from bae_source.model.reasons import Reason, has_word
 from bae_source.project import references
 from tests.queries.support import laid
 from tests.reference_cases import read
@@ -356,3 +356,9 @@ def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Pa
 def test_the_reference_lists_every_reason() -> None:
     page = reference.page()
     assert all(f"| {each.certainty} | {_HOLE.sub('…', each.sentence)} |" in page for each in Reason)
+
+
+def test_a_draft_offers_to_change_a_place_unless_no_word_of_it_could_change() -> None:
+    changeable = {each.name for each in Reason if has_word(_HOLE.sub("this", each.sentence))}
+    assert {"STATE_MAY_CHANGE", "EVALUATED_LATER", "CAUGHT_HERE", "SEVERAL", "UNKNOWN_RECEIVER"} <= changeable
+    assert not {"KEYWORDS_BY_STARS", "NO_IMPORT", "CAPTURED", "IN_F_STRING", "HANDED_ON_BY"} & changeable
