@@ -275,10 +275,10 @@ class _Running:
         if late and not self._begun.kind:
             what, why = f"Importing {self._codemod.module} took too long", "it was stopped"
         last = finished.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        said = f": {self._names(last)}" if last and not late else ""
+        more = f": {self._names(last)}" if last and not late else ""
         raise TransactionError(
             "timed_out" if late else "verify_failed",
-            f"{what} ({why}{said})",
+            f"{what} ({why}{more})",
             unchanged=True,
             hints=["Mend the codemod, or give it more time (time_limit)."],
         )
