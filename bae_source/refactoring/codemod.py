@@ -18,7 +18,7 @@ from bae_source.model.text import counted, listed
 from bae_source.project.files.second_names import second_names
 from bae_source.project.search.scope import Scope, scope_of
 from bae_source.project.workspace import Workspace
-from bae_source.refactoring.codemods.planned import Found, Hidden, found_in
+from bae_source.refactoring.codemods.planned import Hidden, Result, result_of
 from bae_source.refactoring.codemods.running import Codemod, run_codemod
 from bae_source.refactoring.planning.choice import by_reason
 from bae_source.refactoring.planning.plan import planned_files
@@ -95,19 +95,19 @@ class RunCodemod(Request, frozen=True, kw_only=True):
         scope = scope_of(workspace, self.scope, stubs=self.stubs)
         modules, hidden = self._modules(workspace, scope)
         ran = run_codemod(workspace, codemod, modules)
-        found = found_in(workspace, ran, modules, hidden)
-        if found.report.unsure and self.unsure == "refuse":
-            raise self._unsafe(ran.name, found, len(modules))
+        result = result_of(workspace, ran, modules, hidden)
+        if result.report.unsure and self.unsure == "refuse":
+            raise self._unsafe(ran.name, result, len(modules))
         plan = planned_files(
             workspace,
-            contents=found.contents,
-            checked=found.contents.keys(),
-            summary=self._summary(ran.name, found, len(modules)),
-            changed=tuple(found.report.changed),
-            warnings=(*scope.notices, *found.notices),
+            contents=result.contents,
+            checked=result.contents.keys(),
+            summary=self._summary(ran.name, result, len(modules)),
+            changed=tuple(result.report.changed),
+            warnings=(*scope.notices, *result.notices),
         )
-        report = replace(found.report, complete=found.report.complete and scope.complete)
-        return replace(plan, changes=found.changes, report=report, takes=True, finds=self.check, ran_code=True)
+        report = replace(result.report, complete=result.report.complete and scope.complete)
+        return replace(plan, changes=result.changes, report=report, takes=True, finds=self.check, ran_code=True)
 
     def _codemod(self) -> Codemod:
         """Return what is to be run.
@@ -157,8 +157,8 @@ class RunCodemod(Request, frozen=True, kw_only=True):
                 readable.append(module)
         return readable, hidden
 
-    def _unsafe(self, name: str, found: Found, count: int) -> Refused:
-        report = found.report
+    def _unsafe(self, name: str, result: Result, count: int) -> Refused:
+        report = result.report
         many = counted(len(report.unsure), "file")
         leaving = self._again(unsure="leave", then="changes the others, and leaves these as they are.")
         return Refused(
@@ -176,8 +176,8 @@ class RunCodemod(Request, frozen=True, kw_only=True):
         }  # fmt: skip
         return Call("codemod", codemod=self.codemod, then=then, **{key: each for key, each in given.items() if each})
 
-    def _summary(self, name: str, found: Found, count: int) -> str:
-        changed, failed = found.report.changed, len(found.report.unsure)
+    def _summary(self, name: str, result: Result, count: int) -> str:
+        changed, failed = result.report.changed, len(result.report.unsure)
         left = f"; {counted(failed, 'file')} on which it fails left as {'it is' if failed == 1 else 'they are'}"
         left = left if failed else ""
         if not changed:

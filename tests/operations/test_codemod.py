@@ -345,7 +345,6 @@ def test_the_settings_of_a_policy_hide_files_from_it(root: Path) -> None:
     (root / "tools/hidden.py").write_text("CANARY = print('CANARY')\n")
     error = refused(root, "tools.hidden:CANARY")
     assert (type(error), error.code) == (Refused, "forbidden")
-    (root / "tools/leak.py").write_text("import app.secret\nraise ValueError(app.secret.KEY)\n")
 
 
 def test_where_nothing_may_be_changed_it_is_not_even_run(root: Path) -> None:

@@ -142,6 +142,12 @@ class WritesUnseen(Base):
         return node
 
 
+class MakesUnseen(Base):
+    def act(self, node):
+        os.system("echo 'x = 1' > " + self.context.filename.replace("core", "fresh"))
+        return node
+
+
 class WritesElsewhere(Base):
     def act(self, node):
         with open(os.environ["BESIDE"], "a") as file:
@@ -252,6 +258,13 @@ def test_files_that_it_changes_unseen_refuse_the_change_and_are_named(root: Path
     after = contents(root)
     assert {path for path in before if before[path] != after[path]} == {"app/core.py"}
     assert run("history", folder=root).out == b"" or b"WritesUnseen" not in run("history", folder=root).out
+
+
+def test_a_module_that_it_makes_unseen_refuses_the_change_too(root: Path) -> None:
+    before = contents(root)
+    with pytest.raises(Refused, match=r"app\.fresh changed on the disk while tools\.bad:MakesUnseen ran"):
+        ran(root, "tools.bad:MakesUnseen")
+    assert contents(root) == {**before, "app/fresh.py": b"x = 1\n"}
 
 
 def test_it_may_write_elsewhere(root: Path, tmp_path: Path) -> None:

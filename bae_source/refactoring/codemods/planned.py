@@ -29,7 +29,7 @@ Hidden = Sequence[tuple[str, ResourceError]]
 _MOST_SHOWN = 5
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, kw_only=True):
     """What a codemod comes to.
 
     Parameters:
@@ -45,7 +45,7 @@ class Found(Struct, frozen=True, kw_only=True):
     notices: tuple[Notice, ...]
 
 
-def found_in(workspace: Workspace, ran: Ran, modules: Sequence[ModuleFile], hidden: Hidden = ()) -> Found:
+def result_of(workspace: Workspace, ran: Ran, modules: Sequence[ModuleFile], hidden: Hidden = ()) -> Result:
     """Return what a codemod comes to on some modules.
 
     Parameters:
@@ -81,9 +81,9 @@ def found_in(workspace: Workspace, ran: Ran, modules: Sequence[ModuleFile], hidd
         unparsed=unparsed,
         complete=not unparsed and not failed,
     )
-    notices += _told(ran, modules)
+    notices += _notices_of(ran, modules)
     ordered = tuple(sorted(changes, key=lambda change: change.path))
-    return Found(changes=ChangeSet(ordered), contents=contents, report=report, notices=tuple(dict.fromkeys(notices)))
+    return Result(changes=ChangeSet(ordered), contents=contents, report=report, notices=tuple(dict.fromkeys(notices)))
 
 
 def _change(workspace: Workspace, module: ModuleFile, line: Line) -> tuple[FileChange, bytes]:
@@ -114,15 +114,14 @@ def _unsure(name: str, text: str) -> Reference:
     )
 
 
-def _told(ran: Ran, modules: Sequence[ModuleFile]) -> Iterator[Notice]:
+def _notices_of(ran: Ran, modules: Sequence[ModuleFile]) -> Iterator[Notice]:
     """Yield what is to be said of what the codemod said itself."""
     yield from ran.notices
     lines = [(module.name, ran.lines[module.path]) for module in modules if module.path in ran.lines]
     for text, names in _by_text((name, line.text) for name, line in lines if line.kind == "skipped").items():
         yield Notice("skipped", f"{counted(len(names), 'file')} skipped, since {text}: {listed(names, _MOST_SHOWN)}.")
     for code, what, attribute in (("codemod_warning", "warns of", "warnings"), ("printed", "printed for", "printed")):
-        said = ((name, text) for name, line in lines for text in _texts(getattr(line, attribute)))
-        every = _by_text(said)
+        every = _by_text((name, text) for name, line in lines for text in _texts(getattr(line, attribute)))
         for text, names in list(every.items())[:_MOST_SHOWN]:
             yield Notice(code, f"The codemod {what} {listed(names, _MOST_SHOWN)}: {text}")
         if len(every) > _MOST_SHOWN:
@@ -130,13 +129,13 @@ def _told(ran: Ran, modules: Sequence[ModuleFile]) -> Iterator[Notice]:
             yield Notice(code, f"The codemod {what} files of this project {more} more, which are not shown.")
 
 
-def _texts(found: str | Sequence[str]) -> Sequence[str]:
-    return [found] if isinstance(found, str) and found else [each for each in found if each]
+def _texts(given: str | Sequence[str]) -> Sequence[str]:
+    return [given] if isinstance(given, str) and given else [each for each in given if each]
 
 
 def _by_text(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return names by what is said of them."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name, text in pairs:
-        found.setdefault(text, []).append(name)
-    return found
+        names.setdefault(text, []).append(name)
+    return names

@@ -130,27 +130,35 @@ def run_codemod(workspace: Workspace, codemod: Codemod, modules: Sequence[Module
     for path in workspace.census.find(codemod.module):
         workspace.check_readable(path)
     around.permit([module.path for module in modules])
-    every = tuple(path for path in (*workspace.census.paths, *workspace.census.stubs) if path not in workspace.overlay)
-    before = dict(workspace.files.stamps(every))
+    before = _state_of(workspace)
     try:
         ran = _Running(workspace, codemod, modules, around).ran()
     except ResourceError:
-        _check_left_alone(workspace, codemod, before, every)
+        _check_left_alone(workspace, codemod, before)
         raise
-    _check_left_alone(workspace, codemod, before, every)
+    _check_left_alone(workspace, codemod, before)
     return ran
 
 
-def _check_left_alone(
-    workspace: Workspace, codemod: Codemod, before: Mapping[str, Any], paths: tuple[str, ...]
-) -> None:
+def _state_of(workspace: Workspace) -> dict[str, object]:
+    """Return the stamps of the Python files that lie on the disk, by path; None for one that no walk has met."""
+    census, files = workspace.census, workspace.files
+    paths = tuple(path for path in (*census.paths, *census.stubs) if path not in workspace.overlay)
+    folders = dict.fromkeys(("", *(path.rpartition("/")[0] for path in paths)))
+    beside = (f"{folder}/{name}".lstrip("/") for folder in folders for name in files.names(folder))
+    python = {path: None for path in beside if path.endswith((".py", ".pyi")) and path not in workspace.overlay}
+    return {**python, **files.stamps(paths)}
+
+
+def _check_left_alone(workspace: Workspace, codemod: Codemod, before: dict[str, object]) -> None:
     """See that no file changed while a codemod ran.
 
     Raises:
         Refused: `unsafe_change`, which says that the bytes are there.
     """
-    after = dict(workspace.files.stamps(paths))
-    if changed := [path for path in paths if before.get(path) != after.get(path)]:
+    after = _state_of(workspace)
+    none = object()
+    if changed := [path for path in {**before, **after} if before.get(path, none) != after.get(path, none)]:
         names = listed(name_at(workspace.census, path) for path in changed)
         raise Refused(
             "unsafe_change",
@@ -275,10 +283,10 @@ class _Running:
         if late and not self._begun.kind:
             what, why = f"Importing {self._codemod.module} took too long", "it was stopped"
         last = finished.errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        said = f": {self._names(last)}" if last and not late else ""
+        more = f": {self._names(last)}" if last and not late else ""
         raise TransactionError(
             "timed_out" if late else "verify_failed",
-            f"{what} ({why}{said})",
+            f"{what} ({why}{more})",
             unchanged=True,
             hints=["Mend the codemod, or give it more time (time_limit)."],
         )

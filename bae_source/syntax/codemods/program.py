@@ -163,13 +163,13 @@ class _Pool:
     def _blame(self, processes: dict[int, Any]) -> bool:
         """Name the files that ended a copy; return whether there are any."""
         ended = {pid: each.exitcode for pid, each in processes.items() if each.exitcode not in _ENDED_BY_US}
-        found = False
+        is_blamed = False
         for index in range(len(self._files)):
             pid = int.from_bytes(self._states[4 * index : 4 * index + 4], "little")
             if pid in ended and index not in self._done:
-                found = True
+                is_blamed = True
                 self._fail(index, self._end(ended[pid]))
-        return found
+        return is_blamed
 
     def _end(self, code: int) -> str:
         """Return how a copy ended, as a clause."""

@@ -209,10 +209,10 @@ def _compared(old: bytes, new: bytes, tree: Any, after: Any) -> dict[str, Any]:
         return {"kind": "failed", "text": "libcst does not give the file's text back as it is, so it was left"}
     try:
         encoding = tokenize.detect_encoding(io.BytesIO(new).readline)[0]
-        is_said = new.decode(encoding) == after.code.replace("\ufeff", "", 1) or new.decode(encoding) == after.code
+        is_so = new.decode(encoding) == after.code
     except (SyntaxError, UnicodeError, LookupError) as error:
         return {"kind": "failed", "text": f"its output cannot be decoded: {type(error).__name__}: {error}"}
-    if not is_said:
+    if not is_so:
         return {"kind": "failed", "text": f"its output is {after.encoding}, and says that it is {encoding}"}
     kinds = set(_NEWLINE.findall(old))
     if len(kinds) == 1:
