@@ -309,9 +309,9 @@ class _Read:
         if isinstance(node, ast.Attribute) and not is_dotted(node.value):
             return Hazard(Reason.RECEIVER_RUNS.of(), True)
         private, own = private_in(value.node), self.definition.code
-        if private and (
-            self.code is not own or own.class_around(node) is not own.class_around(self.definition.statement)
-        ):
+        is_elsewhere = self.code is not own or own.class_around(node) is not own.class_around(self.definition.statement)
+        is_out_of_suite = private in value.names and self.mentioned.mention[2] != symbol.scope
+        if private and (is_elsewhere or is_out_of_suite):
             return Hazard(Reason.PRIVATE_ELSEWHERE.of(name=private), True)
         home, place = (symbol.path, symbol.scope), (self.mentioned.path, self.mentioned.mention[2])
         needs = needs_at(self.project, home, place, value.names)
