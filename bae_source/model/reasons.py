@@ -274,6 +274,7 @@ class Reason(Enum):
     SHOWS_ITSELF = ("an f-string shows its name here", 'f"{x=}"')
     EXPORTED = ("code outside of the project may take it from here", '__all__ = ["send"]')
     NAMED_BY_STRING = ("a string names it, by which it may be looked up", 'patch("app.core.send")')
+    READS_FRAME = ("{name}() may read it by its name", "def f(): x = 1; return locals()")
     RECEIVER_RUNS = ("what stands before the dot would not be evaluated any more", "made().LIMIT")
     USED_AS_VALUE = ("it is handed on here, and not called", "map(send, items)")
     PRIVATE_ELSEWHERE = ("{name} is private to a class, and another name here", "Client().send(), which has __x")

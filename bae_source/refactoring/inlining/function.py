@@ -288,8 +288,9 @@ class _File:
         if needs.hazard is not None:
             return needs.hazard
         home = self.project.uses(path).scopes[callee.member.scope].parent
+        body = callee.body
         for each in given:
-            if each.is_default:
+            if each.is_default and (body.reads_of(each.name) or body.is_rebound(each.name)):
                 value = value_of(each.value, callee.body.code.bound)
                 more = needs_at(self.project, (path, home), place, value.names)
                 if more.hazard is not None:
@@ -298,12 +299,9 @@ class _File:
         return None
 
     def _is_in_class(self, code: Code, call: ast.Call) -> bool:
-        node: ast.AST = call
-        while node in code.parents and not isinstance(node, ast.ClassDef):
-            node = code.parents[node]
-        owner = self.callee.owner
+        around, owner = code.class_around(call), self.callee.owner
         is_here = self.path == self.callee.member.symbol.path
-        return owner is not None and is_here and isinstance(node, ast.ClassDef) and node.name == owner.name
+        return owner is not None and is_here and around is not None and around.name == owner.name
 
     def _value(self, code: Code, mentioned: Mentioned, given: Given) -> Value:
         return self._value_in(code, self.path, mentioned.mention[2], given.value)

@@ -37,7 +37,7 @@ from bae_source.refactoring.signature.members import Member, header_of
 from bae_source.refactoring.signature.planned import check_names, planned_change
 from bae_source.refactoring.signature.sites import How, Site, sites_of
 from bae_source.refactoring.signature.views import Asked
-from bae_source.syntax.inlining.body import Body
+from bae_source.syntax.inlining.body import OF_FRAME, Body
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, LOOPS, Depends
 from bae_source.syntax.inlining.hazards import Hazard, value_of
@@ -172,6 +172,9 @@ class ParameterInlining:
             each for each in ast.walk(code.tree) if isinstance(each, FUNCTIONS) and code.span(each).start == start
         )
         body, text = Body(code, function), member.header.signature.named[self.name].default_text
+        asking = sorted(OF_FRAME & body.free)
+        if asking:
+            raise self._refused(Reason.READS_FRAME.of(name=asking[0]))
         value = _parsed(text)
         names = value_of(value, code.bound).names
         needs = needs_at(self.project, (path, self._home(member)), (path, member.scope), names)

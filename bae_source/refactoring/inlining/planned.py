@@ -13,12 +13,15 @@ from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
+from bae_source.model.reference import Reference
 from bae_source.model.report import Report
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.calls.parameters import is_given
 from bae_source.project.references.classes.family import family_of
 from bae_source.project.references.meaning.project import project_of
+from bae_source.project.references.search.prose import in_prose
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Places, found_of, letting_out, unparsed
@@ -29,10 +32,11 @@ from bae_source.refactoring.planning.choice import Choice
 from bae_source.refactoring.planning.generated import check_written_by_hand
 from bae_source.refactoring.planning.joining import joined
 from bae_source.refactoring.planning.plan import planned_files
-from bae_source.refactoring.planning.unresolved import check_resolved
+from bae_source.refactoring.planning.unresolved import check_resolved, doctests_left
 from bae_source.refactoring.renaming.exported import public_gone
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.definitions import Kind
+from bae_source.syntax.outline.locate import group_span
 
 Removing = Callable[[Workspace, str], Plan]
 
@@ -121,14 +125,26 @@ class Inlining:
                 hints=[Call("delete", target=self.address, then="takes it away.")],
             )
         mentions = [self.places.shown(each) for each in self.found.others]
+        spoken, notices = ([], []) if self.family.local else self._spoken(mentions)
         return Report(
             changed=dict(sorted(self.places.changed.items())),
             probable=tuple(self.places.probable),
             unsure=tuple(sorted(self.places.left, key=lambda each: (each.module, each.line, each.column))),
-            mentions=tuple(replace(each, certainty="mention") for each in mentions),
+            mentions=(*(replace(each, certainty="mention") for each in mentions), *spoken),
             unparsed=missing,
-            complete=not missing,
+            complete=not missing and not notices,
         )
+
+    def _spoken(self, known: Sequence[Reference]) -> tuple[list[Reference], Sequence[Notice]]:
+        """Return where prose speaks of what goes, outside of it, and what could not be searched."""
+        lines = {(each.module, each.line) for each in (*known, *self.places.left)}
+        spoken, notices = in_prose(self.workspace, self.family.sought, lines)
+        group = self.resolved.group
+        assert group is not None
+        span, source = group_span(self.resolved.tree.outline, group.members), self.resolved.tree.source
+        first, last = source.lines.number(span.start), source.lines.number(max(span.start, span.end - 1))
+        own = self.resolved.module.name
+        return [each for each in spoken if not (each.module == own and first <= each.line <= last)], notices
 
     def _made(self) -> Inlined:
         if self.is_function:
@@ -158,7 +174,10 @@ class Inlining:
         if not self.stays and not is_local:
             plan, now = self._without_definition(plan, now)
         paths = [each.path for each in plan.changes.files if each.path.endswith(".py") and each.after is not None]
-        check_resolved(self.project, project_of(now), paths)
+        after = project_of(now)
+        check_resolved(self.project, after, paths)
+        left = doctests_left(self.project, after, paths)
+        plan = replace(plan, warnings=(*plan.warnings, *left))
         return replace(plan, report=report, circles=any(self.made.imports.values()))
 
     def _without_definition(self, plan: Plan, now: Workspace) -> tuple[Plan, Workspace]:

@@ -25,14 +25,14 @@ from bae_source.project.importing.plan import added_imports
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
-from bae_source.project.references.meaning.sought import Mentioned
+from bae_source.project.references.meaning.sought import Mentioned, is_within
 from bae_source.refactoring.inlining.codes import Codes
 from bae_source.refactoring.inlining.found import Found, Places
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
 from bae_source.syntax.importing.adding import IMPORTS_ADDED
-from bae_source.syntax.inlining.body import is_protocol
+from bae_source.syntax.inlining.body import OF_FRAME, is_protocol, private_in
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import LOOPS, Depends
 from bae_source.syntax.inlining.hazards import Hazard, Value, Way, hazard, is_reached, value_of, way_to
@@ -186,6 +186,8 @@ def inlined(project: Project, codes: Codes, definition: Definition, found: Found
     for each in found.bindings:
         if not _is_own(definition, each):
             places.note_left(each, Reason.NO_PLAIN_READ.of())
+    for each in _asking_frame(project, definition) if not places.only else ():
+        places.takes(each, None)
     is_alone = len(found.reads) == 1
     edits: dict[str, list[tuple[Span, str]]] = {}
     imports: dict[str, list[str]] = {}
@@ -201,6 +203,18 @@ def inlined(project: Project, codes: Codes, definition: Definition, found: Found
             again += [place] if read.is_moved else []
             before += [place] if read.is_behind_lookup else []
     return Inlined(edits=edits, imports=imports, notices=tuple(_notices(definition, again, before)))
+
+
+def _asking_frame(project: Project, definition: Definition) -> Iterator[Mentioned]:
+    """Yield where the function around a local variable asks for all its variables, or runs code that may name it."""
+    path, scope = definition.symbol.path, definition.symbol.scope
+    uses = project.uses(path)
+    if uses.scopes[scope].kind != u.FUNCTION_SCOPE:
+        return
+    for name in sorted(OF_FRAME):
+        for mention in uses.mentions.get(name, ()):
+            if mention[4] == u.PLAIN and is_within(uses.scopes, mention[2], scope):
+                yield Mentioned(path, mention, "unsure", Reason.READS_FRAME.of(name=name))
 
 
 def _comment_behind(definition: Definition) -> str:
@@ -294,6 +308,11 @@ class _Read:
             return Hazard(Reason.NO_PLAIN_READ.of(), True)
         if isinstance(node, ast.Attribute) and not is_dotted(node.value):
             return Hazard(Reason.RECEIVER_RUNS.of(), True)
+        private, own = private_in(value.node), self.definition.code
+        is_elsewhere = self.code is not own or own.class_around(node) is not own.class_around(self.definition.statement)
+        is_out_of_suite = private in value.names and self.mentioned.mention[2] != symbol.scope
+        if private and (is_elsewhere or is_out_of_suite):
+            return Hazard(Reason.PRIVATE_ELSEWHERE.of(name=private), True)
         home, place = (symbol.path, symbol.scope), (self.mentioned.path, self.mentioned.mention[2])
         needs = needs_at(self.project, home, place, value.names)
         if needs.hazard is not None:
@@ -305,8 +324,9 @@ class _Read:
         self.is_moved = way.is_maybe or way.is_repeated or not self.is_alone
         runs = value.depends is Depends.RUNS
         self.is_behind_lookup = runs and not way.looks_up <= self.code.modules
-        own, here = self.definition.code.indentation(self.definition.statement), self.code.indentation(node)
-        self.new, why = self.code.fitted(node, continued_at(self.definition.text, own, here), value.node)
+        indent = own.indentation(self.definition.statement)
+        text = continued_at(self.definition.text, indent, self.code.indentation(node))
+        self.new, why = self.code.fitted(node, text, value.node)
         return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone)
 
     def _way(self, node: ast.expr) -> Way | Hazard:

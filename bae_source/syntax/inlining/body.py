@@ -20,7 +20,9 @@ from bae_source.syntax.inlining.evaluation import FUNCTIONS
 from bae_source.syntax.inlining.hazards import TRIES
 from bae_source.syntax.inlining.scopes import Function, Use, own_names, parameters_of, uses_in
 
-_OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "super", "__class__", "dir"})
+OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
+"""Functions that may read the variables of what calls them by their names."""
+_OF_PLACE = OF_FRAME | {"super", "__class__"}
 _CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
 _PLAIN = frozenset({"staticmethod", "classmethod"})
 _DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
@@ -119,11 +121,7 @@ class Body:
     @property
     def private(self) -> str:
         """A name of the body that is private to the class around; nothing where it has none."""
-        for node in _every(self.statements):
-            name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-            if name.startswith("__") and not name.endswith("__"):
-                return name
-        return ""
+        return next(filter(None, map(private_in, self.statements)), "")
 
     def why_not(self) -> str:
         """Return the reason why the body can stand nowhere else; nothing where it can."""
@@ -139,13 +137,22 @@ class Body:
                 return f"it declares {node.names[0]} as {'global' if isinstance(node, ast.Global) else 'nonlocal'}"
         if getattr(self.function, "type_params", None):
             return "it has type parameters"
-        frame = sorted(_OF_FRAME & self.free)
+        frame = sorted(_OF_PLACE & self.free)
         if frame:
             return f"it uses {frame[0]}, which means its own frame or class"
         for each in self.uses:
             if each.is_own and each.name in self.locals and self.is_kept(each):
                 return f"a function or generator that it makes keeps its variable {each.name}"
         return ""
+
+
+def private_in(node: ast.AST) -> str:
+    """Return a name in some code that is private to the class around; nothing where it has none."""
+    for each in ast.walk(node):
+        name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
+        if name.startswith("__") and not name.endswith("__"):
+            return name
+    return ""
 
 
 def is_protocol(owner: ast.AST) -> bool:
@@ -175,10 +182,6 @@ def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
             yield from _inside(list(ast.iter_child_nodes(node)))
-
-
-def _every(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    return (each for node in nodes for each in ast.walk(node))
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:

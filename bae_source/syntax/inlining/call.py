@@ -23,7 +23,7 @@ from msgspec import Struct, structs
 
 from bae_source.model.reasons import Reason
 from bae_source.model.span import Span
-from bae_source.syntax.inlining.body import Body, Shape
+from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
@@ -156,9 +156,17 @@ class _Inlining:
         if not lines:
             return lines
         name = self.placing.assigned[0].name
-        if isinstance(self.code.scope(self.site.call), ast.ClassDef):
-            return Hazard(Reason.IN_CLASS.of(), True)
+        if hazard := self._is_no_place_for_names():
+            return hazard
         return lines if self._has_room() else Hazard(Reason.NO_ROOM.of(name=name), True)
+
+    def _is_no_place_for_names(self) -> Hazard | None:
+        """Return why no variables can be added around the call."""
+        scope = self.code.scope(self.site.call)
+        if isinstance(scope, ast.ClassDef):
+            return Hazard(Reason.IN_CLASS.of(), True)
+        asking = sorted(OF_FRAME & self.code.words(scope)) if not isinstance(scope, ast.Module) else []
+        return Hazard(Reason.READS_FRAME.of(name=asking[0]), True) if asking else None
 
     def _has_room(self) -> bool:
         """Say whether statements can run before the statement around the call, and nothing that they may change."""
@@ -221,8 +229,8 @@ class _Inlining:
             return Hazard(Reason.HAS_STATEMENTS.of(), True)
         if self.body.shape is Shape.RETURNS and not isinstance(statement, ast.Return):
             return Hazard(Reason.RETURNS_EARLY.of(), True)
-        if isinstance(self.code.scope(self.site.call), ast.ClassDef):
-            return Hazard(Reason.IN_CLASS.of(), True)
+        if hazard := self._is_no_place_for_names():
+            return hazard
         if not self.code.is_alone(statement):
             return Hazard(Reason.SHARED_LINE.of(), True)
         replaced = self._last(statement)

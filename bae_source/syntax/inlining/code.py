@@ -104,6 +104,14 @@ class Code:
             child, around = around, self.parents[around]
         return around
 
+    def class_around(self, node: ast.AST) -> ast.ClassDef | None:
+        """Return the innermost class around a node, which private names belong to; None for none."""
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.ClassDef):
+                return node
+        return None
+
     def is_within(self, node: ast.AST, around: ast.AST) -> bool:
         """Say whether a node stands in another one."""
         while node is not around and node in self.parents:

@@ -126,6 +126,7 @@ _OF_INLINES = {
     "SHOWS_ITSELF": ('def f(y):\n    x = y\n    return f"{x=}"', "app.f.x"),
     "EXPORTED": ('__all__ = ["X"]\n\nX = 1\nprint(X)', "app.X"),
     "NAMED_BY_STRING": ('X = 1\nprint(X, "app.X")', "app.X"),
+    "READS_FRAME": ("def f(y):\n    x = y\n    return x, locals()", "app.f.x"),
     "RECEIVER_RUNS": ("class A:\n    X = 1\n\n\nprint(A().X)", "app.A.X"),
     "USED_AS_VALUE": ("def f(x):\n    return x\n\n\nprint(map(f, []))", "app.f"),
     "PRIVATE_ELSEWHERE": ("class A:\n    def f(self):\n        return self.__x\n\n\na = A()\na.f()", "app.A.f"),
