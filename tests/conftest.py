@@ -20,7 +20,6 @@ from tests import another_user as users
 from tests.adapters.meta.support import Installed
 from tests.compiled import compile_all
 from tests.durable import make_nothing_durable
-from tests.temporary import memory
 
 gc.disable()  # until all tests are collected: nothing of what is made meanwhile goes
 
@@ -46,16 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
     processes that tests start sync as ever.
     """
     make_nothing_durable()
-    is_worker = hasattr(config, "workerinput")
-    in_memory = None if is_worker or "TMPDIR" in os.environ else memory()
-    place = tempfile.mkdtemp(prefix="bs-", dir=in_memory)
-    if in_memory is not None:  # what tests write goes with the run, unless TMPDIR or `--basetemp` says where it lies
-        os.environ["TMPDIR"] = tempfile.tempdir = place
+    place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
-    if is_worker or not config.getoption("numprocesses", None):
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         _without_plugins(Path(place, "without_plugins"))
         return
     gc.enable()  # others collect the tests, and run them
