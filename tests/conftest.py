@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +28,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 
 examples.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
 examples.load_profile("tests")
+
+_folders: Counter[str] = Counter()
+"""How many folders tests have had, by what begins their names."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,6 +77,16 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own; pytest looks for a number among all folders there are, which are thousands."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}_{_folders[name]}"
+    _folders[name] += 1
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture(scope="session")

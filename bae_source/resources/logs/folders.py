@@ -271,10 +271,10 @@ class _Walk:
     def notices(self) -> Iterator[Notice]:
         """Yield what was left out, and why."""
         if self._out:
-            message = f"Left out, since they lead out of the folder of logs: {listed(self._out)}."
+            message = f"Left out, since they lead out of the folder of logs: {listed(sorted(self._out))}."
             yield Notice("links_lead_out", message)
         if self._deep:
-            yield Notice("too_deep", f"Not looked into, since they lie too deep: {listed(self._deep)}.")
+            yield Notice("too_deep", f"Not looked into, since they lie too deep: {listed(sorted(self._deep))}.")
         if self._unnamed:
             message = f"Left out, since their names cannot be written: {counted(self._unnamed, 'file')}."
             yield Notice("unnamed", message)
