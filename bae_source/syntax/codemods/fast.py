@@ -78,7 +78,7 @@ def install() -> None:
 
 
 def first_tree(tree: Any) -> None:
-    """Take note of a tree that comes from the parser and was given to nobody yet."""
+    """Take note of a tree that comes from the parser and has no other user yet."""
     _FIRST[:] = [tree]
 
 
@@ -169,10 +169,7 @@ def _visiting(libcst: Any) -> Any:
         left = visitor.on_leave(self, updated)
         if type(left) not in fine:
             if not isinstance(left, results):
-                raise libcst.CSTValidationError(
-                    "Expected a node of type CSTNode or a RemovalSentinel, "
-                    + f"but got a return value of {type(left).__name__}"
-                )
+                raise libcst.CSTValidationError(f"a visitor gives a {type(left).__name__} in the place of a node")
             fine.add(type(left))
         return left
 
