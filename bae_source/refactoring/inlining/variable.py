@@ -328,7 +328,7 @@ class _Read:
         indent = own.indentation(self.definition.statement)
         text = continued_at(self.definition.text, indent, self.code.indentation(node))
         self.new, why = self.code.fitted(node, text, value.node)
-        return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone)
+        return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone, shared=self.code.shared)
 
     def _way(self, node: ast.expr) -> Way | Hazard:
         start, code = self.definition.statement, self.definition.code
