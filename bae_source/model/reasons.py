@@ -278,7 +278,7 @@ class Reason(Enum):
     RECEIVER_RUNS = ("what stands before the dot would not be evaluated any more", "made().LIMIT")
     USED_AS_VALUE = ("it is handed on here, and not called", "map(send, items)")
     PRIVATE_ELSEWHERE = ("{name} is private to a class, and another name here", "Client().send(), which has __x")
-    NO_IMPORT = ("{name} of its module cannot be had here: {why}", "send(), which reads a global that is rebound")
+    NO_IMPORT = ("its module's {name} cannot be had here: {why}", "send(), which reads a global that is rebound")
     HAS_STATEMENTS = ("its body has statements, and the call is a part of an expression", "x = 1 + send()")
     RETURNS_EARLY = ("its body returns before its end, and the call itself is not returned", "x = send()")
     NOT_AWAITED = ("it is a coroutine, which is not awaited here", "task = send()")

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
-from bae_source.errors import RequestError, ResourceError
+from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.model.reference import Reference
 from bae_source.model.text import listed
@@ -150,6 +150,30 @@ class Places:
     def shown(self, mentioned: Mentioned) -> Reference:
         """Return a place as it is answered."""
         return self.project.shown(mentioned, self.project.lines(mentioned.path))
+
+
+def check_bound_once(places: Places, bindings: Sequence[Mentioned], address: str) -> Hazard | None:
+    """Return the doubt about all reads that bindings make which may be of it; see that none surely is.
+
+    Parameters:
+        bindings: where other code binds it, or may.
+
+    Raises:
+        Refused: `unsafe_change`, with the places.
+    """
+    sure = [places.shown(each) for each in bindings if each.certainty == "sure"]
+    if sure:
+        raise Refused(
+            "unsafe_change",
+            f"{address} cannot be inlined: other code binds it, too:"
+            f" {listed(f'{each.module}:{each.line}' for each in sure)}",
+            unchanged=True,
+            hints=["Edit that code first, so that one definition alone gives it what it is."],
+        )
+    for each in bindings:
+        places.note_left(each, each.why)
+    word = address.rpartition(".")[2]
+    return Hazard(Reason.BOUND_BY_OTHERS.of(name=word), False) if bindings else None
 
 
 def letting_out(found: Found) -> Iterator[tuple[Mentioned, str]]:

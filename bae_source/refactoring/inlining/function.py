@@ -29,7 +29,7 @@ from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned
 from bae_source.project.references.types.values import Above, Class, OfClass
 from bae_source.refactoring.inlining.codes import Codes
-from bae_source.refactoring.inlining.found import Found, Places
+from bae_source.refactoring.inlining.found import Found, Places, check_bound_once
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
 from bae_source.refactoring.inlining.variable import Inlined, is_dotted
 from bae_source.refactoring.renaming.outside import overridden
@@ -139,14 +139,13 @@ def calls_inlined(
     wanted = [each for each in found.reads if places.is_wanted(each)]
     places.check_only()
     places.left += fitting(project, family)
-    for each in found.bindings:
-        places.note_left(each, Reason.NO_PLAIN_READ.of())
+    doubt = check_bound_once(places, found.bindings, callee.member.address)
     edits: dict[str, list[tuple[Span, str]]] = {}
     imports: dict[str, list[str]] = {}
     notices: list[Notice] = []
     for path in dict.fromkeys(each.path for each in wanted):
         here = [each for each in wanted if each.path == path]
-        file = _File(project, codes, callee, path, places)
+        file = _File(project, codes, callee, path, places, doubt)
         for mentioned in file.in_order(here):
             file.take(mentioned)
         edits[path] = file.revision.splices()
@@ -158,7 +157,10 @@ def calls_inlined(
 class _File:
     """The calls of one file, each taken in what those before it have left."""
 
-    def __init__(self, project: Project, codes: Codes, callee: Callee, path: str, places: Places) -> None:
+    def __init__(
+        self, project: Project, codes: Codes, callee: Callee, path: str, places: Places, doubt: Hazard | None
+    ) -> None:
+        self.doubt = doubt
         self.project, self.codes, self.callee, self.path, self.places = project, codes, callee, path, places
         self.imports: list[str] = []
         self.comments: list[str] = []
@@ -191,7 +193,7 @@ class _File:
         start = self._offsets[id(mentioned)]
         node = code.named_at(start, _word_at(code.text, start))
         made = self._made(code, node, mentioned) if node is not None else Hazard(Reason.NOT_ANALYSED.of(), True)
-        if not self.places.takes(mentioned, made if isinstance(made, Hazard) else None):
+        if not self.places.takes(mentioned, made if isinstance(made, Hazard) else self.doubt):
             return
         assert isinstance(made, Made)
         self.revision.apply(made.splices)

@@ -151,7 +151,7 @@ class Inlining:
             callee = callee_of(self.project, self.codes, self.family, self.resolved, self.found)
             return calls_inlined(self.project, self.codes, self.family, callee, self.found, self.places)
         self.definition = definition_of(self.project, self.codes, self.family, self.address)
-        return inlined(self.project, self.codes, self.definition, self.found, self.places)
+        return inlined(self.project, self.codes, self.definition, self.found, self.places, self.address)
 
     def plan(self, report: Report) -> Plan:
         """Return the plan of what was worked out, with the definition gone where nothing names it.

@@ -27,7 +27,7 @@ from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, is_within
 from bae_source.refactoring.inlining.codes import Codes
-from bae_source.refactoring.inlining.found import Found, Places
+from bae_source.refactoring.inlining.found import Found, Places, check_bound_once
 from bae_source.refactoring.inlining.needed import needs_at, unsteady_names, volatile_names
 from bae_source.refactoring.planning.plan import Spliced
 from bae_source.refactoring.renaming.outside import are_fields
@@ -179,13 +179,14 @@ def _text(code: Code, statement: ast.Assign | ast.AnnAssign) -> str:
     return _TYPE_COMMENT.sub("", text).strip(" \t\f\r\n\\")
 
 
-def inlined(project: Project, codes: Codes, definition: Definition, found: Found, places: Places) -> Inlined:
+def inlined(
+    project: Project, codes: Codes, definition: Definition, found: Found, places: Places, address: str
+) -> Inlined:
     """Return what puts the value of a variable in the place of its reads."""
     wanted = [each for each in found.reads if places.is_wanted(each)]
     places.check_only()
-    for each in found.bindings:
-        if not _is_own(definition, each):
-            places.note_left(each, Reason.NO_PLAIN_READ.of())
+    others = [each for each in found.bindings if not _is_own(definition, each)]
+    doubt = check_bound_once(places, others, address)
     for each in _asking_frame(project, definition) if not places.only else ():
         places.takes(each, None)
     is_alone = len(found.reads) == 1
@@ -195,7 +196,7 @@ def inlined(project: Project, codes: Codes, definition: Definition, found: Found
     before: list[str] = []
     for mentioned in wanted:
         read = _Read(project, codes, definition, mentioned, is_alone=is_alone)
-        if places.takes(mentioned, read.hazard):
+        if places.takes(mentioned, read.hazard or doubt):
             edits.setdefault(mentioned.path, []).append((read.code.span(read.node), read.new))  # type: ignore[arg-type]
             imports.setdefault(mentioned.path, []).extend(read.imports)
             places.note_change(mentioned)
@@ -327,7 +328,7 @@ class _Read:
         indent = own.indentation(self.definition.statement)
         text = continued_at(self.definition.text, indent, self.code.indentation(node))
         self.new, why = self.code.fitted(node, text, value.node)
-        return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone)
+        return Hazard(why, True) if why else hazard(value, way, is_alone=self.is_alone, shared=self.code.shared)
 
     def _way(self, node: ast.expr) -> Way | Hazard:
         start, code = self.definition.statement, self.definition.code

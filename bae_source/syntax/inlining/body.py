@@ -23,6 +23,11 @@ from bae_source.syntax.inlining.scopes import Function, Use, own_names, paramete
 OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that may read the variables of what calls them by their names."""
 _OF_PLACE = OF_FRAME | {"super", "__class__"}
+_OF_DEPTH = frozenset(
+    {"warnings.warn", "warn", "sys._getframe", "_getframe", "inspect.currentframe", "currentframe", "inspect.stack",
+     "traceback.extract_stack", "traceback.format_stack", "traceback.print_stack"}
+)  # fmt: skip
+"""Functions that give what stands so many calls above them, or how many those are."""
 _CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
 _PLAIN = frozenset({"staticmethod", "classmethod"})
 _DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
@@ -137,6 +142,8 @@ class Body:
                 return f"it declares {node.names[0]} as {'global' if isinstance(node, ast.Global) else 'nonlocal'}"
         if getattr(self.function, "type_params", None):
             return "it has type parameters"
+        if asking := next(filter(None, map(_asking_depth, ast.walk(self.function))), ""):
+            return f"it calls {asking}, which counts the calls around it"
         frame = sorted(_OF_PLACE & self.free)
         if frame:
             return f"it uses {frame[0]}, which means its own frame or class"
@@ -144,6 +151,15 @@ class Body:
             if each.is_own and each.name in self.locals and self.is_kept(each):
                 return f"a function or generator that it makes keeps its variable {each.name}"
         return ""
+
+
+def _asking_depth(node: ast.AST) -> str:
+    """Return what a call is of that depends on how many calls stand around it; nothing where it does not."""
+    if not isinstance(node, ast.Call):
+        return ""
+    name = ast.unparse(node.func)
+    is_asking = name in _OF_DEPTH or any(each.arg == "stacklevel" for each in node.keywords)
+    return name if is_asking else ""
 
 
 def private_in(node: ast.AST) -> str:

@@ -27,13 +27,12 @@ from bae_source.syntax.inlining.body import OF_FRAME, Body, Shape
 from bae_source.syntax.inlining.code import Code
 from bae_source.syntax.inlining.evaluation import FUNCTIONS, Depends, steps_of
 from bae_source.syntax.inlining.given import Given, Placing, placed
-from bae_source.syntax.inlining.hazards import Hazard, Value
+from bae_source.syntax.inlining.hazards import Hazard, Value, reads_state
 from bae_source.syntax.inlining.text import Written
 from bae_source.syntax.templates.statements import continued_at, is_elif
 from bae_source.syntax.templates.template import reading
 from bae_source.syntax.text.lexer import lex
 
-_STATE = (ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.JoinedStr)
 Splices = list[tuple[Span, str]]
 ValueOf = Callable[[Given], Value]
 
@@ -183,7 +182,7 @@ class _Inlining:
         for step in steps:
             if step.node is self.site.call:
                 return not step.maybe and not step.later
-            if id(step.node) not in inner and (step.effect or isinstance(step.node, _STATE)):
+            if id(step.node) not in inner and (step.effect or reads_state(step, code.shared)):
                 return False
         return False
 

@@ -141,6 +141,12 @@ class Code:
         )
 
     @cached_property
+    def shared(self) -> frozenset[str]:
+        """Names that a function binds which are not its own, so that a call may bind them anew."""
+        declared = (each for each in ast.walk(self.tree) if isinstance(each, (ast.Global, ast.Nonlocal)))
+        return frozenset(name for each in declared for name in each.names)
+
+    @cached_property
     def modules(self) -> frozenset[str]:
         """Names that `import` statements bind."""
         imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))

@@ -174,7 +174,7 @@ def _can_be_put(body: Body, given: Given, value: Value, *, may_repeat: bool) -> 
         if body.is_kept(use) and (value.unsteady or value.depends >= Depends.STATE or value.is_fresh):
             return False
         way = way_to(body.function, None, use.node, body.code.parents, body.code.bound)
-        if hazard(value, way, is_alone=len(reads) == 1) is not None:
+        if hazard(value, way, is_alone=len(reads) == 1, shared=body.code.shared) is not None:
             return False
         if value.depends is Depends.STATE and (way.is_maybe or way.is_repeated) and not repeats:
             return False

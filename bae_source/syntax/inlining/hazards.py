@@ -161,11 +161,12 @@ def suite_of(statement: ast.stmt, parents: Parents) -> list[ast.stmt]:
     return [statement]
 
 
-def hazard(value: Value, way: Way, *, is_alone: bool) -> Hazard | None:
+def hazard(value: Value, way: Way, *, is_alone: bool, shared: frozenset[str] = frozenset()) -> Hazard | None:
     """Return the reason why a value cannot go a way; None where it can.
 
     Parameters:
         is_alone: whether no other read takes it.
+        shared: names that any call may bind anew.
     """
     rebound = value.names.intersection(name for each in way.between for name in each.binds)
     if rebound:
@@ -183,7 +184,7 @@ def hazard(value: Value, way: Way, *, is_alone: bool) -> Hazard | None:
     has_effect = any(each.effect for each in way.between)
     if has_effect and (value.depends is Depends.STATE or value.volatile):
         return Hazard(Reason.STATE_MAY_CHANGE.of(), False)
-    if value.depends is Depends.RUNS and (has_effect or any(map(_reads_state, way.between))):
+    if value.depends is Depends.RUNS and (has_effect or any(reads_state(each, shared) for each in way.between)):
         return Hazard(Reason.RUNS_BEHIND.of(), False)
     if value.depends >= Depends.STATE and way.is_caught:
         return Hazard(Reason.CAUGHT_HERE.of(), False)
@@ -198,8 +199,9 @@ def _is_lookup(node: ast.AST, read: ast.AST, parents: Parents) -> bool:
     return isinstance(call, ast.Call) and call.func is node and any(each is read for each in ast.walk(call))
 
 
-def _reads_state(step: Step) -> bool:
-    return isinstance(step.node, _STATE)
+def reads_state(step: Step, shared: frozenset[str]) -> bool:
+    """Say whether a step reads what a call may change: what an object holds, or a name that functions bind anew."""
+    return isinstance(step.node, _STATE) or (isinstance(step.node, ast.Name) and step.node.id in shared)
 
 
 def _other_branches(read: ast.AST, parents: Parents) -> Iterator[ast.AST]:

@@ -122,7 +122,7 @@ _OF_INLINES = {
     "CAUGHT_HERE": ("def f(y):\n    x = y[0]\n    try:\n        print(x)\n    finally:\n        y()", "app.f.x"),
     "NOT_REACHED": ("def f(y):\n    if y:\n        x = 1\n    return x", "app.f.x"),
     "CAPTURED": ("Y = 1\nX = Y\n\n\ndef f(Y):\n    return X", "app.X"),
-    "NO_PLAIN_READ": ("import app\n\nX = 1\napp.X = 2", "app.X"),
+    "NO_PLAIN_READ": ('X = int\n\n\ndef f(a: "X"): ...', "app.X"),
     "SHOWS_ITSELF": ('def f(y):\n    x = y\n    return f"{x=}"', "app.f.x"),
     "EXPORTED": ('__all__ = ["X"]\n\nX = 1\nprint(X)', "app.X"),
     "NAMED_BY_STRING": ('X = 1\nprint(X, "app.X")', "app.X"),
