@@ -13,7 +13,6 @@ Invariants:
 
 from __future__ import annotations
 
-import _sqlite3 as sqlite3
 import errno
 import os
 import stat
@@ -325,6 +324,8 @@ def _worked(path: Path, work: Callable[[sqlite3.Connection], T], *, mode: str = 
         FileNotFoundError: it is gone.
         OSError, Refused: as `PlanFile.read`.
     """
+    import _sqlite3 as sqlite3  # 0.7 ms; sqlite3 without its dates, for kept plans alone
+
     _check_file(path)
     try:
         opened = sqlite3.connect(_address(path, mode), timeout=PATIENCE, isolation_level=None, uri=True)
@@ -386,6 +387,8 @@ def _new_file(path: Path, damaged: Path | None = None) -> Path:
     Parameters:
         damaged: the file in whose place it comes; what can be read of that is in the new one.
     """
+    import _sqlite3 as sqlite3
+
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
     os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFELY, 0o600))
@@ -415,6 +418,8 @@ def _rescue(damaged: Path, connection: sqlite3.Connection) -> None:
 
     Drafts are not copied: who has the handle of one has what it is of, too.
     """
+    import _sqlite3 as sqlite3
+
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error, OSError), closing(sqlite3.connect(_address(damaged, "ro"), uri=True)) as old:
             for row in old.execute(f"{_WHOLE} ORDER BY number {order}"):
