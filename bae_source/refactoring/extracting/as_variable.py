@@ -189,7 +189,8 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
 
 def _may_fail(code: Code, node: ast.AST, kept: frozenset[Variable]) -> bool:
     """Say whether a variable that is read may have no value."""
-    names = (each for each in running(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+    every = (each for each in running(node) if isinstance(each, ast.Name))
+    names = (each for each in every if isinstance(each.ctx, ast.Load) or each is node)  # itself is that of a `+=`
     variables = (code.scopes.variable(each, each.id) for each in names)
     return any(each is not None and each not in kept for each in variables)
 
