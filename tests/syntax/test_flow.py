@@ -62,7 +62,19 @@ CASES = {
                 pass
             print(x)  #<#>
         """,
-        "taken x",
+        "taken x, fails_earlier x",
+    ),
+    "a handler of its own catches that it has no value": (
+        """
+        def f(a):
+            for x in a:
+                pass
+            try:  #<
+                print(x)
+            except NameError:
+                pass  #>
+        """,
+        "taken x, perhaps_unbound x",
     ),
     "an endless loop is left by break alone": (
         """

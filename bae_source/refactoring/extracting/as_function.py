@@ -49,7 +49,7 @@ def plan_function(workspace: Workspace, asked: Asked) -> Plan:
             alike=() if asked.similar else tuple(each.piece for each in same),
             left=tuple((piece, why) for piece, why in found if isinstance(why, str)) if asked.similar else (),
             doubts=function.doubts,
-            notices=(*notices, *counting_calls(workspace, pieces), *_renamed_inside(asked)),
+            notices=(*notices, *counting_calls(workspace, pieces), *_said(asked, function)),
         ),
     )
 
@@ -83,13 +83,17 @@ def _check_name(workspace: Workspace, asked: Asked, function: Extracted, pieces:
     return check_free_in_class(workspace, module, owner, code, name)
 
 
-def _renamed_inside(asked: Asked) -> Iterator[Notice]:
-    """Yield that functions and classes in a piece get another qualified name."""
+def _said(asked: Asked, function: Extracted) -> Iterator[Notice]:
+    """Yield what is the same but for names of inner functions, and for the place of an error."""
     inside = [each for node in asked.piece.nodes for each in ast.walk(node)]
     names = [each.name for each in inside if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
     if names:
         text = f"The __qualname__ of {listed(names)} begins with {asked.name} now."
         yield Notice("qualified_name", text)
+    if function.fails_earlier:
+        shown = listed(each.name for each in function.fails_earlier)
+        text = f"{shown} may have no value there: then it fails as before, but before the code has begun."
+        yield Notice("fails_earlier", text)
 
 
 def _address(asked: Asked, function: Extracted) -> str:

@@ -25,7 +25,7 @@ from bae_source.refactoring.extracting.selecting import Code, Piece, first_line,
 from bae_source.refactoring.extracting.similar import pieces_like
 from bae_source.syntax.flow.order import Timing, Weight, weight_of
 from bae_source.syntax.flow.piece import kept_variables
-from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable
+from bae_source.syntax.flow.scopes import FUNCTIONS, Level, Variable, running
 from bae_source.syntax.patterns.pattern import span_of
 from bae_source.syntax.templates.statements import is_elif
 
@@ -170,17 +170,29 @@ def _doubts(piece: Piece, timing: Timing, weight: Weight, kept: frozenset[Variab
     """Yield what is evaluated before the expression, and may make a difference to it, or it to that."""
     code, node = piece.code, piece.nodes[0]
     read = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    own = {each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)}
     for each in timing.earlier:
+        before = {one.id for one in ast.walk(each) if isinstance(one, ast.Name)}
+        if before & own:
+            raise refused(f"The expression binds {min(before & own)}, which its statement reads before")
         names = (one for one in ast.walk(each) if isinstance(one, ast.Name))
         bound = {one.id for one in names if not isinstance(one.ctx, ast.Load)}
         if bound & read:
             raise refused(f"The expression reads {min(bound & read)}, which its statement binds before")
-        other = weight_of(each, code.scopes, kept)
+        other = Weight.CALLS if _may_fail(code, each, kept) else weight_of(each, code.scopes, kept)
         if weight + other > Weight.CALLS and not (weight is Weight.CALLS and _is_steady(code, each)):
             text = span_of(code.source, each).cut(code.source.text) if hasattr(each, "lineno") else "the parameters"
             bare = " ".join(text.split())
             shown = bare if len(bare) <= _SHOWN else f"{bare[:_SHOWN]}…"
             yield node, Reason.EVALUATED_EARLIER.of(code=shown)
+
+
+def _may_fail(code: Code, node: ast.AST, kept: frozenset[Variable]) -> bool:
+    """Say whether a variable that is read may have no value."""
+    every = (each for each in running(node) if isinstance(each, ast.Name))
+    names = (each for each in every if isinstance(each.ctx, ast.Load) or each is node)  # itself is that of a `+=`
+    variables = (code.scopes.variable(each, each.id) for each in names)
+    return any(each is not None and each not in kept for each in variables)
 
 
 def _is_steady(code: Code, node: ast.AST) -> bool:

@@ -62,6 +62,7 @@ class Extracted(Struct, frozen=True, kw_only=True):
         ends: whether what it returns is returned at once.
         of_module: names of the module that it binds there.
         doubts: what is unsure.
+        fails_earlier: variables that may have no value, which is found out before the piece begins.
     """
 
     piece: Piece
@@ -74,6 +75,7 @@ class Extracted(Struct, frozen=True, kw_only=True):
     ends: bool
     of_module: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    fails_earlier: tuple[Variable, ...] = ()
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -116,6 +118,7 @@ def extracted(piece: Piece, kind: str | None) -> Extracted:
         ends=flows.returns,
         of_module=(*of_module, *_declared(piece, frame)),
         doubts=(*doubts_of(piece), *_lost(piece, flows)),
+        fails_earlier=flows.fails_earlier,
     )
 
 

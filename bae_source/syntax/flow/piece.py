@@ -39,7 +39,8 @@ class Flows(Struct, frozen=True, kw_only=True):
     Parameters:
         taken: variables that it takes from around it, in the order of first use.
         given: variables that it binds and that are read behind it, in the order in which it binds them.
-        perhaps_unbound: taken ones that may have no value where it begins.
+        perhaps_unbound: taken ones that may have no value where it begins, and need none on some way through it.
+        fails_earlier: taken ones that may have no value there, so that it fails, which it would do later by itself.
         lost_on_raise: variables that a handler around it would miss if it raised.
         lost_in_with: the same where a `with` around it, of which nothing is known, goes on behind its suite.
         seen_by_closures: variables that it binds while a function outside of it may look at them.
@@ -54,6 +55,7 @@ class Flows(Struct, frozen=True, kw_only=True):
     taken: tuple[Variable, ...]
     given: tuple[Variable, ...]
     perhaps_unbound: tuple[Variable, ...] = ()
+    fails_earlier: tuple[Variable, ...] = ()
     lost_on_raise: tuple[Variable, ...] = ()
     lost_in_with: tuple[Variable, ...] = ()
     seen_by_closures: tuple[Variable, ...] = ()
@@ -119,11 +121,14 @@ class _Flow:
         if self.graph.frame is self.graph.scopes.module:
             taken &= binds  # a function reads the others where they are
         bound = self._meet(self._assigned(), self.graph.entries)
+        unbound, surely = taken & ~bound & ~self.outer, exposed & self._surely_read()
+        gone = binds & self._only_bound_here() & ~given
         lost, seen = self._while_it_runs(live, binds)
         return Flows(
             taken=self._ordered(taken, Does.READS, Does.CAPTURES, Does.BINDS),
             given=self._ordered(given, Does.BINDS),
-            perhaps_unbound=self._listed(taken & ~bound & ~self.outer & ~(exposed & self._surely_read())),
+            perhaps_unbound=self._listed((unbound & ~surely) | gone),
+            fails_earlier=self._listed(unbound & surely),
             lost_on_raise=self._listed(lost),
             seen_by_closures=self._listed(seen),
             rebound_by_closures=self._listed(
@@ -271,7 +276,12 @@ class _Flow:
             for number in sorted(chosen | set(self.graph.entries), reverse=True):
                 step, mask = self.steps[number], self._mask(number)
                 found = self._meet(state, step.next) if step.next else 0
-                found = found | mask if step.does is Does.READS else found & ~mask
+                if step.does in _RAISING and step.raises in chosen:
+                    found &= state[step.raises]  # where a handler of the piece itself goes on
+                elif step.does is Does.READS:
+                    found |= mask
+                if step.does in (Does.BINDS, Does.DELETES):
+                    found &= ~mask
                 is_changed |= found != state[number]
                 state[number] = found
         return self._meet(state, self.graph.entries)
