@@ -4,25 +4,67 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.architecture import FLOORS, LONGEST_PATH, PACKAGE, check, read
+from tests import private_names
+from tests.architecture import FLOORS, LONGEST_PATH, PACKAGE, Module, check, read
 
 HOUSE = Path(__file__).parent.parent / PACKAGE
+TESTS = Path(__file__).parent
 
 
 def test_the_package_keeps_its_rules() -> None:
     assert _shown(HOUSE) == []
 
 
+def test_tests_use_public_names_of_the_package() -> None:
+    assert private_names.check(TESTS, private_names.declared(each.tree for each in _house().values())) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from bae_source.model.call import _FLAGS",
+        "from bae_source._model import call",
+        "call._FLAGS",
+        "call.calls[0]._flags = 1",
+        "vars(call)['_flags']",
+        "setattr(call, '_flags', 1)",
+        "monkeypatch.setattr(call, '_flags', 1)",
+        "monkeypatch.setattr('bae_source.model.call._FLAGS', 1)",
+        "import tests.support\ntests.support.call._flags",
+    ],
+)
+def test_a_private_name_in_a_test_is_found(tmp_path: Path, code: str) -> None:
+    (tmp_path / "test_a.py").write_text(code)
+    [violation] = private_names.check(tmp_path, frozenset({"_FLAGS", "_flags", "_model"}))
+    assert violation.message.endswith("is private to the package")
+    assert violation.line == code.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos._flags",
+        "class A:\n    def __init__(self):\n        self._flags = 1\n    def f(self):\n        return self._flags",
+        "call.flags, call.__flags__, call._other, '_flags'",
+        "from benchmarks import peers\nmonkeypatch.setattr(peers, '_flags', 1)",
+    ],
+)
+def test_a_private_name_of_a_test_itself_or_of_another_package_is_left_alone(tmp_path: Path, code: str) -> None:
+    (tmp_path / "test_a.py").write_text(code)
+    assert private_names.check(tmp_path, frozenset({"_FLAGS", "_flags"})) == []
+
+
 def test_no_group_of_an_expression_is_repeated_possessively() -> None:
     """Pythons before 3.11.5 miss matches of `(…)*+`; `(?>(…)*)` means the same."""
     strings = [
-        (path.relative_to(HOUSE).as_posix(), node.lineno)
-        for path in HOUSE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        (module.path, node.lineno)
+        for module in _house().values()
+        for node in ast.walk(module.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\)[*+?]\+", node.value)
     ]
     assert strings == []
@@ -209,4 +251,9 @@ def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
 
 
 def _shown(package: Path) -> list[str]:
-    return [str(violation) for violation in check(read(package))]
+    return [str(violation) for violation in check(_house() if package == HOUSE else read(package))]
+
+
+@cache
+def _house() -> dict[str, Module]:
+    return read(HOUSE)

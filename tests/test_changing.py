@@ -18,6 +18,7 @@ import pytest
 
 from bae_source import Source
 from bae_source.adapters.cli.cli import through_service
+from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
 from bae_source.model.outcome import told_with
@@ -161,10 +162,10 @@ Beside = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
     """Gives a command while another process writes, which ends, or dies, once the command has waited for a while."""
-    attempt, waiting, ends = lock._attempt, list[float](), list[Callable[[], object]]()
+    take, waiting, ends = lock.take, list[float](), list[Callable[[], object]]()
 
-    def attempting(place: str) -> lock.Lock | None:
-        held = attempt(place)
+    def taking(descriptor: int) -> lock.Taken | None:
+        held = take(descriptor)
         if held is None and ends:
             waiting.append(time.monotonic())
             if waiting[-1] - waiting[0] > A_WHILE:
@@ -181,7 +182,7 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
         assert not ends, "it did not wait"
         return called.status, called.out.decode(), called.said
 
-    monkeypatch.setattr(lock, "_attempt", attempting)
+    monkeypatch.setattr(lock, "take", taking)
     return ask
 
 
@@ -332,7 +333,7 @@ def test_who_reads_while_a_neighbour_begins_a_change_answers_of_what_came_of_it(
         with _failing(root):
             assert b"return 2" in (seen[0].content("m.py") or b"")
 
-    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    begun = _meanwhile(monkeypatch, come_and_go, seen)
     answer = source.read("m.g")
     assert (begun, "return 1" in answer, answer.outcome.warnings) == ([True], True, ())
 
@@ -347,7 +348,7 @@ def test_a_change_begun_and_taken_back_while_one_plans_leaves_no_trace(
             assert b"return 2" in (seen[0].content("m.py") or b"")
 
     seen: list[Workspace] = []
-    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    begun = _meanwhile(monkeypatch, come_and_go, seen)
     assert source.edit("m.g", old="return 1", new="return 3", reload="off").status == "applied"
     assert begun == [True]
     assert users(root)["m.py"] == SOURCE.replace("def g():\n    return 1", "def g():\n    return 3").encode()
@@ -358,14 +359,13 @@ def _failing(root: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
 
 
 def _meanwhile(
-    source: Source, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
+    monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
 ) -> list[bool]:
     """Have something done after the first snapshot was begun, and before anything is read from it."""
-    changing = source._service.changing
-    made, done = source._service.workspace, list[bool]()
+    made, done = Service.workspace, list[bool]()
 
-    def workspace(*arguments: Any) -> Workspace:
-        found = made(*arguments)
+    def workspace(service: Service, *given: Any) -> Workspace:
+        found = made(service, *given)
         if not done:
             done.append(True)
             if seen is not None:
@@ -373,6 +373,5 @@ def _meanwhile(
             do()
         return found
 
-    monkeypatch.setattr(source._service, "workspace", workspace)
-    monkeypatch.setattr(changing, "workspace", workspace)
+    monkeypatch.setattr(Service, "workspace", workspace)
     return done

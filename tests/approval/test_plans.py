@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from bae_source.approval.plan_file import PlanFile
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import MOVES, State
 from bae_source.errors import HistoryError, LookupFailed
 from bae_source.model.outcome import Check
 from tests.approval.support import FIRST, NOW, everything, name, plans_of, proposal, refusal, started
 from tests.plan_files import asked, plan_files
+from tests.state_folders import state_folders
 
 
 @pytest.fixture
@@ -227,7 +229,7 @@ def test_long_texts_are_shortened_in_lists_alone(plans: Plans) -> None:
 
 def test_ten_thousand_that_wait_are_listed_in_a_moment(root: Path, plans: Plans) -> None:
     every = (proposal(number, summary="Edited app.core.f.", diff="+x\n" * 1_000) for number in range(10_000))
-    plans._file.write(lambda connection: [plans._insert(connection, each) for each in every])
+    PlanFile(state_folders(root)).write(lambda connection: [plans.insert(connection, each) for each in every])
     seconds = []
     for _ in range(15):
         begun = time.process_time()  # others may be at work on this machine

@@ -44,7 +44,7 @@ def test_one_stamp_is_decoded_with_its_piece_alone(stamps: Stamps) -> None:
     assert path in stamps
     assert stamps[path] == ALL[path]
     assert isinstance(stamps[path], Stamp)
-    assert stamps._decoded.keys() == {1}
+    assert stamps.known.keys() == {1}
     assert "whole" not in vars(stamps)
 
 

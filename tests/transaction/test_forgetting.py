@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -15,7 +16,10 @@ from bae_source import Source
 from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, RequestError
 from bae_source.history.record.entry import Entry
+from bae_source.history.record.git import Repository
 from bae_source.history.record.history import History, Limits
+from bae_source.history.record.pending import Pending
+from bae_source.transaction.commit import transaction
 from tests.transaction.support import PATH, Project, ids
 from tests.transaction.test_history import entry
 
@@ -139,7 +143,7 @@ def test_a_history_never_grows_beyond_its_limit_and_keeps_at_least_half_of_it(tm
     sizes = []
     for number in range(14):
         made = [entry(number * 10 + each, {}, {"a": b"%d" % each}) for each in range(10)]
-        recorded(history, made)
+        recorded(history, Pending(tmp_path / "pending"), made)
         sizes.append(len(history.entries()))
     kept = ids(history.entries())
     assert kept == [f"op_{number:02d}" for number in range(139, 139 - len(kept), -1)]
@@ -150,10 +154,10 @@ def test_a_history_never_grows_beyond_its_limit_and_keeps_at_least_half_of_it(tm
     assert {"history.1.git"} <= there <= {"history.1.git", "history.git", "history.lock", "pending"}
 
 
-def recorded(history: History, made: Sequence[Entry]) -> None:
+def recorded(history: History, pending: Pending, made: Sequence[Entry]) -> None:
     """Record many operations fast: all but the last wait for it."""
     for number, each in enumerate(made[:-1]):
-        history._pending.put(each, {}, {"a": b"%d" % number})
+        pending.put(each, {}, {"a": b"%d" % number})
     history.record(made[-1], {}, {"a": b"%d" % (len(made) - 1)})
 
 
@@ -169,7 +173,7 @@ def test_large_operations_make_it_begin_anew_at_once(tmp_path: Path) -> None:
 
 def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> None:
     history = History(tmp_path / "history.git", search_path=PATH)
-    repository = history._newest
+    repository = Repository(tmp_path / "history.git", PATH)
     for number in range(8):
         history.record(entry(number, {}, {"a": b"%d" % number}), {}, {"a": b"%d" % number})
         assert history.entries(1)
@@ -186,7 +190,7 @@ def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> Non
 
 def test_the_projects_settings_say_how_much_is_kept(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.bae-source]\nhistory-operations = 7\nhistory-megabytes = 'many'\n")
-    limits = Service(root).changing._limits()
+    limits = Service(root).changing.limits()
     assert (limits.operations, limits.megabytes) == (7, Limits().megabytes)
 
 
@@ -233,9 +237,10 @@ def test_a_project_that_was_forgotten_begins_anew(root: Path) -> None:
     assert listed(source) == [made]
 
 
-def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path) -> None:
+def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = Project(tmp_path / "p", path=PATH, wait=0.1)
     project.write("m.py", "A = 1\n")
+    monkeypatch.setattr(transaction, "Transactions", partial(transaction.Transactions, wait=0.1))  # ten seconds else
     source = Source(tmp_path / "p")
     inside, done = Event(), Event()
 
@@ -248,7 +253,6 @@ def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path) -> None:
     thread.start()
     try:
         assert inside.wait(30)
-        source._service.changing.transactions._holder._wait = 0.1  # ten seconds for people
         with pytest.raises(Refused) as caught:
             source.forget()
         assert caught.value.code == "busy"

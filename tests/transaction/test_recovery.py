@@ -72,9 +72,8 @@ def crashed(project: Project, new: Any = NEW) -> None:
 
 def crashed_later(project: Project, *, recorded: bool) -> None:
     """Make a change whose process dies behind the commit point."""
-    project.transactions._history = _Dying(project, recorded=recorded)  # type: ignore[assignment]
-    in_child(lambda: project.commit(NEW))
-    project.transactions._history = project.history
+    dying = Project(project.root, path=PATH, history=_Dying(project, recorded=recorded))
+    in_child(lambda: dying.commit(NEW))
 
 
 def staged(project: Project) -> list[Path]:
