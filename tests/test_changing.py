@@ -100,7 +100,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_what_was_taken_back_after_a_crash_is_told_with_an_error_too(
+def test_a_recovery_after_a_crash_is_reported_with_an_error_too(
     root: Path, words: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
     before = users(root)
@@ -113,7 +113,7 @@ def test_what_was_taken_back_after_a_crash_is_told_with_an_error_too(
     assert b"taken back" not in subprocess.run(command(root, *words), capture_output=True, check=False).stderr
 
 
-def test_what_was_taken_back_is_told_with_an_error_from_python_and_by_functions(root: Path) -> None:
+def test_a_recovery_is_reported_with_an_error_from_python_and_by_functions(root: Path) -> None:
     killed(root)
     with pytest.raises(LookupFailed) as caught:
         Source(root).read("m.nope")
@@ -209,7 +209,7 @@ def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
     assert (users(root), made != before) == (before, True)
 
 
-def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root: Path, beside: Beside) -> None:
+def test_nothing_to_do_and_not_found_are_reported_once_the_other_change_stands(root: Path, beside: Beside) -> None:
     status, out, _ = beside(("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, out) == (0, "m.g is like that already.\n")
     status, _, err = beside(("delete", "m.g"), ("delete", "m.g"), status=0)
@@ -259,12 +259,12 @@ def test_a_transaction_that_was_planned_beside_a_change_is_made_on_what_came_of_
     assert users(root)["m.py"] == SOURCE.replace("return 1", "return 3", 1).encode()
 
 
-def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
+def test_a_malformed_call_does_not_wait(root: Path) -> None:
     with neighbour(root, "delete", "m.g", status=1), pytest.raises(RequestError):
         Source(root).edit("m.g..", old="1", new="2")
 
 
-def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path, beside: Beside) -> None:
+def test_a_waiting_process_reports_the_recovery_of_a_dead_neighbour(root: Path, beside: Beside) -> None:
     words = ("edit", "m.g", "--code", CODE)
     status, out, err = beside(words, both(root), status=0, dies=True)
     assert (status, "op_" in out, "was taken back: b, m." in err) == (0, True, True)
@@ -285,7 +285,7 @@ def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside
     assert users(root)["m.py"] == SOURCE.encode()
 
 
-def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(
+def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_no_outside_edit(
     root: Path, beside: Beside
 ) -> None:
     made = str(Source(root).edit("m.g", old="return 1", new="return 1 + 0", reload="off").operation_id)
@@ -310,7 +310,7 @@ def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside
     assert b"return 3" in users(root)["m.py"]
 
 
-def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path) -> None:
+def test_the_dry_run_of_an_undo_beside_a_change_blames_no_outside_edit(root: Path) -> None:
     source = Source(root)
     source.edit("m.g", old="return 1", new="return 1 + 0", reload="off")
     with (

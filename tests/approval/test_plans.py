@@ -73,7 +73,7 @@ def test_one_that_is_there_is_not_added_again(plans: Plans) -> None:
     assert plans.new_id() != FIRST
 
 
-def test_a_move_is_made_once_and_the_next_is_told_by_whom(plans: Plans) -> None:
+def test_a_move_is_made_once_and_the_next_error_names_its_author(plans: Plans) -> None:
     plans.add(proposal())
     moved = plans.move(FIRST, State.APPROVED, digest="d1", decided_by="ana", decided_at=NOW)
     assert moved == plans.get(FIRST) == proposal(state=State.APPROVED, decided_by="ana", decided_at=NOW)

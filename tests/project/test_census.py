@@ -321,7 +321,7 @@ def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypat
     assert walk.memory() is not None
 
 
-def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
+def test_impossible_saved_content_is_not_believed(rested: Path) -> None:
     walk = Walk(Disk(rested / "at rest"))
     walk.census(layout_of(walk.files), time.time_ns())
     visit = walk.visits[""]

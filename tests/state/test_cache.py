@@ -193,7 +193,7 @@ def test_deleting_it_while_it_is_in_use_loses_nothing(folders: StateFolders, wha
     assert holds(cache(folders))
 
 
-def test_one_that_somebody_else_writes_is_read_and_not_waited_for_long(folders: StateFolders) -> None:
+def test_a_cache_that_another_process_writes_is_read_and_not_waited_for_long(folders: StateFolders) -> None:
     found = filled(folders)
     other = sqlite3.connect(found.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -105,7 +105,7 @@ def test_everything_can_be_pruned_and_recording_goes_on(root: Path) -> None:
     assert listed(source) == [made]
 
 
-def test_prune_can_be_tried_and_must_be_told_what_to_keep(root: Path) -> None:
+def test_prune_can_be_tried_and_needs_a_limit(root: Path) -> None:
     source = Source(root)
     made = changed(source, 3)
     assert source.prune(keep=1, dry_run=True).text == "Dry run, nothing was deleted: 2 operations would be."
@@ -303,7 +303,7 @@ def test_a_folder_of_ours_that_is_a_link_is_not_followed(root: Path, tmp_path: P
     assert (tmp_path / "elsewhere/file").read_text() == "theirs"
 
 
-def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_said_to_be_removed(
+def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_reported_to_be_removed(
     root: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -325,7 +325,7 @@ def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_said
 
 
 @pytest.mark.parametrize("with_git", [True, False])
-def test_what_somebody_else_put_into_our_folder_stays_and_is_named(root: Path, with_git: bool) -> None:
+def test_foreign_files_in_our_folder_stay_and_are_named(root: Path, with_git: bool) -> None:
     if not with_git:
         subprocess.run(["rm", "-rf", ".git"], cwd=root, check=True)
     source = Source(root)
@@ -348,7 +348,7 @@ def test_what_somebody_else_put_into_our_folder_stays_and_is_named(root: Path, w
     assert source.forget().text == "Removed nothing; there was no trace of bae_source."
 
 
-def test_of_a_history_that_others_share_only_the_own_operations_are_said_to_be_removed(root: Path) -> None:
+def test_of_a_history_that_others_share_only_the_own_operations_are_reported_to_be_removed(root: Path) -> None:
     (root / "sub").mkdir()
     (root / "sub/pyproject.toml").write_text("")
     (root / "sub/m.py").write_text(TEXT)

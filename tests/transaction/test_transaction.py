@@ -144,7 +144,7 @@ def test_a_journal_that_cannot_be_written_puts_back_what_was_loaded(tmp_path: Pa
     assert picture(project.root) == before
 
 
-def test_newer_bytes_of_somebody_else_are_never_overwritten_by_a_rollback(project: Project) -> None:
+def test_newer_bytes_of_another_writer_are_never_overwritten_by_a_rollback(project: Project) -> None:
     def interfere() -> None:
         project.write("b.py", b"B = 'theirs'\n")
         raise TransactionError("reload_failed", "a does not import", unchanged=True)
@@ -328,7 +328,7 @@ class _Interrupted:
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Path, recorded: bool) -> None:
+def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_reported(tmp_path: Path, recorded: bool) -> None:
     project = filled(tmp_path / "p", path=PATH)
     done = Project(project.root, path=PATH, history=_Interrupted(project, recorded=recorded)).commit(NEW)
     assert [notice.code for notice in done.warnings] == ["interrupted"]
@@ -338,7 +338,7 @@ def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Pat
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("behind", ["load", "mark"])
-def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_and_said(
+def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_and_reported(
     project: Project, behind: str
 ) -> None:
     class Recorded:

@@ -112,7 +112,7 @@ def test_a_base_is_found_behind_what_looks_like_a_header_that_ends_in_the_true_o
 
 
 @pytest.mark.parametrize("case", SLOW)
-def test_headers_are_told_in_time_that_grows_with_the_text(case: str) -> None:
+def test_headers_are_found_in_time_that_grows_with_the_text(case: str) -> None:
     def seconds(times: int) -> float:
         begun = time.process_time()
         named_in(SLOW[case].encode() * times + b"):" * times, None)

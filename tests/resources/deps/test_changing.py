@@ -378,7 +378,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
         (b"[project]\nname = '\xff'\n", "syntax_invalid", "does not parse"),
     ],
 )
-def test_where_dependencies_cannot_be_declared_that_is_said(
+def test_where_dependencies_cannot_be_declared_that_is_reported(
     root: Path, text: str | bytes | None, code: str, reason: str
 ) -> None:
     file = root / "pyproject.toml"
