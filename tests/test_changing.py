@@ -198,7 +198,7 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
+def test_nothing_to_do_and_not_found_are_not_reported_of_what_is_taken_back_then(
     root: Path, beside: Beside, words: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     before = users(root)

@@ -649,7 +649,7 @@ def test_a_test_module_that_changes_along_is_no_reason_to_say_that_nothing_was_i
     assert verdict(outcome.checks).startswith("Not verified: import (tests.test_send: compiled")
 
 
-def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_reported_to_be_that(root: Path) -> None:
+def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_reported_as_that(root: Path) -> None:
     words = ["edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", "--verify", "tests", "--json"]
     command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
     check = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["checks"][-1]

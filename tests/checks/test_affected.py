@@ -362,7 +362,7 @@ def test_patterns_of_the_project_count(file: str, settings: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["MOST_TESTS", "MOST_SYMBOLS"])
-def test_beyond_a_limit_it_is_reported_what_was_left_out(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_a_limit_the_answer_says_what_was_left_out(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affected, limit, 3)
     tests = "".join(
         f"\ndef help_{number}():\n    send(1)\n\ndef test_{number}():\n    help_{number}()\n" for number in range(8)

@@ -233,7 +233,7 @@ def test_git_has_to_be_there(tmp_path: Path) -> None:
         check(root, environment=ENVIRONMENT | {"PATH": str(tmp_path)})
 
 
-def test_an_index_that_is_broken_is_reported_to_be(tmp_path: Path) -> None:
+def test_a_broken_index_is_reported(tmp_path: Path) -> None:
     root = staged(tmp_path, {"a.py": FINE})
     (root / ".git/index").write_bytes(b"nonsense")
     with pytest.raises(RequestError, match="Git cannot read the index of this project"):

@@ -49,7 +49,7 @@ def test_one_stamp_is_decoded_with_its_piece_alone(stamps: Stamps) -> None:
 
 
 @pytest.mark.parametrize("piece", [b"", b"\xc1", b"\x91\x07", b"\x91\x93\x01\x02\x03"])
-def test_pieces_that_make_no_sense_are_reported_to(piece: bytes) -> None:
+def test_pieces_that_make_no_sense_raise_an_error(piece: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         decoded(piece)
     with pytest.raises(ValueError, match=r"\w"):

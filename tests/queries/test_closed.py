@@ -100,7 +100,7 @@ def test_searches_say_the_same(answers: dict[str, Any]) -> None:
         ("place in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
     ],
 )
-def test_a_name_in_a_closed_folder_is_not_reported_to_be_missing(
+def test_a_name_in_a_closed_folder_is_not_reported_as_missing(
     answers: dict[str, Any], question: str, message: str
 ) -> None:
     error = answers[question]

@@ -236,7 +236,7 @@ def test_encodings_are_read_as_python_reads_them(tmp_path: Path) -> None:
     assert source.grep("表") == "jis:2: name = '表'"
 
 
-def test_a_long_line_is_cut_and_said_but_whole_as_a_value(tmp_path: Path) -> None:
+def test_a_long_line_is_cut_and_reported_but_whole_as_a_value(tmp_path: Path) -> None:
     source = laid(tmp_path, {"m.py": f"x = '{'a' * 5000}'\n"})
     found = source.grep("x")
     assert found.endswith("… (+4,006 characters)")
@@ -376,9 +376,7 @@ def test_binary_data_is_searched_and_named_without_a_line_where_it_matches(tmp_p
         (r"PNG\r?", b"\x89PNG\r\n\x1a\n\0"),
     ],
 )
-def test_what_only_a_binary_file_holds_is_not_reported_to_be_nowhere(
-    tmp_path: Path, pattern: str, content: bytes
-) -> None:
+def test_what_only_a_binary_file_holds_is_not_reported_as_nowhere(tmp_path: Path, pattern: str, content: bytes) -> None:
     source = laid(tmp_path, {"pkg/__init__.py": "", "pkg/sub/logo.png": content})
     for scope in (None, "pkg", "pkg:sub/logo.png"):
         found = source.grep(pattern, scope)
@@ -394,7 +392,7 @@ def test_binary_data_is_searched_within_the_time_that_there_is(tmp_path: Path) -
     assert [each.code for each in found.outcome.warnings] == ["timed_out"]
 
 
-def test_gigantic_data_is_skipped_and_said_without_being_read(tmp_path: Path) -> None:
+def test_gigantic_data_is_skipped_and_reported_without_being_read(tmp_path: Path) -> None:
     source = laid(tmp_path, {"pkg/__init__.py": ""})
     with (tmp_path / "pkg" / "huge.csv").open("wb") as file:
         file.truncate(50_000_000_000)

@@ -113,7 +113,7 @@ def test_where_data_files_are_looked_at_one_of_a_package_is_among_them(source: S
         assert [notice.message.partition(": ")[2] for notice in answer.outcome.warnings] == ["start."]
 
 
-def test_its_name_is_not_reported_to_be_nowhere(source: Source) -> None:
+def test_its_name_is_not_reported_as_nowhere(source: Source) -> None:
     with pytest.raises(LookupFailed, match=r"pkg.gui ends in .pyw .* nobody can tell what is in it"):
         source.read("pkg.gui")
     with pytest.raises(LookupFailed, match=r"start ends in .pyw .* nobody can tell whether start.f is there"):

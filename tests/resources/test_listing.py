@@ -71,7 +71,7 @@ def test_ids_of_literal_parametrisations_are_those_that_pytest_makes(tmp_path: P
         ('@pytest.mark.parametrize("x", [1], indirect=True)', "[1]"),
     ],
 )
-def test_what_is_computed_is_reported_to_be(decorator: str, shown: str) -> None:
+def test_what_is_computed_is_reported_as_such(decorator: str, shown: str) -> None:
     text = f"import pytest\n\n{decorator}\ndef test_it(x): pass\n"
     assert lines({"test_m.py": text}, "test_m") == [f"test_m.test_it{shown}"]
 

@@ -96,7 +96,7 @@ def test_modules_of_this_process_that_go_or_move_are_reported_to_keep_their_code
 
 
 @ELSEWHERE
-def test_several_modules_of_one_change_are_each_said_to_keep_their_code(
+def test_several_modules_of_one_change_are_each_reported_to_keep_their_code(
     trial: Trial, source: Source, mode: Any
 ) -> None:
     trial.write("app/more.py", F)

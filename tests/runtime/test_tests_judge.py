@@ -199,7 +199,7 @@ def test_a_test_that_hangs_is_timed_out_and_one_that_ends_its_interpreter_fails(
     assert "ended the interpreter (status 3)" in error.message
 
 
-def test_the_whole_suite_is_run_where_most_tests_are_affected_and_none_is_reported_to_be_left_out(
+def test_the_whole_suite_is_run_where_most_tests_are_affected_and_none_is_reported_as_left_out(
     project: Project,
 ) -> None:
     body = "import app.core\n\n" + "".join(f"def test_{n}():\n    app.core.f()\n\n" for n in range(8))

@@ -63,7 +63,7 @@ def _is_plain(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_name_of_a_file_is_a_mention_or_a_definition_and_stands_where_it_is_reported_to(part: int) -> None:
+def test_every_name_of_a_file_is_a_mention_or_a_definition_and_stands_at_the_reported_place(part: int) -> None:
     for path in sample(part):
         _check_places(path)
 

@@ -303,7 +303,7 @@ def test_a_folder_of_ours_that_is_a_link_is_not_followed(root: Path, tmp_path: P
     assert (tmp_path / "elsewhere/file").read_text() == "theirs"
 
 
-def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_reported_to_be_removed(
+def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_reported_as_removed(
     root: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -348,7 +348,7 @@ def test_foreign_files_in_our_folder_stay_and_are_named(root: Path, with_git: bo
     assert source.forget().text == "Removed nothing; there was no trace of bae_source."
 
 
-def test_of_a_history_that_others_share_only_the_own_operations_are_reported_to_be_removed(root: Path) -> None:
+def test_of_a_history_that_others_share_only_the_own_operations_are_reported_as_removed(root: Path) -> None:
     (root / "sub").mkdir()
     (root / "sub/pyproject.toml").write_text("")
     (root / "sub/m.py").write_text(TEXT)

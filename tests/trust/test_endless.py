@@ -181,7 +181,7 @@ def test_settings_of_a_tool_that_are_too_long_stop_only_what_needs_them(tmp_path
 
 
 @pytest.mark.parametrize("how", [gigantic, large])
-def test_a_gigantic_module_is_not_read_and_reported(how: Lay, tmp_path: Path) -> None:
+def test_a_gigantic_module_is_reported_and_not_read(how: Lay, tmp_path: Path) -> None:
     project = replaced(tmp_path, "big.py", how)
     called = bounded("read", "big", "--full", folder=project)
     assert (called.status, b"256,000,000 bytes" in called.err) == (4, True)

@@ -97,7 +97,7 @@ def test_whatever_a_block_breaks_is_whole_again_for_the_next(kept: Session, code
     assert kept.run("1 / 0").outcome.errors[0].message.startswith("ZeroDivisionError")
 
 
-def test_a_flood_of_output_is_cut_and_said_and_takes_no_memory(kept: Session) -> None:
+def test_a_flood_of_output_is_cut_and_reported_and_takes_no_memory(kept: Session) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     ran = kept.run("import os\nprint('first')\nfor _ in range(1000): os.write(1, b'x' * 1_000_000)\nprint('last')")
     [panel] = ran.events

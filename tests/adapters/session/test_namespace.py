@@ -236,7 +236,7 @@ def test_a_place_that_is_not_there_is_an_error_with_close_names_and_none_of_them
     assert not hasattr(here.names["source"], "nope")
 
 
-def test_code_that_is_no_module_is_reported_to_be_code(here: Here) -> None:
+def test_code_that_is_no_module_is_reported_as_code(here: Here) -> None:
     with pytest.raises(LookupFailed) as raised:
         here.names["source"].app.client.Client  # noqa: B018
     assert "It is no module, but code: source.read('app.client.Client')" in raised.value.hints
