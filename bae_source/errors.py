@@ -149,7 +149,7 @@ class TransactionError(ResourceError):
 
 
 class HistoryError(ResourceError):
-    """The history cannot do what was asked."""
+    """The history cannot carry out the request."""
 
     exit_code = 7
     codes = frozenset({"nothing_to_undo", "undo_conflict", "handle_expired", "proposal_closed"})

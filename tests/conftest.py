@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import signal
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,15 +16,25 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 
-from bae_source.history.record import started
 from tests import another_user as users
 from tests.adapters.meta.support import Installed
+from tests.compiled import compile_all
+from tests.durable import make_nothing_durable
+
+gc.disable()  # until all tests are collected: nothing of what is made meanwhile goes
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it puts in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # so that what tests start can be interrupted
 
 examples.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be busy
 examples.load_profile("tests")
+
+_folders: Counter[str] = Counter()
+"""How many folders tests have had, by what begins their names."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="try all cases, also where tests take a sample of them")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,15 +44,25 @@ def pytest_configure(config: pytest.Config) -> None:
     synced, and when, is told by disks that note every call (`benchmarks/crash/power.py`, `tests/transaction`);
     processes that tests start sync as ever.
     """
-    os.fsync = os.fdatasync = lambda file: None
-    settings = list(started.SETTINGS)
-    settings[settings.index("core.fsync=all")] = "core.fsync=none"
-    started.SETTINGS = tuple(settings)
+    make_nothing_durable()
     place = tempfile.mkdtemp(prefix="bae-source-tests-")
     os.environ["XDG_STATE_HOME"] = f"{place}/state"
     os.environ["XDG_CONFIG_HOME"] = f"{place}/config"
     os.environ["BAE_SOURCE_SERVE"] = "off"  # but for what tests it
     config.add_cleanup(lambda: shutil.rmtree(place, ignore_errors=True))
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        _without_plugins(Path(place, "without_plugins"))
+        return
+    gc.enable()  # others collect the tests, and run them
+    if config.args_source is config.ArgsSource.TESTPATHS:
+        compile_all()
+
+
+def _without_plugins(folder: Path) -> None:
+    """Have a pytest that a test starts load no plugin that is installed, which takes longer than all else it does."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,6 +76,29 @@ def pytest_collection_finish() -> None:
     """Have the collector of garbage pass over all these tests, which stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own; pytest looks for a number among all folders there are, which are thousands."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / f"{name}_{_folders[name]}"
+    _folders[name] += 1
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def whole(pytestconfig: pytest.Config) -> bool:
+    """All cases are tried, also where tests take a sample of them."""
+    return bool(pytestconfig.getoption("whole"))
+
+
+@pytest.fixture
+def without_plugins() -> str:
+    """The folder by which a pytest loads no plugin: the search path of a project that has nothing else on it."""
+    return os.environ["PYTHONPATH"].partition(os.pathsep)[0]
 
 
 @pytest.fixture(scope="session")
@@ -80,11 +125,3 @@ def installed(_installed: Installed) -> Iterator[Installed]:
     before = _installed.files()
     yield _installed
     assert not _installed.changed_since(before)
-
-
-@pytest.fixture(scope="session")
-def without_plugins(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder for `PYTHONPATH`, by which a pytest loads no plugin that is installed: most runs take less than that."""
-    folder = tmp_path_factory.mktemp("without_plugins")
-    (folder / "sitecustomize.py").write_text("import os\nos.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'\n")
-    return str(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -16,12 +16,17 @@ HOUSE = Path(__file__).parent.parent / PACKAGE
 TESTS = Path(__file__).parent
 
 
-def test_the_package_keeps_its_rules() -> None:
-    assert _shown(HOUSE) == []
+@pytest.fixture(scope="module")
+def house() -> Mapping[str, Module]:
+    return read(HOUSE)
 
 
-def test_tests_use_public_names_of_the_package() -> None:
-    assert private_names.check(TESTS, private_names.declared(each.tree for each in _house().values())) == []
+def test_the_package_keeps_its_rules(house: Mapping[str, Module]) -> None:
+    assert _shown(house) == []
+
+
+def test_tests_use_public_names_of_the_package(house: Mapping[str, Module]) -> None:
+    assert private_names.check(TESTS, private_names.declared(each.tree for each in house.values())) == []
 
 
 @pytest.mark.parametrize(
@@ -59,11 +64,11 @@ def test_a_private_name_of_a_test_itself_or_of_another_package_is_left_alone(tmp
     assert private_names.check(tmp_path, frozenset({"_FLAGS", "_flags"})) == []
 
 
-def test_no_group_of_an_expression_is_repeated_possessively() -> None:
+def test_no_group_of_an_expression_is_repeated_possessively(house: Mapping[str, Module]) -> None:
     """Pythons before 3.11.5 miss matches of `(…)*+`; `(?>(…)*)` means the same."""
     strings = [
         (module.path, node.lineno)
-        for module in _house().values()
+        for module in house.values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\)[*+?]\+", node.value)
     ]
@@ -247,13 +252,8 @@ def _violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
     for path, text in {**house, **files}.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    return _shown(tmp_path)
+    return _shown(read(tmp_path))
 
 
-def _shown(package: Path) -> list[str]:
-    return [str(violation) for violation in check(_house() if package == HOUSE else read(package))]
-
-
-@cache
-def _house() -> dict[str, Module]:
-    return read(HOUSE)
+def _shown(modules: Mapping[str, Module]) -> list[str]:
+    return [str(violation) for violation in check(modules)]

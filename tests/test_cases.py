@@ -1,6 +1,6 @@
-"""Every case of tests/cases, through the Python API and through the command line; both must say the same.
+"""Every case of tests/cases, through the Python API; a sample through the command line, which must say the same.
 
-A sample of the cases goes through a command line in a process of its own, the others through one in this process.
+Of the sample some go through a command line in a process of its own, the others through one in this process.
 
 For each case that changes something, besides its exact diff: nothing outside the diff differs by a byte; the same edit
 made again changes nothing; undoing gives every byte back. For each one that is refused: nothing at all has changed.
@@ -42,35 +42,42 @@ _HEADER = re.compile(
     r"(?:--- (?:a/(?P<old>.*)|/dev/null)\n\+\+\+ (?:b/(?P<new>.*)|/dev/null)\n)?"
 )
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@\n")
-_FOR_REAL = 12
-"""One in so many has a process of its own for the command line, and is undone with git; others by a dry run."""
+_SAMPLE, _FOR_REAL = 3, 12
+"""One in so many goes through the command line as well, and another is undone, by a dry run; one in so many has a
+process of its own for the command line, and is undone with git. All are with `--whole`."""
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: Path, tmp_path: Path, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case, for_real = read(path), CASES.index(path) % _FOR_REAL == 0
+    case, number = read(path), CASES.index(path)
+    for_real = whole or number % _FOR_REAL == 0
+    is_compared, is_undone = (for_real or number % _SAMPLE == each for each in (0, 1))
     if not case.is_due:
         pytest.skip("for another Python")
     here, there = tmp_path / "here", tmp_path / "there"
     build(case, here)
-    build(case, there)
     monkeypatch.setattr(api, "Context", partial(_in_words, api.Context))  # so that both may be compared as they are
     source = Source(here)
     outcome, status = _ask(source, case.request)
     _compare(case, outcome, status)
-    printed, exit_status = _command_line(there, case.request, for_real=for_real)
-    assert _masked(printed) == _masked(outcome)
-    assert exit_status == status
-    if case.expected.diff is None:
-        assert _without_ours(here) == _without_ours(there) == _as_built(case, tmp_path / "fresh")
-    else:
-        _check_bytes(case, here)
-        _check_bytes(case, there)
+    roots = [here]
+    if is_compared:
+        build(case, there)
+        printed, exit_status = _command_line(there, case.request, for_real=for_real)
+        assert _masked(printed) == _masked(outcome)
+        assert exit_status == status
+        roots.append(there)
+    for root in roots:
+        if case.expected.diff is None:
+            assert _without_ours(root) == _as_built(case, tmp_path / f"fresh_{root.name}")
+        else:
+            _check_bytes(case, root)
+    if case.expected.diff is not None:
         _check_again(case, source, here)
-        if case.expected.diff:
-            _check_undone(case, source, here, for_real=for_real)
+    if case.expected.diff and is_undone:
+        _check_undone(case, source, here, for_real=for_real)
 
 
 def _in_words(context: type[Context], **given: Any) -> Context:

@@ -19,15 +19,22 @@ from benchmarks.crash.arena import Arena
 from benchmarks.crash.faults import in_child, killed
 from benchmarks.crash.judge import found_in, verdict
 from benchmarks.crash.scenario import Scenario, commit, digests, lay_out, scenario
+from tests.trials import Trials
 
 SEED = 20261122
 
 
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Arena]:
-    with Arena(tmp_path) as made:
+@pytest.fixture(scope="module")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
+    with Trials(tmp_path_factory.mktemp("crash")) as made:
         yield made
-        assert made.bad == []
+
+
+@pytest.fixture
+def arena(process: Trials) -> Iterator[Trials]:
+    process.verdicts.clear()
+    yield process
+    assert process.bad == []
 
 
 @pytest.fixture(scope="module")
@@ -41,38 +48,38 @@ def _has_everything(made: Scenario) -> bool:
     return edited and bool(made.origins) and any(path.startswith(("new/", "moved/")) for path in made.after)
 
 
-def test_a_change_that_is_killed_anywhere_is_whole_after_recovery(arena: Arena, change: Scenario) -> None:
-    trials = calls.kill_changes(arena, change, "change", share=0.25, seed=SEED)
+def test_a_change_that_is_killed_anywhere_is_whole_after_recovery(arena: Trials, change: Scenario) -> None:
+    trials = arena.run(calls.kill_changes, change, "change", share=0.25, seed=SEED)
     assert trials > 30
     assert set(arena.verdicts) == {"before", "after"}
 
 
-def test_a_rollback_that_is_killed_anywhere_is_finished_by_recovery(arena: Arena, change: Scenario) -> None:
-    assert calls.kill_changes(arena, change, "rollback", rolls_back=True, share=0.18, seed=SEED) > 19
+def test_a_rollback_that_is_killed_anywhere_is_finished_by_recovery(arena: Trials, change: Scenario) -> None:
+    assert arena.run(calls.kill_changes, change, "rollback", rolls_back=True, share=0.18, seed=SEED) > 19
     assert set(arena.verdicts) == {"before"}
 
 
-def test_a_recovery_that_is_killed_anywhere_is_recovered_again(arena: Arena, change: Scenario) -> None:
-    assert calls.kill_recoveries(arena, change, "recovery", random.Random(SEED), 0.16) > 13
+def test_a_recovery_that_is_killed_anywhere_is_recovered_again(arena: Trials, change: Scenario) -> None:
+    assert arena.run(calls.kill_recoveries, change, "recovery", random.Random(SEED), 0.1) > 13
     assert set(arena.verdicts) == {"before", "after"}
 
 
-def test_any_failing_call_leaves_whole_files_or_says_that_it_does_not(arena: Arena, change: Scenario) -> None:
-    assert calls.fail_changes(arena, change, "change", share=0.055, seed=SEED) > 26
-    assert calls.fail_changes(arena, change, "rollback", rolls_back=True, share=0.055, seed=SEED) > 26
+def test_any_failing_call_leaves_whole_files_or_says_that_it_does_not(arena: Trials, change: Scenario) -> None:
+    assert arena.run(calls.fail_changes, change, "change", share=0.055, seed=SEED) > 26
+    assert arena.run(calls.fail_changes, change, "rollback", rolls_back=True, share=0.055, seed=SEED) > 26
 
 
-def test_any_failing_call_of_a_recovery_is_made_good_by_the_next(arena: Arena, change: Scenario) -> None:
-    assert calls.fail_recoveries(arena, change, "recovery", random.Random(SEED), 0.1) > 13
+def test_any_failing_call_of_a_recovery_is_made_good_by_the_next(arena: Trials, change: Scenario) -> None:
+    assert arena.run(calls.fail_recoveries, change, "recovery", random.Random(SEED), 0.07) > 13
 
 
-def test_a_power_cut_anywhere_leaves_whole_files_after_recovery(arena: Arena, change: Scenario) -> None:
-    assert power.cut_everywhere(arena, change, "change", random.Random(SEED), share=0.25) > 26
+def test_a_power_cut_anywhere_leaves_whole_files_after_recovery(arena: Trials, change: Scenario) -> None:
+    assert arena.run(power.cut_everywhere, change, "change", random.Random(SEED), share=0.25) > 26
     assert set(arena.verdicts) == {"before", "after"}
 
 
-def test_a_power_cut_during_a_rollback_leaves_everything_as_before(arena: Arena, change: Scenario) -> None:
-    assert power.cut_everywhere(arena, change, "rollback", random.Random(SEED), rolls_back=True, share=0.25) > 19
+def test_a_power_cut_during_a_rollback_leaves_everything_as_before(arena: Trials, change: Scenario) -> None:
+    assert arena.run(power.cut_everywhere, change, "rollback", random.Random(SEED), rolls_back=True, share=0.25) > 19
     assert set(arena.verdicts) == {"before"}
 
 
@@ -102,21 +109,21 @@ def dressed(request: pytest.FixtureRequest) -> Scenario:
     return DRESSED[request.param]
 
 
-def test_a_mode_that_changes_is_whole_wherever_its_change_is_killed(arena: Arena, dressed: Scenario) -> None:
-    assert calls.kill_changes(arena, dressed, "modes", share=0.14, seed=SEED) > 2
-    assert calls.kill_recoveries(arena, dressed, "recovery", random.Random(SEED), 0.35) > 2
+def test_a_mode_that_changes_is_whole_wherever_its_change_is_killed(arena: Trials, dressed: Scenario) -> None:
+    assert arena.run(calls.kill_changes, dressed, "modes", share=0.14, seed=SEED) > 2
+    assert arena.run(calls.kill_recoveries, dressed, "recovery", random.Random(SEED), 0.25) > 2
     assert set(arena.verdicts) == {"before", "after"}
 
 
-def test_a_mode_that_is_taken_back_is_so_wherever_that_is_killed(arena: Arena, dressed: Scenario) -> None:
-    assert calls.kill_changes(arena, dressed, "rollback", rolls_back=True, share=0.14, seed=SEED) > 2
+def test_a_mode_that_is_taken_back_is_so_wherever_that_is_killed(arena: Trials, dressed: Scenario) -> None:
+    assert arena.run(calls.kill_changes, dressed, "rollback", rolls_back=True, share=0.14, seed=SEED) > 2
     assert set(arena.verdicts) == {"before"}
 
 
-def test_a_mode_that_changes_is_whole_whatever_call_fails(arena: Arena, dressed: Scenario) -> None:
-    assert calls.fail_changes(arena, dressed, "modes", share=0.035, seed=SEED) > 3
-    assert calls.fail_changes(arena, dressed, "rollback", rolls_back=True, share=0.03, seed=SEED) > 3
-    assert calls.fail_recoveries(arena, dressed, "recovery", random.Random(SEED), 0.35) > 2
+def test_a_mode_that_changes_is_whole_whatever_call_fails(arena: Trials, dressed: Scenario) -> None:
+    assert arena.run(calls.fail_changes, dressed, "modes", share=0.035, seed=SEED) > 3
+    assert arena.run(calls.fail_changes, dressed, "rollback", rolls_back=True, share=0.03, seed=SEED) > 3
+    assert arena.run(calls.fail_recoveries, dressed, "recovery", random.Random(SEED), 0.2) > 2
 
 
 @pytest.fixture(params=SINGLES)
@@ -125,36 +132,33 @@ def single(request: pytest.FixtureRequest) -> Scenario:
     return Scenario(before=OLD, after=SINGLES[request.param], origins={})
 
 
-def test_one_file_is_whole_wherever_its_change_is_killed(arena: Arena, single: Scenario) -> None:
-    chance = random.Random(SEED)
-    assert calls.kill_changes(arena, single, "single", share=0.3) > 6
-    assert calls.kill_changes(arena, single, "interrupted", rolls_back=True, share=0.2) > 6
-    assert calls.kill_recoveries(arena, single, "recovery", chance, 0.4) > 6
+def test_one_file_is_whole_wherever_its_change_is_killed(arena: Trials, single: Scenario) -> None:
+    assert arena.run(calls.kill_changes, single, "single", share=0.3) > 6
+    assert arena.run(calls.kill_changes, single, "interrupted", rolls_back=True, share=0.2) > 6
+    assert arena.run(calls.kill_recoveries, single, "recovery", random.Random(SEED), 0.3) > 6
     assert set(arena.verdicts) == {"before", "after"}
 
 
-def test_one_file_is_whole_whatever_call_fails(arena: Arena, single: Scenario) -> None:
-    chance = random.Random(SEED)
-    assert calls.fail_changes(arena, single, "single", share=0.05) > 9
-    assert calls.fail_changes(arena, single, "interrupted", rolls_back=True, share=0.035) > 5
-    assert calls.fail_recoveries(arena, single, "recovery", chance, 0.6) > 8
+def test_one_file_is_whole_whatever_call_fails(arena: Trials, single: Scenario) -> None:
+    assert arena.run(calls.fail_changes, single, "single", share=0.05) > 9
+    assert arena.run(calls.fail_changes, single, "interrupted", rolls_back=True, share=0.035) > 5
+    assert arena.run(calls.fail_recoveries, single, "recovery", random.Random(SEED), 0.25) > 8
 
 
-def test_one_file_is_whole_after_a_power_cut_anywhere(arena: Arena, single: Scenario) -> None:
-    chance = random.Random(SEED)
-    assert power.cut_everywhere(arena, single, "single", chance, share=0.7) > 30
+def test_one_file_is_whole_after_a_power_cut_anywhere(arena: Trials, single: Scenario) -> None:
+    assert arena.run(power.cut_everywhere, single, "single", random.Random(SEED), share=0.7) > 30
     assert set(arena.verdicts) == {"before", "after"}
-    assert power.cut_everywhere(arena, single, "taken back", chance, rolls_back=True, share=0.5) > 25
+    assert arena.run(power.cut_everywhere, single, "taken back", random.Random(SEED), rolls_back=True, share=0.5) > 25
 
 
-def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Arena) -> None:
-    kills.kill_commits(arena, 20, SEED)
+def test_random_kills_of_changes_and_recoveries_leave_whole_files(arena: Trials) -> None:
+    arena.run(kills.kill_commits, 20, SEED)
     assert sum(arena.verdicts.values()) >= 20
 
 
-def test_killed_apply_commands_leave_whole_files_and_a_history_of_just_what_was_made(arena: Arena) -> None:
-    kills.kill_applies(arena, 10, SEED)
-    kills.kill_applies(arena, 1, SEED, fresh=True)
+def test_killed_apply_commands_leave_whole_files_and_a_history_of_just_what_was_made(arena: Trials) -> None:
+    arena.run(kills.kill_applies, 10, SEED)
+    arena.run(kills.kill_applies, 1, SEED, fresh=True)
 
 
 def test_the_longest_recovery_has_a_line_of_its_own(

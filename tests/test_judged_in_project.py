@@ -18,8 +18,7 @@ FAR = "sh -c 'case $PWD in *shadow*) exit 1;; esac; ! grep -q bad app/core.py'"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_plugins: str) -> Path:
-    monkeypatch.setenv("PYTHONPATH", without_plugins)
+def root(tmp_path: Path) -> Path:
     put(tmp_path / "pyproject.toml", "[tool.pytest.ini_options]\n")
     put(tmp_path / "app/core.py", "def f():\n    return 1\n")
     put(tmp_path / "tests/test_home.py", HOME)

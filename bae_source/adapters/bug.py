@@ -13,10 +13,10 @@ BUG = 70
 
 
 def bug(error: BaseException, doing: str) -> Outcome:
-    """Return the outcome of an exception that nobody meant to raise.
+    """Return the outcome of an unexpected exception.
 
     Parameters:
-        doing: what was asked for: a verb.
+        doing: the verb of the request.
     """
     if isinstance(error, OverflowError) and _clock_is_lost():
         message = f"This machine's clock is past the year 2262, where Python cannot tell the time that {doing} needs."

@@ -12,6 +12,7 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -69,8 +70,6 @@ def definitions(
 
 def printed(given: Mapping[str, Any], _: Streams) -> Outcome:
     """Return the definitions as the command line prints them."""
-    import json  # 3 ms, for the command line alone
-
     profile, read_only = given.get("profile", CORE), bool(given.get("read_only"))
     found = definitions(given["style"], given.get("tools", ()), read_only, profile)
     return Outcome(status="answer", text=json.dumps(found, indent=2))
@@ -166,7 +165,7 @@ class _Project:
         self.closed = False
 
     def close(self) -> None:
-        """Let go of what is open, as soon as nobody uses it."""
+        """Let go of what is open, as soon as it is not in use."""
         with self.alone:
             self.end()
 
@@ -200,7 +199,7 @@ class _Projects:
             project.close()
 
     def _project(self, root: Path) -> _Project:
-        """Return the project at a root; another one that nobody uses gives way to it, where there are many."""
+        """Return the project at a root; where there are many, one that is not in use gives way to it."""
         with self._choosing:
             if root not in self._known:
                 self._known[root] = _Project(root)
@@ -271,8 +270,6 @@ _KINDS = {list: "an array", str: "a text", int: "a number", float: "a number", b
 
 
 def _read(name: str, text: str | bytes | bytearray) -> object:
-    import json  # only where a model's text is handed on as it is
-
     if len(text) > _LONGEST:
         raise _wrong(name, f"its arguments have {len(text):,} characters, more than {_LONGEST:,}")
     try:

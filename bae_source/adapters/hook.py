@@ -32,7 +32,7 @@ _PYTHON = (".py", ".pyi", ".pyw")
 
 
 def hook(given: Mapping[str, Any], streams: Streams) -> Outcome:
-    """Check what is staged, and mend what can be where that is asked for.
+    """Check what is staged, and mend what can be on request.
 
     Parameters:
         given: `files` as the caller names them, `root`, and whether to `fix`.
@@ -91,8 +91,8 @@ def _outside(names: Sequence[str]) -> tuple[Notice, ...]:
     if not python:
         return ()
     more = f" and {len(python) - _SHOWN} more" if len(python) > _SHOWN else ""
-    told = on_one_line(", ".join(python[:_SHOWN]))
-    return (Notice("not_looked_at", f"Not looked at, for it lies outside of the project: {told}{more}."),)
+    named = on_one_line(", ".join(python[:_SHOWN]))
+    return (Notice("not_looked_at", f"Not looked at, for it lies outside of the project: {named}{more}."),)
 
 
 def _below(root: Path, here: Path, name: str) -> str | None:

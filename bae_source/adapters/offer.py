@@ -15,8 +15,8 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -25,6 +25,7 @@ from msgspec import Struct, structs
 from bae_source.adapters.tools import Json, Tool, tools
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Outcome
 from bae_source.model.request import Effect
 
@@ -163,9 +164,10 @@ _READING = (
     "importers_of, tests_list, tests_results, config_read, history, hover, doctor"
 )
 _CHANGING = (
-    "insert, write, change_signature, replace and rewrite (code patterns with holes), imports_add, imports_remove, "
-    "imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, config_rename, tests_run, "
-    "commit, amend and abandon (of a draft), redo"
+    "insert, write, change_signature, extract, inline, replace and rewrite (code patterns with holes), codemod, "
+    "imports_add, "
+    "imports_remove, imports_organise, exports_add, exports_remove, config_set, config_add, config_remove, "
+    "config_rename, tests_run, commit, amend and abandon (of a draft), redo"
 )
 _RELAYS = (Relay(name=CALL, reads=True), Relay(name=CHANGE, reads=False))
 
@@ -306,7 +308,7 @@ class Offer:
         return CALL if _reads(tool) else CHANGE
 
     def _not_offered(self, name: str) -> RequestError:
-        hints = [f"Did you mean {each}?" for each in get_close_matches(name, self.tools)]
+        hints = [f"Did you mean {each}?" for each in closest(name, self.tools)]
         if relay := self.through.get(name):
             hints = [f'{relay}(verb="{name}", arguments={{…}}) calls it.']
         what = "not offered here" if name in REQUESTS.verbs else "no tool"
@@ -315,7 +317,7 @@ class Offer:
 
     def _no_verb(self, relay: Relay, verb: str) -> RequestError:
         known = [name for name, tool in self.reached.items() if _reads(tool) is relay.reads]
-        close = get_close_matches(verb, self.reached)
+        close = closest(verb, self.reached)
         what = "not offered here" if verb in REQUESTS.verbs else "no verb"
         hints = [*(f"Did you mean {each}?" for each in close), f"{relay.name} takes {', '.join(known)}."]
         return RequestError("unknown_operation", f"{verb[:_LONGEST]!r} is {what}.", hints=hints)
@@ -369,8 +371,6 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
 
 def _read(text: str) -> Any:
     """Return what a JSON text holds, as models write an object now and then; the text itself where it is none."""
-    import json  # only where arguments are a text
-
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):

@@ -113,8 +113,8 @@ def _inlined(schema: Any, named: dict[str, Any]) -> Any:
     if "$ref" in schema:
         return _inlined(named[schema["$ref"].rpartition("/")[2]], named)
     inlined = {key: _inlined(value, named) for key, value in schema.items() if key != "title"}
-    if isinstance(told := inlined.get("description"), str):
-        inlined["description"] = told.partition("\n")[0]
+    if isinstance(description := inlined.get("description"), str):
+        inlined["description"] = description.partition("\n")[0]
     return _nullable(inlined)
 
 

@@ -147,7 +147,7 @@ class Ledger:
             OSError: it cannot be written; nothing of it is there then.
             Refused: `busy`, if another process holds the ledger for too long.
         """
-        folder = self._made()
+        folder = self._ensured()
         with project_lock(folder / LOCK, wait=PATIENCE, pid=os.getpid()):
             files = self._files()
             prev = _head(files, mend=True)
@@ -196,7 +196,7 @@ class Ledger:
     def _folder(self) -> Path:
         return self._folders.base / FOLDER
 
-    def _made(self) -> Path:
+    def _ensured(self) -> Path:
         """Return its folder, which is there then, and durable.
 
         Raises:

@@ -99,7 +99,7 @@ def _is_since(entry: Event, since: datetime) -> bool:
     try:
         return datetime.fromisoformat(entry.ts) >= since
     except (ValueError, TypeError):
-        return True  # nobody knows
+        return True  # unknown
 
 
 def _drawn(entry: Event) -> str:

@@ -69,7 +69,7 @@ _ERRORS = {  # by the primary result code of SQLite
     23: errno.EACCES,
 }
 _UNFINISHED = 776
-"""What a crash left has to be taken back, for which the file would have to be writable."""
+"""SQLite's code where a crash has to be taken back, for which the file would have to be writable."""
 _DAMAGED = {11, 24, 26}
 """Malformed, of another format, no database."""
 
@@ -238,14 +238,14 @@ class PlanFile:
             return
         with project_lock(self.folders.base / _LOCK, wait=PATIENCE, pid=os.getpid()):
             if not self.is_there():
-                _put(_made(self.path), self.path)
+                _put(_new_file(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
         """Put a successor in the place of a damaged file, unless another process did so; at no moment there is none."""
         with project_lock(path.with_name(_LOCK), wait=PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return
-            successor, number = _made(path, path), 1
+            successor, number = _new_file(path, path), 1
             while _identity(aside := Path(f"{path}.damaged-{number}")) not in (None, identity):
                 number += 1
             with suppress(FileNotFoundError):
@@ -380,7 +380,7 @@ def _of_another_version() -> Refused:
     return Refused("forbidden", reason, unchanged=True, hints=["Use that version."])
 
 
-def _made(path: Path, damaged: Path | None = None) -> Path:
+def _new_file(path: Path, damaged: Path | None = None) -> Path:
     """Return a new file beside the place where it belongs, whole and durable; no other process makes one now.
 
     Parameters:

@@ -51,7 +51,7 @@ _NAMES, _CHECKS = 3, 6
 _NOTED = frozenset(
     {"decided_by", "decided_at", "decision", "operation_id", "note", "notified", "expires", "warnings", "checks"}
 )
-"""What a move may change besides the state."""
+"""The fields that a move may change besides the state."""
 _RENEWABLE = frozenset({State.AWAITING, State.STALE, State.FAILED})
 _OPEN = tuple(state for state, moves in MOVES.items() if State.EXPIRED in moves)
 _CLOSED = tuple(state for state, moves in MOVES.items() if not moves)
@@ -144,7 +144,7 @@ class Plans:
 
         with self._refusing():
             self._folders.make(self._folders.base)
-            self._folders.settle()  # else what is kept there would be nobody's after a power cut
+            self._folders.settle()  # else what is kept there would belong to no user after a power cut
             self._file.write(adding)
 
     def insert(self, connection: sqlite3.Connection, proposal: Proposal) -> None:
@@ -272,7 +272,7 @@ class Plans:
         return self._write(removing) if self._file.is_there() else 0
 
     def notices(self) -> tuple[Notice, ...]:
-        """Name proposals that were damaged, for as long as their file lies there; for whoever lists what waits."""
+        """Name proposals that were damaged, for as long as their file lies there; for lists of waiting changes."""
         return self._file.notices()
 
     def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal], enter: Enter = _nowhere) -> Proposal:

@@ -21,7 +21,7 @@ from bae_source.model.outcome import Check
 from bae_source.system.hashing import sha256
 
 PREFIX = "code_mod_"
-"""How the name of a proposal begins."""
+"""The beginning of a proposal's name."""
 
 
 class State(StrEnum):

@@ -115,7 +115,7 @@ class LedgerShow(Request, frozen=True, kw_only=True):
 
 
 class LedgerHead(Request, frozen=True, kw_only=True):
-    """Tell the hash of the ledger's last entry, and nothing else.
+    """Return the hash of the ledger's last entry, and nothing else.
 
     Kept where who works on the project cannot write, it shows later that no entry up to that one was taken out.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Doctor(Request, frozen=True, kw_only=True):
-    """Tell what a project and its tools look like from here, what is wrong, and how to mend it.
+    """Report the state of a project and its tools as seen from here, with what is wrong and how to mend it.
 
     It looks at the root, source roots, interpreter, our own state, an unfinished transaction, history, files that do
     not parse, settings, policies, and what is installed. Each finding has a code and what to type. It only reads;
@@ -43,7 +43,7 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
     """Look at everything; `found` of the outcome has the findings as values (`doctor.health.Trouble`)."""
     from bae_source.doctor import of_project, of_state  # whose imports the request's help need not pay
 
-    looks: tuple[Callable[[Scene], Part], ...] = (
+    parts_of: tuple[Callable[[Scene], Part], ...] = (
         lambda scene: Part(name="root", lines=(str(scene.root),)),
         of_project.roots,
         of_project.interpreter,
@@ -59,7 +59,7 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         of_project.packages,
         of_project.programs,
     )
-    parts = [look(scene) for look in looks]
+    parts = [look(scene) for look in parts_of]
     troubles = tuple(trouble for part in parts for trouble in part.troubles)
     return Outcome(
         status="answer",

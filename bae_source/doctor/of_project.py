@@ -74,9 +74,9 @@ def modules(scene: Scene, limit: int) -> Part:
         found = _unparsed(scene.readable)
     except ResourceError as error:
         return Part(name="modules", lines=("unknown",), troubles=(_trouble(error.code, error),))
-    line = f"{counted(found.looked_at, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
+    line = f"{counted(found.examined, 'Python file')}, {len(found.failed) or 'none'} of them unreadable"
     line += f", {found.hidden} kept back by the policy" if found.hidden else ""
-    line += f"; nobody looks into {counted(found.windowed, '.pyw file')}" if found.windowed else ""
+    line += f"; {counted(found.windowed, '.pyw file')} not looked into" if found.windowed else ""
     return Part(name="modules", lines=(line,), troubles=tuple(_unreadable(scene, found, limit)))
 
 
@@ -135,7 +135,7 @@ def packages(scene: Scene) -> Part:  # noqa: ARG001  # one of several looks
 
 
 def programs(scene: Scene) -> Part:
-    """Look at the programs that are asked where they are there: git, language servers, and pytest for the project."""
+    """Look at the programs that are used if installed: git, language servers, and pytest for the project."""
     asked = "not found" if scene.git is None else version_of(scene.git, root=scene.root, environment=scene.environment)
     folders = os.pathsep.join([os.path.dirname(sys.executable), scene.search_path])  # noqa: PTH120  # as `which` wants it
     servers = [name for name, command in COMMANDS.items() if shutil.which(command[0], path=folders)]
@@ -189,9 +189,9 @@ def _unreadable(scene: Scene, found: _Unparsed, limit: int) -> Iterator[Trouble]
         message = f"{counted(len(found.closed), 'folder')} may not be listed: {_some(found.closed, limit)}."
         yield Trouble(code="folder_closed", message=message, mend=f"chmod u+rx {quoted(scene.root / found.closed[0])}")
     if found.outside:
-        message = f"Links lead out of the project, where nobody looks: {_some(found.outside, limit)}."
+        message = f"Not looked into, since these links lead out of the project: {_some(found.outside, limit)}."
         yield Trouble(code="links_lead_out", message=message, mend="doctor --root DIR")
-    if not (found.looked_at or found.closed or found.outside or found.windowed):
+    if not (found.examined or found.closed or found.outside or found.windowed):
         message = "There is no Python file below the root."
         yield Trouble(code="no_python", message=message, mend="doctor --root DIR")
 
@@ -212,13 +212,13 @@ class _Unparsed(Struct, frozen=True, kw_only=True):
     Parameters:
         looked_at: how many Python files there are.
         failed: those that have no definitions for us: the module's name, and why.
-        closed: folders that may not be listed; nobody knows what is in them.
+        closed: folders that may not be listed.
         outside: names of the modules that are there by links out of the project.
-        windowed: how many `.pyw` files there are, into which nobody looks.
+        windowed: the number of `.pyw` files, which are not looked into.
         hidden: how many files a policy forbids to read.
     """
 
-    looked_at: int
+    examined: int
     failed: tuple[tuple[str, ResourceError], ...]
     closed: tuple[str, ...]
     outside: tuple[str, ...]
@@ -242,7 +242,7 @@ def _unparsed(workspace: Workspace) -> _Unparsed:
     failed = [each for each in unread if _RULE not in each[1].details]
     beyond = [path for path in census.outside if not path.endswith(WINDOWED)]
     return _Unparsed(
-        looked_at=len(paths),
+        examined=len(paths),
         failed=tuple(sorted(failed, key=lambda found: found[0])),
         closed=census.closed,
         outside=tuple(module.name if (module := census.module(path)) else _NOWHERE for path in beyond),

@@ -76,7 +76,7 @@ def transaction(scene: Scene) -> Part:
     kept = 0 if folders.id is None else sum(len(files) for _, _, files in os.walk(folders.kept))
     if kept:
         message = (
-            f"Recovery kept {counted(kept, 'old file')} in {folders.kept}, because somebody had changed what we wrote: "
+            f"Recovery kept {counted(kept, 'old file')} in {folders.kept}, since what we wrote had been changed: "
             "take from there what you need, and remove it."
         )
         troubles.append(Trouble(code="kept_files", message=message, mend=f"ls -lR {quoted(folders.kept)}"))
@@ -103,10 +103,10 @@ def history(scene: Scene) -> Part:
         problem, hint = error.message, error.hint
     except OSError as error:
         problem, hint = error.strerror or type(error).__name__, f"ls -lR {shlex.quote(str(folders.history))}"
-    told = "unknown" if count is None else counted(count, "operation")
+    amount = "unknown" if count is None else counted(count, "operation")
     size = megabytes(sum(sum(each.packs.values()) for each in found))
     lines = [
-        f"{told}, {size}"
+        f"{amount}, {size}"
         + "".join(f", the newest {entry.id} at {entry.when}" for entry in (waiting[-1:] or newest)[:1])
     ]
     if waiting:
@@ -210,12 +210,12 @@ def unfinished(folders: StateFolders) -> Trouble | None:
         return _no_journal(journal, error.strerror or type(error).__name__)
     if state is State.IDLE or record is None:
         return None
-    told = "was made when its process ended; the next request tidies up behind it."
+    fate = "was made when its process ended; the next request tidies up behind it."
     if state is State.OPEN:
-        told = "was interrupted; the next request takes it back."
+        fate = "was interrupted; the next request takes it back."
     elif state is State.SINGLE:
-        told = "was begun; the next request sees whether it was made, and tidies up behind it."
-    message = f"{record.entry.id} ({record.entry.summary}) {told}"
+        fate = "was begun; the next request sees whether it was made, and tidies up behind it."
+    message = f"{record.entry.id} ({record.entry.summary}) {fate}"
     return Trouble(code="unfinished_transaction", message=message, mend="history")
 
 

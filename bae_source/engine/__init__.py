@@ -1,1 +1,1 @@
-"""The one door: requests answered, changes planned, made and kept; several as one; what was asked, noted."""
+"""The one door: requests answered, changes planned, made and kept; several as one; requests noted."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
-from bae_source.engine.operations import Composed, Exporting, Operation, changes_of
+from bae_source.engine.operations import Composed, Exporting, Operation, changes_of, check_makes
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import Refused, RequestError, ResourceError, SourceError
 from bae_source.model.plan import Plan
@@ -136,18 +136,18 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`, with every problem of every request.
     """
-    made: list[Request] = []
+    changes: list[Request] = []
     errors: list[tuple[int, ResourceError]] = []
     for number, given in enumerate(requests, 1):
         try:
             asked = operation(given)
             steps = asked.steps() if isinstance(asked, Composed) else ()
-            made += operations(steps) if steps else (asked,)
+            changes += operations(steps) if steps else (asked,)
         except RequestError as error:
             errors.append((number, error))
     if errors:
         raise _malformed(errors, len(requests))
-    return tuple(made)
+    return tuple(changes)
 
 
 def as_steps(asked: Request) -> Request:
@@ -226,6 +226,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
     now = workspace
     for number, each in enumerate(asked, 1):
         assert isinstance(each, Operation)
+        check_makes(each)
         now.lets_broken_through = number < len(asked)
         now.lets_used_go = len(asked) > 1
         try:

@@ -18,7 +18,7 @@ class Crowded(Exception):
     """An attempt cannot tell what stands while others write; the loop makes it again alone, and no caller sees this."""
 
 
-def attempted(attempt: Callable[[bool], Outcome], held: Callable[[], AbstractContextManager[object]]) -> Outcome:
+def attempted(attempt: Callable[[bool], Outcome], locked: Callable[[], AbstractContextManager[object]]) -> Outcome:
     """Make attempts until one of them succeeds or fails for good.
 
     Parameters:
@@ -33,7 +33,7 @@ def attempted(attempt: Callable[[bool], Outcome], held: Callable[[], AbstractCon
         last = number == _ATTEMPTS - 1
         alone = alone or last
         try:
-            with held() if alone else nullcontext():
+            with locked() if alone else nullcontext():
                 return attempt(alone)
         except Crowded:
             alone = True

@@ -5,7 +5,7 @@
 Invariants:
 - a change that was planned on bytes which are no longer there is planned anew, as long as the symbol it names is as it
   was, and refused as stale otherwise;
-- that there is nothing to do, or that something is not there, is only said of what nobody may take back any more.
+- "nothing to do" and "not there" are only said where no transaction under way may take back what they rest on.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _TOO_EARLY = "partially initialized module"  # so says Python where modules impo
 _DECIDE = "Read it again and decide anew."
 
 
-def users_told(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
+def users_named(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
     """Return a plan that tells what still uses the names it takes away, unless others take their place."""
     is_refactoring = plan.report is not None and not plan.takes
     return plan if is_refactoring else with_users(workspace, plan, to_import=to_import)
@@ -110,7 +110,7 @@ class Changing:
         self.gate = Gate(root, policies, environment)
 
     def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
-        """Plan and commit; while somebody else writes the same file, plan anew.
+        """Plan and commit; while another process writes the same file, plan anew.
 
         Parameters:
             planned: an earlier plan; what the change names must still be what it was then.
@@ -120,7 +120,7 @@ class Changing:
 
         def attempt(alone: bool) -> Outcome:
             nonlocal first
-            with self.transactions.held() if alone else nullcontext():
+            with self.transactions.locked() if alone else nullcontext():
                 stands = self._standing()
                 workspace = self.workspace(None)
                 try:
@@ -134,7 +134,7 @@ class Changing:
                 raise Crowded
             first = plan if is_sure else planned
             try:
-                return self._made(asked, plan, workspace, context, first, verdicts)
+                return self._carried_out(asked, plan, workspace, context, first, verdicts)
             except TransactionError as error:  # of what writes nothing; half of another change may have been judged
                 if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
                     raise
@@ -142,11 +142,11 @@ class Changing:
 
         def locked() -> AbstractContextManager[object]:
             """Hold the lock for a whole attempt, unless it would have to wait for tests and the like."""
-            return nullcontext() if _slow(context) - verdicts.keys() else self.transactions.held()
+            return nullcontext() if _slow(context) - verdicts.keys() else self.transactions.locked()
 
         return attempted(attempt, locked)
 
-    def _made(
+    def _carried_out(
         self,
         asked: Operation,
         plan: Plan,
@@ -157,14 +157,14 @@ class Changing:
     ) -> Outcome:
         """Make what was planned, unless nothing is to be made; without its exports, if they alone fail."""
         try:
-            made = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
-            made = self._formatted(made, workspace) if context.format else made
-            made = self._resolved(made, workspace) if made.requirements is not None else made
-            if context.dry_run or not (made.changes or made.releases):
-                return self._unmade(made, workspace, context)
+            finished = with_unread(workspace, self._without_same_modes(plan), tidy=context.tidy)
+            finished = self._formatted(finished, workspace) if context.format else finished
+            finished = self._resolved(finished, workspace) if finished.requirements is not None else finished
+            if context.dry_run or not (finished.changes or finished.releases):
+                return self._unmade(finished, workspace, context)
             given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
             requests = parsed_changes_of(asked)  # type: ignore[arg-type]
-            return self.commit(made, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
+            return self.commit(finished, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
             if not isinstance(asked, Exporting) or error.code != "reload_failed":
                 raise
@@ -187,7 +187,7 @@ class Changing:
         """Return a plan with what it installs, which is worked out and not installed."""
         from bae_source.engine.installing import resolved  # few changes are about dependencies
 
-        return resolved(plan, workspace, self.folders(), self.environment, self.transactions.held)
+        return resolved(plan, workspace, self.folders(), self.environment, self.transactions.locked)
 
     @contextmanager
     def _installed(self, plan: Plan, workspace: Workspace, *, is_change: bool) -> Iterator[InEnvironment | None]:
@@ -231,7 +231,7 @@ class Changing:
         return error.altered(hints=hints)
 
     def _standing(self) -> Callable[[], bool]:
-        """Return what tells, once the project was read, whether nobody may take back what was read there."""
+        """Return a check, for after reading, of whether no transaction may take back the state that was read."""
         folders = self.folders()
         head, was_open = head_of(folders.base), folders.is_open()
         return lambda: not was_open and head_of(folders.base) == head
@@ -249,7 +249,7 @@ class Changing:
                 raise
             raise Refused(
                 "stale",
-                "Somebody else changed the code while the change was made; nothing was written.",
+                "The code was changed from outside while the change was made; nothing was written.",
                 hints=[error.message, _DECIDE],
             ) from error
         if first is not None and plan.seen != first.seen:
@@ -311,7 +311,7 @@ class Changing:
                 "do": verb,
                 **{key: value for key, value in asked.items() if value not in (None, ())},
                 **recorded(plan),
-                **self.gate.told,
+                **self.gate.approval,
             },
             kind=kind,
             of=of,
@@ -322,28 +322,28 @@ class Changing:
             if environment is not None:
                 plan = replace(plan, users=(*plan.users, *environment.users))
             making = self._making(plan, workspace, context, verdicts, environment)
-            made = making.make(self.transactions, operated) if plan.changes else making.only_judged()
+            written = making.make(self.transactions, operated) if plan.changes else making.only_judged()
         installed = () if environment is None else environment.found
-        if made.committed is None:
+        if written.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
-            told = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
-            told = (alone, *told, *notices_in((*made.found, *installed)))
-            outcome = replace(outcome, warnings=(*outcome.warnings, *told))
-            return with_checks(outcome, (*checks, *checks_in((*installed, *made.found))), silent=not context.verify)
-        committed = made.committed
+            notices = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
+            notices = (alone, *notices, *notices_in((*written.found, *installed)))
+            outcome = replace(outcome, warnings=(*outcome.warnings, *notices))
+            return with_checks(outcome, (*checks, *checks_in((*installed, *written.found))), silent=not context.verify)
+        committed = written.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
         back = Call("redo" if kind == "undo" else "undo", operation_id=ids if len(ids) > 1 else ids[0])
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(made.found), *committed.warnings, *notices_in(installed)),
+            warnings=(*outcome.warnings, *notices_in(written.found), *committed.warnings, *notices_in(installed)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        found = (*checks, *checks_in(installed), *checks_in(made.found))
+        found = (*checks, *checks_in(installed), *checks_in(written.found))
         return with_checks(outcome, found, silent=not context.verify)
 
     def _proposed(
@@ -443,7 +443,7 @@ class Changing:
         """
         if len(plan.changes.files) > 1:
             plan = written_once(workspace.files, plan)
-        plan = users_told(workspace, plan, to_import="import" in context.verify)
+        plan = users_named(workspace, plan, to_import="import" in context.verify)
         if plan.circles and "cycles" not in context.verify:
             context = replace(context, verify=(*context.verify, "cycles"))
         takes_data = any(file.after is None and not file.path.endswith((".py", ".pyi")) for file in plan.changes.files)
@@ -499,7 +499,7 @@ class Changing:
         return outcome_of(plan, workspace, status=status, quiet=quiet, mode_of=self._mode_of)
 
     def _mode_of(self, path: str) -> int | None:
-        """Return the permission bits of a file; None where nobody can tell."""
+        """Return the permission bits of a file; None where that is unknown."""
         return self.transactions.bits(path)[0]
 
     def who(self, context: Context) -> str:
@@ -541,13 +541,13 @@ class Changing:
         return now()
 
     def recovered(self) -> tuple[Notice, ...]:
-        """Return what transactions had to recover since somebody was told of it."""
+        """Return the notices of recoveries that no answer has had yet."""
         return self.transactions.recovered() if "transactions" in self.__dict__ else ()
 
     @property
-    def made(self) -> str | None:
+    def committed_id(self) -> str | None:
         """The operation that was made last, known from its commit point on; None if none was."""
-        return self.transactions.made if "transactions" in self.__dict__ else None
+        return self.transactions.committed_id if "transactions" in self.__dict__ else None
 
     @cached_property
     def transactions(self) -> Transactions:
@@ -591,6 +591,6 @@ def _changed_meanwhile(planned: Plan) -> Refused:
     what = names[0] if len(names) == 1 else f"One of {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
     return Refused(
         "stale",
-        f"{what} was changed by somebody else while the change was made; nothing was written.",
+        f"{what} was changed from outside while the change was made; nothing was written.",
         hints=[_DECIDE],
     )

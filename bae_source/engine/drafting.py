@@ -1,7 +1,7 @@
 """A transaction in the making: changes are planned one by one, reads see what is planned, one commit makes them all.
 
 Invariants:
-- until `commit` nothing of it is written or recorded, and nobody is waited for; to drop a draft is to forget it;
+- until `commit` nothing of it is written or recorded, and nothing is waited for; to drop a draft is to forget it;
 - `commit` plans everything anew on what is on the disk then, and is refused as stale if a symbol that a change names is
   no longer what it was when the change was drafted;
 - until the first change is planned each request sees what is on the disk then; from there on all see one snapshot;
@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from bae_source.engine.applying import Apply, as_steps, check_unused, operation
 from bae_source.engine.approving.seeing import called_by
-from bae_source.engine.changing import Changing, users_told, with_unread
-from bae_source.engine.operations import Operation, changes_of
+from bae_source.engine.changing import Changing, users_named, with_unread
+from bae_source.engine.operations import Operation, changes_of, check_makes
 from bae_source.errors import HistoryError, RequestError, ResourceError
 from bae_source.model.context import Context, checked, within_budget
 from bae_source.model.outcome import Notice, Outcome, telling
@@ -87,22 +87,22 @@ class Draft:
             return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
 
     def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
-        """Do what is asked on a project that is in order, and tell what that took."""
-        told = self._looked(asked)
+        """Carry out a request on a project that was recovered first, with the notices of that."""
+        notices = self._recovered(asked)
         try:
             outcome = do()
         except ResourceError as error:
-            if told:
-                raise telling(error, told) from error.__cause__
+            if notices:
+                raise telling(error, notices) from error.__cause__
             raise
-        return replace(outcome, warnings=(*told, *outcome.warnings)) if told else outcome
+        return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
-    def _looked(self, asked: Request) -> tuple[Notice, ...]:
+    def _recovered(self, asked: Request) -> tuple[Notice, ...]:
         """Bring the project in order, take a new snapshot while nothing is planned, and return what to tell."""
-        told = self._recover() if asked.recovers else ()
+        notices = self._recover() if asked.recovers else ()
         if not self._plans:
             self._first = self._now = self._changing.workspace(None)
-        return told
+        return notices
 
     def _run(self, asked: Request, context: Context) -> Outcome:
         if asked.effect is Effect.READS:
@@ -115,10 +115,11 @@ class Draft:
             )
         asked = as_steps(in_full(self._now, asked)[0])
         assert isinstance(asked, Operation)
+        check_makes(asked)
         before = self._now
         plan = self._planned(asked)
         outcome = replace(
-            self._changing.outcome(users_told(before, plan), before, status="planned"),
+            self._changing.outcome(users_named(before, plan), before, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
         self._take(plan, changes_of(asked))
@@ -186,7 +187,7 @@ class Draft:
         self._closed = True
 
     def _come_to(self) -> Outcome:
-        plan = with_unread(self._first, users_told(self._first, self._plan()))
+        plan = with_unread(self._first, users_named(self._first, self._plan()))
         return self._changing.outcome(plan, self._first, status="planned")
 
     def _asked(self) -> Apply:

@@ -188,8 +188,8 @@ class _Output:
         Raises:
             TransactionError: `verify_failed`.
         """
-        given, made = _marked(self._given, lex(self._given)), _marked(self.text, lex(self.text))
-        if given.part(0, len(given.signs)) != made.part(0, len(made.signs)):
+        given, formatted = _marked(self._given, lex(self._given)), _marked(self.text, lex(self.text))
+        if given.part(0, len(given.signs)) != formatted.part(0, len(formatted.signs)):
             raise self._other(name)
 
     def splices(self, tree: Tree, units: Sequence[Unit], module: str) -> Iterator[tuple[Span, str]]:
@@ -199,17 +199,17 @@ class _Output:
             TransactionError: `verify_failed` where a unit has other code in it.
         """
         lexed, whole = lex(self.text), {(each.span.start, each.span.end) for each in tree.outline.definitions}
-        given, made = _marked(tree.text, lex(tree.text)), _marked(self.text, lexed)
-        growth = len(made.signs) - len(given.signs)
+        given, formatted = _marked(tree.text, lex(tree.text)), _marked(self.text, lexed)
+        growth = len(formatted.signs) - len(given.signs)
         for unit in units:
             span = Span(unit.end - len(unit.raw), unit.end)
             first, last = bisect_left(given.offsets, span.start), bisect_left(given.offsets, span.end)
             if first == last:
                 continue
-            begins = (first, first + growth, made.signs.find(given.signs[first:last])) if growth else (first,)
-            places = (self._lines(lexed, made, begin, begin + last - first) for begin in begins)
+            begins = (first, first + growth, formatted.signs.find(given.signs[first:last])) if growth else (first,)
+            places = (self._lines(lexed, formatted, begin, begin + last - first) for begin in begins)
             wanted = given.part(first, last)
-            place = next((each for each in places if each is not None and _part_at(each, made) == wanted), None)
+            place = next((each for each in places if each is not None and _part_at(each, formatted) == wanted), None)
             if place is None:
                 raise self._other(f"{module}.{unit.name}" if unit.name else module)
             newline = dominant_newline(unit.raw) or tree.source.newline
@@ -220,14 +220,14 @@ class _Output:
     def _outline(self) -> Outline:
         return parse(Source.of_text(self.text)).outline
 
-    def _lines(self, lexed: Lexed, made: _Marked, first: int, last: int) -> Span | None:
+    def _lines(self, lexed: Lexed, formatted: _Marked, first: int, last: int) -> Span | None:
         """Return the whole lines of some characters that count, with all lines of their statements."""
-        if not 0 <= first < last <= len(made.offsets):
+        if not 0 <= first < last <= len(formatted.offsets):
             return None
-        top = bisect_left(lexed.starts, made.offsets[first] + 1) - 1
+        top = bisect_left(lexed.starts, formatted.offsets[first] + 1) - 1
         while lexed.kinds[top] in _WITHIN:
             top -= 1
-        below = bisect_left(lexed.starts, made.offsets[last - 1] + 1)
+        below = bisect_left(lexed.starts, formatted.offsets[last - 1] + 1)
         while below < len(lexed.kinds) and lexed.kinds[below] in _WITHIN:
             below += 1
         return Span(lexed.starts[top], lexed.starts[below] if below < len(lexed.starts) else len(self.text))
@@ -291,9 +291,9 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
     )
 
 
-def _part_at(place: Span, made: _Marked) -> tuple[str, list[str]]:
+def _part_at(place: Span, formatted: _Marked) -> tuple[str, list[str]]:
     """Return what stands at a place of an output."""
-    return made.part(bisect_left(made.offsets, place.start), bisect_left(made.offsets, place.end))
+    return formatted.part(bisect_left(formatted.offsets, place.start), bisect_left(formatted.offsets, place.end))
 
 
 def _step(text: str, lexed: Lexed) -> str:

@@ -37,7 +37,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.reloading.child.installed import package_folders, python_version
 from bae_source.reloading.in_process.swapping import Swap
 from bae_source.resources.deps.declared import declared
-from bae_source.resources.deps.editing import parts_there, raised, to_be_met
+from bae_source.resources.deps.editing import parts_there, raised, requirements_to_meet
 from bae_source.resources.deps.environment import Site
 from bae_source.resources.deps.imported import OuterImport, imports_outside
 from bae_source.resources.deps.installed import is_linked
@@ -116,11 +116,11 @@ class Installing:
         there = self.site.versions()
         extras, groups = parts_there(self._workspace, there)
         wanted = replace(wanted, extras=(*wanted.extras, *extras), groups=(*wanted.groups, *groups))
-        met = to_be_met(after, there)
+        requirements = requirements_to_meet(after, there)
         if wanted.drop:
-            met += sorted({name for _, giving in self._imports(after) for name in giving} - {*wanted.drop})
-        found = self._installer(copy).resolved(wanted, met, to_be_met(self._workspace, there))
-        self._check_releases(found.releases, met)
+            requirements += sorted({name for _, giving in self._imports(after) for name in giving} - {*wanted.drop})
+        found = self._installer(copy).resolved(wanted, requirements, requirements_to_meet(self._workspace, there))
+        self._check_releases(found.releases, requirements)
         contents = {LOCK: found.lock} if found.lock is not None else dict(raised(after, wanted.upgrade, found.releases))
         plan = _with_files(plan, self._workspace, contents)
         if not found.releases:
@@ -165,7 +165,7 @@ class Installing:
             ended.push(end)
             installer.install(wanted, build=plan.requirements is not None and plan.requirements.build)
             self._check(wanted, after)
-            wants = {*requested, *map(distribution_of, to_be_met(after, self.site.versions()))}
+            wants = {*requested, *map(distribution_of, requirements_to_meet(after, self.site.versions()))}
             self.site.unrequest([name for name in names if name not in wants])
             swap = Swap({*given, *self._given(names)}, self.site.folders)
             undone.callback(let_go)
@@ -217,9 +217,9 @@ class Installing:
     def _installer(self, copy: Callable[[], Path]) -> Installer:
         return installer_of(self._surroundings, self.site, copy)
 
-    def _check_releases(self, releases: Sequence[Release], met: Sequence[str]) -> None:
+    def _check_releases(self, releases: Sequence[Release], requirements: Sequence[str]) -> None:
         """See that releases break nothing that is there, and take out nothing that could not be brought back."""
-        unmet = [each.clause for each in self.site.unmet(releases, met)]
+        unmet = [each.clause for each in self.site.unmet(releases, requirements)]
         if unmet:
             raise TransactionError(
                 "resolution_failed",
@@ -251,8 +251,8 @@ class Installing:
         notices: list[str] = []
         if others:
             notices.append(f"{listed(others, _SHOWN)} changed since in the environment, and stays as it is there.")
-        met = to_be_met(after, now)
-        while unmet := list(self.site.unmet(wanted, met)):
+        requirements = requirements_to_meet(after, now)
+        while unmet := list(self.site.unmet(wanted, requirements)):
             needed = {each.name for each in unmet}
             wanted = [each for each in wanted if each.name not in needed]
             clauses = listed((each.clause for each in unmet), _SHOWN)
@@ -289,7 +289,7 @@ class Installing:
             text = f"The installer ended well, and {wrong[0].name} is {now.get(wrong[0].name)} all the same"
             raise TransactionError("resolution_failed", text, unchanged=True)
         new = [each.name for each in releases if each.after is not None]
-        lacking = list(self.site.lacking(new, to_be_met(after, now)))
+        lacking = list(self.site.lacking(new, requirements_to_meet(after, now)))
         if lacking:
             text = f"What was installed lacks what it needs: {listed(lacking, _SHOWN)}"
             raise TransactionError("resolution_failed", text, unchanged=True)
@@ -422,14 +422,14 @@ def installed(
     Raises:
         Refused: also `stale`, if the files are no longer those that it was planned on.
     """
-    first = transactions.made
-    with transactions.held():
+    first = transactions.committed_id
+    with transactions.locked():
         now = look()
         for file in plan.changes.files:
             if file.before != _digest(now.content(file.path)):
                 reason = "Others changed the files while the change was planned; nothing was changed."
                 raise Refused("stale", reason, hints=["Make the change again."])
         with Installing(workspace, folders).installed(
-            plan, is_change=is_change, is_made=lambda: transactions.made not in (None, first)
+            plan, is_change=is_change, is_made=lambda: transactions.committed_id not in (None, first)
         ) as found:
             yield found

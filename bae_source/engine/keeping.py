@@ -146,13 +146,13 @@ class Keeping:
             self._keep(handle, draft)
             return draft.preview(context.budget)
         self._stored(replace(kept, requests=requests, digest="", checks=()), handle)
-        made = self._changing.made
+        committed_id = self._changing.committed_id
         try:
             outcome = self._changing.change(_joined(kept, requests), context)
         except ResourceError as error:
             raise self._refused_again(handle, kept, requests, error) from error.__cause__
         finally:
-            if (now := self._changing.made) != made:
+            if (now := self._changing.committed_id) != committed_id:
                 self._end(handle, f"it was amended and committed as {now}")
         self._end_unwritten(handle, outcome)
         return outcome
@@ -184,7 +184,7 @@ class Keeping:
         """
         kept = self._store.get(handle)
         context = _as_wanted(checked(context), kept)
-        made = self._changing.made
+        committed_id = self._changing.committed_id
         try:
             if kept.refused:
                 outcome = self._commit_refused(handle, kept, unsure, include, context)
@@ -197,7 +197,7 @@ class Keeping:
             else:
                 outcome = self._commit_open(handle, context)
         finally:
-            if (now := self._changing.made) != made:  # also where Ctrl-C came behind its commit point
+            if (now := self._changing.committed_id) != committed_id:  # also where Ctrl-C came behind its commit point
                 self._end(handle, f"it was committed as {now}")
         self._end_unwritten(handle, outcome)
         if not context.dry_run:
@@ -218,7 +218,7 @@ class Keeping:
         return Outcome(status="unchanged", text=f"Forgot {handle}, with {changes}; nothing of it was written.")
 
     def drop(self, handle: str) -> None:
-        """Forget a transaction whose handle nobody got."""
+        """Forget a transaction whose handle no caller received."""
         self._planned.pop(handle, None)
         self._store.drop(handle)
 

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from bae_source.state.folders import StateFolders
     from bae_source.transaction.commit.transaction import Committed, Transactions
 
-_LOOKS = 3
+_MOST_IMPORTS = 3
 """Imports of one change, at most, where others go on changing files that it imports."""
 
 
-class Made(Struct, frozen=True, kw_only=True):
+class Written(Struct, frozen=True, kw_only=True):
     """A change that was written.
 
     Parameters:
@@ -125,15 +125,15 @@ class Making:
             found = judging.judge()
         return (*found, *judging.not_judged("it can be judged in the project alone, and a dry run writes nothing"))
 
-    def only_judged(self) -> Made:
+    def only_judged(self) -> Written:
         """Judge a change of the environment alone.
 
         Raises:
             TransactionError: it does not hold.
         """
-        return Made(committed=None, found=self.judge() if self._context.verify else ())
+        return Written(committed=None, found=self.judge() if self._context.verify else ())
 
-    def make(self, transactions: Transactions, operated: Operated) -> Made:
+    def make(self, transactions: Transactions, operated: Operated) -> Written:
         """Judge the change, and write it.
 
         Raises:
@@ -142,8 +142,8 @@ class Making:
         """
         reload = self._reload(self._context)
         if self._context.reload == "off" and not self._context.verify:
-            return Made(committed=self._written(transactions, operated, reload), found=())
-        with transactions.held():
+            return Written(committed=self._written(transactions, operated, reload), found=())
+        with transactions.locked():
             pass  # what keeps any change from being written refuses this one before tests are run for it
         judging, copied = self._judging(reload, self._context)
         with copied:
@@ -173,7 +173,7 @@ class Making:
         return judging_of(reload, setting, self._folders, self._workspace, self._plan, context, *wanted, always=always)
 
     def _written(self, transactions: Transactions, operated: Operated, reload: Reload) -> Committed:
-        with transactions.held():
+        with transactions.locked():
             self._gate()
             return transactions.commit(
                 self._plan,
@@ -194,7 +194,7 @@ class Making:
         judging: Judging,
         found: Found,
         changed: list[str],
-    ) -> Made:
+    ) -> Written:
         """Write the change, once it imports with what others have written meanwhile.
 
         Parameters:
@@ -202,12 +202,12 @@ class Making:
             changed: what changed in the project while they judged a copy.
         """
         again: list[str] = []
-        for _ in range(_LOOKS):
-            with transactions.held():
+        for _ in range(_MOST_IMPORTS):
+            with transactions.locked():
                 others = reload.changed_since()
                 if not others:
                     committed = self._written(transactions, operated, reload)
-                    return Made(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
+                    return Written(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
             again += others
             try:
                 imported = judging.import_again()
@@ -250,26 +250,26 @@ class Making:
 
     def _judged_in_project(
         self, transactions: Transactions, operated: Operated, reload: Reload, judging: Judging, found: Found
-    ) -> Made:
+    ) -> Written:
         """Write the change, have it judged in the project, and undo it where it does not hold."""
-        made: list[Committed] = []
+        writes: list[Committed] = []
 
         def make() -> None:
             self._setting.turn(True)
-            again = reload if not made else reload.anew()
-            made.append(self._written(transactions, operated, again))
+            again = reload if not writes else reload.anew()
+            writes.append(self._written(transactions, operated, again))
 
         def undo() -> None:
-            self._undo(made[-1].operation_id)
-            transactions.forget_made()
+            self._undo(writes[-1].operation_id)
+            transactions.forget_committed()
             self._setting.turn(False)
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:
             found += judging.judge_made(place)
         except ResourceError as error:
-            raise _undone(error, made[-1].operation_id if made else "", stands=place.is_made) from error.__cause__
-        return Made(committed=made[-1], found=found)
+            raise _undone(error, writes[-1].operation_id if writes else "", stands=place.is_made) from error.__cause__
+        return Written(committed=writes[-1], found=found)
 
 
 def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceError:

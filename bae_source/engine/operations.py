@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from bae_source.errors import RequestError
 from bae_source.model.plan import Plan
 from bae_source.model.request import Request, as_mapping
 from bae_source.project.workspace import Workspace
@@ -54,6 +55,29 @@ class Untangling(Protocol):
 
     def untangled(self) -> Operation | None:
         """Return the same in that way; None if it is made so, or cannot be."""
+
+
+@runtime_checkable
+class Checking(Protocol):
+    """A change that may be asked for only to see whether there is anything to change."""
+
+    check: bool
+    verb: str
+
+
+def check_makes(asked: object) -> None:
+    """See that a part of a transaction is one that is made.
+
+    Raises:
+        RequestError: `invalid_arguments`.
+    """
+    if isinstance(asked, Checking) and asked.check:
+        raise RequestError(
+            "invalid_arguments",
+            f"check makes nothing, and this {asked.verb} is a part of something that is made",
+            unchanged=True,
+            hints=["Leave check out, or ask by a call of its own."],
+        )
 
 
 def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:

@@ -35,7 +35,7 @@ def outcome_of(
 
     Parameters:
         quiet: whether mentions are only counted.
-        mode_of: the permission bits of a file; None where nobody can tell.
+        mode_of: the permission bits of a file; None where that is unknown.
     """
     before = {file.path: workspace.content(file.path) or b"" for file in plan.changes.files}
     after = workspace.after(plan.changes)

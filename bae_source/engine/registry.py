@@ -1,4 +1,4 @@
-"""Every request and where it is declared; only the one that is asked for is loaded.
+"""Every request and where it is declared; only the one that is called is loaded.
 
 The order is the one in which help and references show them. Adding a request takes a line here.
 """
@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.context import Context, steering
 from bae_source.model.request import Request, command_of, parameters, parse, values_of
 
@@ -41,8 +42,11 @@ _DECLARED: Mapping[str, str] = {
     "move": "refactoring.move.Move",
     "rename": "refactoring.rename.Rename",
     "change_signature": "refactoring.change_signature.ChangeSignature",
+    "extract": "refactoring.extract.Extract",
+    "inline": "refactoring.inline.Inline",
     "replace": "refactoring.replace.Replace",
     "rewrite": "refactoring.rewrite.Rewrite",
+    "codemod": "refactoring.codemod.RunCodemod",
     "write": "refactoring.write.Write",
     "exports add": "refactoring.exports.ExportsAdd",
     "exports remove": "refactoring.exports.ExportsRemove",
@@ -91,7 +95,7 @@ _DECLARED: Mapping[str, str] = {
 class Registry:
     """Requests by how the command line calls them: `read`, `ast symbols`.
 
-    It holds nothing itself, so whoever has it has what is declared now, also once the engine was given another request.
+    It holds nothing itself, so its owner sees the present declarations, also once the engine was given another request.
     """
 
     @property
@@ -186,9 +190,7 @@ def takes(verb: str, name: str) -> bool:
 def _kind(verb: str) -> type[Request]:
     if (kind := REQUESTS.named(verb)) is not None:
         return kind
-    from difflib import get_close_matches  # 10 ms, and most calls are right
-
-    close = get_close_matches(verb, REQUESTS.verbs)
+    close = closest(verb, REQUESTS.verbs)
     raise RequestError(
         "unknown_operation",
         f"There is no {verb!r}.",

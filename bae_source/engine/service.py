@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 from msgspec.structs import replace
 
 from bae_source.engine.approving.seeing import Seeing, called_by
-from bae_source.engine.commands import COMMANDS, undone
-from bae_source.engine.operations import Composed
+from bae_source.engine.operations import Checking, Composed
 from bae_source.engine.registry import REQUESTS
+from bae_source.engine.running.commands import COMMANDS, undone
 from bae_source.errors import LookupFailed, RequestError, ResourceError
 from bae_source.model.address import is_plainly_no_python, is_selector
 from bae_source.model.context import Context, checked, has_own_limits, within_budget
@@ -67,7 +67,7 @@ _SIGNS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _SWITCH = "BAE_SOURCE_TELEMETRY"
 _OFF = ("0", "off", "false", "no")
 _READINGS = 3
-"""How often what others change meanwhile is read."""
+"""The number of times that files which others change meanwhile are read."""
 
 
 @runtime_checkable
@@ -105,7 +105,7 @@ class Service:
             and what children inherit.
         clock: nanoseconds since the epoch, as the file system counts them.
         timer: nanoseconds from any beginning.
-        process_is_ours: whether nobody else's code or threads have been in this process since it began, so that a
+        process_is_ours: whether only our code and threads have been in this process since it began, so that a
             large project may be read by copies of it.
         process_stays: whether many requests are to come, so that what they read is worth its memory.
 
@@ -175,7 +175,7 @@ class Service:
         return Deciding(self.changing)
 
     def close(self) -> None:
-        """Let go of what is open between requests; it is opened again when something is asked."""
+        """Let go of what is open between requests; the next request opens it again."""
         self._kept.close()
         if "_language_servers" in self.__dict__:
             self._language_servers.close()
@@ -190,9 +190,9 @@ class Service:
         self._kept.begin_anew()
 
     @property
-    def made(self) -> str | None:
+    def committed_id(self) -> str | None:
         """The operation that was made last, for who is interrupted before he has the outcome; None if none was."""
-        return self.changing.made if "changing" in self.__dict__ else None
+        return self.changing.committed_id if "changing" in self.__dict__ else None
 
     def draft(self, message: str = "") -> Draft:
         """Begin a transaction of several changes.
@@ -318,6 +318,8 @@ class Service:
             from bae_source.engine.applying import as_steps  # few changes stand for several
 
             asked = as_steps(asked)
+        if isinstance(asked, Checking) and asked.check:
+            context = replace(context, dry_run=True)
         try:
             outcome = self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
             return self.keeping.planned(asked, context, outcome) if context.dry_run else outcome
@@ -387,7 +389,14 @@ class Service:
 
         found = self._interpreter()
         named = found.origin != OURS
-        return Surroundings(root=self.root, python=found.path, environment=self.environment, is_named=named)
+        return Surroundings(
+            root=self.root,
+            python=found.path,
+            environment=self.environment,
+            is_named=named,
+            progress=self._progressed,
+            permit=lambda paths: self.changing.gate.check_may_plan(paths, self.seeing.caller),
+        )
 
     def _interpreter(self) -> Interpreter:
         """Return the project's interpreter."""
@@ -435,7 +444,7 @@ class Service:
         """Note how a request went, unless that is switched off."""
         parsed = self._kept.timings.taken()
         if asked.verb == "forget" or not self.is_measuring():
-            return  # what was asked to go must not come back with the note of it
+            return  # files that `forget` removed must not come back with the note of it
         from bae_source.engine.measuring.telemetry import Line, buckets, tokens
 
         verb = asked.verb if type(asked) in REQUESTS else "unknown"
@@ -456,7 +465,7 @@ class Service:
         try:
             return own_settings(Disk(self.root), only="telemetry").get("telemetry") is not False
         except ResourceError:
-            return False  # nobody knows whether it is wanted
+            return False  # whether it is wanted is unknown
 
     def _cache(self) -> Cache:
         from bae_source.project.facts.kinds import key

@@ -3,7 +3,7 @@
 Invariants:
 - an undo leads to bytes that were there before, or, where a file has changed since, to what is there without the
   change's own symbols, checked like any plan; or it is refused;
-- that somebody outside changed a file is only said where nobody is just changing it by us;
+- a change from outside is only reported where no transaction of ours is changing the file;
 - that a state gone back to does not import is told, and no reason to refuse it.
 """
 
@@ -40,7 +40,7 @@ from bae_source.history.record.forgetting import forget, forget_foreign, left, t
 from bae_source.history.record.history import Deleted
 from bae_source.history.travel.choosing import moment
 from bae_source.history.travel.commands import History, Redo, Undo
-from bae_source.history.travel.listing import Told, draw, draw_whole, select
+from bae_source.history.travel.listing import ListedOperation, draw, draw_whole, select
 from bae_source.history.travel.merging import MOST_LINES, merged
 from bae_source.history.travel.timeline import Timeline
 from bae_source.history.travel.undoing import Travel, later_than, needed_later
@@ -68,7 +68,7 @@ _ID = re.compile(r"op_[0-9a-f]+")
 
 
 def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
-    """Undo or redo; where somebody else writes meanwhile, what there is to say of that is found out anew.
+    """Undo or redo; where another process writes meanwhile, the answer is worked out anew.
 
     Raises:
         HistoryError: the history cannot do it; nothing was changed.
@@ -83,7 +83,7 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
                 raise
             raise (_passing(asked, error) if context.dry_run else Crowded) from error
 
-    return attempted(attempt, nullcontext if context.dry_run else changing.transactions.held)
+    return attempted(attempt, nullcontext if context.dry_run else changing.transactions.locked)
 
 
 def listed_operations(changing: Changing, asked: History, context: Context) -> Outcome:
@@ -155,11 +155,11 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
         count = sum(not keep(entry) for entry in changing.history.walk())
         return Outcome(status="planned", text=f"Dry run, nothing was deleted: {_operations(count)} would be.")
     deleted = changing.history.prune(keep)
-    told: tuple[Notice, ...] = ()
+    notices: tuple[Notice, ...] = ()
     if deleted.operations:
         about = {"who": changing.who(context), "verb": asked.verb, "operations": deleted.operations}
-        told = Recording(changing.folders()).enter("history_pruned", about)
-    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted), warnings=told)
+        notices = Recording(changing.folders()).enter("history_pruned", about)
+    return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted), warnings=notices)
 
 
 def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
@@ -177,7 +177,7 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
         elif context.dry_run:
             found = traces(folders, changing.history, PlanFile(folders))
         else:
-            found = forget(folders, changing.history, PlanFile(folders), changing.transactions.held())
+            found = forget(folders, changing.history, PlanFile(folders), changing.transactions.locked())
     except OSError as error:
         raise Refused(
             "forbidden",
@@ -185,11 +185,11 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
             hints=["Check who owns our folders, and forget again."],
         ) from error
     nothing = "all state here is yours, or there is none" if asked.foreign else "there was no trace of bae_source"
-    said = ", ".join(found) if found else f"nothing; {nothing}"
+    names = ", ".join(found) if found else f"nothing; {nothing}"
     status: Literal["planned", "applied", "unchanged"] = (
         "planned" if context.dry_run else "applied" if found else "unchanged"
     )
-    text = f"Dry run, nothing was removed: {said}." if context.dry_run else f"Removed {said}."
+    text = f"Dry run, nothing was removed: {names}." if context.dry_run else f"Removed {names}."
     return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
 
 
@@ -222,9 +222,9 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
             f"It could not be adopted: {error.strerror}; the project's own files are as they were.",
             hints=["Mend that, and adopt again."],
         ) from error
-    told = Recording(folders).enter("state_adopted", {"who": changing.who(Context()), "verb": "adopt"})
+    notices = Recording(folders).enter("state_adopted", {"who": changing.who(Context()), "verb": "adopt"})
     text = f"Adopted {listed(place.name for place in places)}: it counts as yours now."
-    return Outcome(status="applied", text=text, warnings=told)
+    return Outcome(status="applied", text=text, warnings=notices)
 
 
 def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
@@ -257,7 +257,7 @@ def _is_unexplained(error: HistoryError) -> bool:
 
 
 def _passing(asked: Undo | Redo, error: HistoryError) -> HistoryError:
-    """Return the conflict of a dry run with a change that is under way, which nobody recorded yet."""
+    """Return the conflict of a dry run with a change that is under way, and not recorded yet."""
     names = listed(error.details["modules"])
     return HistoryError(
         "undo_conflict",
@@ -317,8 +317,8 @@ def _with_environment(changing: Changing, asked: Undo | Redo, found: Travel, pla
     about = [entry for entry in found.entries if any(file.path in ABOUT for file in entry.files)]
     requests = [changing.history.whole(entry).request for entry in about]  # newest first
     is_redo = isinstance(asked, Redo)
-    made = releases_in(requests if is_redo else requests[::-1])
-    releases = made if is_redo else tuple(replace(each, before=each.after, after=each.before) for each in made)
+    recorded = releases_in(requests if is_redo else requests[::-1])
+    releases = recorded if is_redo else tuple(replace(each, before=each.after, after=each.before) for each in recorded)
     build = any(request.get("build") for request in requests)
     if not releases:
         return plan
@@ -403,7 +403,7 @@ def _whole(changing: Changing, entry: Entry, context: Context) -> Outcome:
     diff = _diff(changing, entry)
     word = Timeline(history, changing.who(context)).last(entry)
     undone_by = word.id if entry.kind == "change" and word.kind == "undo" else None
-    about = Told(entry=history.whole(entry), undone_by=undone_by, diff=diff)
+    about = ListedOperation(entry=history.whole(entry), undone_by=undone_by, diff=diff)
     verb = "redo" if undone_by else "undo" if entry.kind == "change" else ""
     actions = [Call(verb, operation_id=entry.id)] if verb else []
     return Outcome(
@@ -442,7 +442,7 @@ def _is_code(changing: Changing, target: str) -> bool:
 
 
 def _touches(changing: Changing, entry: Entry, name: str) -> bool:
-    """Return whether an operation on something around it changed what is called so; it did where nobody can tell."""
+    """Return whether an operation on something around it changed a name; True where that is unknown."""
     try:
         before, after = changing.history.contents(entry)
         return _etag(changing.workspace(before), name) != _etag(changing.workspace(after), name)

@@ -108,7 +108,7 @@ class LanguageServer:
         return [answer or Navigated(problem=late) for answer in given]
 
     def close(self) -> None:
-        """End the server; it is started again when it is asked again."""
+        """End the server; the next question starts it again."""
         with self._lock:
             self._end()
 
@@ -201,7 +201,7 @@ class LanguageServers:
         return name, partial(self.named, by_person=by_person)
 
     def close(self) -> None:
-        """End the server that is warm; it is started again when it is asked again."""
+        """End the server that is warm; the next question starts it again."""
         if self._warm is not None:
             self._warm.close()
 

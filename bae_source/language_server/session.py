@@ -1,9 +1,9 @@
 """One conversation with a language server: greet it, show it a file, ask for hover and definition.
 
 Invariants:
-- only hover and definition are asked for; a wish of the server to change anything is refused;
+- only hover and definition are requested; a wish of the server to change anything is refused;
 - a file is shown as it was read, for the time of the questions only;
-- an answer to a question that nobody waits for any more is passed over.
+- an answer that comes after its time limit is passed over.
 
 Source of the messages: Language Server Protocol 3.17.
 """
@@ -140,7 +140,7 @@ class Session:
         }
 
     def _tell_changes(self, stamps: Mapping[str, object]) -> None:
-        """Tell the server which files have changed since it was asked last: it does not look by itself."""
+        """Send the server the files that have changed since the last question: it does not look by itself."""
         old, self._stamps = self._stamps, dict(stamps)
         if old == self._stamps:
             return

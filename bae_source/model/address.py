@@ -22,7 +22,7 @@ from bae_source.model.call import Call
 from bae_source.model.text import normalised
 
 SELECTOR = "sym://"
-"""What a selector begins with, and no name does."""
+"""The beginning of a selector, and of no name."""
 MAX_LENGTH = 1000
 MAX_PARTS = 100
 

@@ -20,7 +20,8 @@ from bae_source.model.request import Request, command_of, parameters
 CallForm = Literal["words", "python", "session", "tool"]
 PLACED = (
     "target", "to", "new_name", "signature", "draft", "place", "pattern", "replacement", "uris", "scope",
-    "operation_id", "task", "tests", "words", "requirements", "dependencies", "dependency", "log", "section", "key",
+    "operation_id", "task", "tests", "words", "requirements", "codemod", "dependencies", "dependency", "log", "section",
+    "key",
 )  # fmt: skip
 """Parameters that stand without a flag, unless one with several values stands before."""
 _BY_PLACE = frozenset(PLACED) - {"scope"}
@@ -32,7 +33,7 @@ _LIMITS = ("budget", "cursor")
 """Parameters that `Source.within` takes."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 """Characters that a shell takes as they are."""
-SPELLED = {"as_name": "as", "imports": "import", "from_line": "from"}
+SPELLED = {"as_name": "as", "to_module": "to", "imports": "import", "from_line": "from", "settings": "set"}
 """Options that the command line calls otherwise than the parameter."""
 _EACH = {"pattern": "regexp"}
 """Options that take the values of a parameter one by one, whose single value has a place."""
@@ -64,9 +65,9 @@ class Call(str):
         """
         arguments = {name: _plain(value) for name, value in arguments.items()}
         line = line or _line(command, arguments)
-        made = super().__new__(cls, f"{line} {then}".rstrip())
-        made.command, made.arguments, made.then = command, arguments, then
-        return made
+        call = super().__new__(cls, f"{line} {then}".rstrip())
+        call.command, call.arguments, call.then = command, arguments, then
+        return call
 
     def and_then(self, then: str) -> Call:
         """Return the call with the rest of a sentence."""

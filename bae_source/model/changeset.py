@@ -36,7 +36,7 @@ class Edit(Struct, frozen=True, order=True):
 
 
 Contents = Mapping[str, bytes | None]
-"""What files hold, by project-relative path; None where there is no file."""
+"""Contents of files, by project-relative path; None where there is no file."""
 
 
 def digest(content: bytes) -> str:
@@ -142,8 +142,8 @@ def between(before: Contents, after: Contents, origins: Mapping[str, str] | None
     """
     came = origins or {}
     paths = sorted(before.keys() | after.keys())
-    made = (_change(path, before.get(path), after.get(path), came.get(path)) for path in paths)
-    return ChangeSet(tuple(change for change in made if change is not None))
+    changes = (_change(path, before.get(path), after.get(path), came.get(path)) for path in paths)
+    return ChangeSet(tuple(change for change in changes if change is not None))
 
 
 def _change(path: str, before: bytes | None, after: bytes | None, origin: str | None) -> FileChange | None:

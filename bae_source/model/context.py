@@ -54,7 +54,7 @@ class Context(Struct, frozen=True, kw_only=True):
         through: of tools and in a session, which one makes the calls of a verb that is none of its own, by verb; ""
             for a verb that cannot be called there, so no hint or next action names it.
         of_engine: whether it is about the engine's own source, so that calls in hints are.
-        language_server: who is asked beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
+        language_server: the one queried beside our own look-up: `ty`, `basedpyright`, `pyrefly` or `off`; None for what
             `BAE_SOURCE_LANGUAGE_SERVER` in the environment says, or else the project's settings.
         language_server_seconds: how long it may take for one request; None for what the settings say, or two.
         budget: how many bytes the text of an answer may have, and whatever else it says as much again; None for any
@@ -100,7 +100,7 @@ class Context(Struct, frozen=True, kw_only=True):
     of_engine: bool = False
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"] | None,
-        described("Who is asked as well: ty, basedpyright, pyrefly or off; none for what the settings say."),
+        described("The language server to query as well: ty, basedpyright, pyrefly or off; none for the setting."),
     ] = None
     language_server_seconds: Annotated[
         float | None, described("How long it may take; the answer comes all the same.")
@@ -141,7 +141,7 @@ def steering(kind: type[Request]) -> tuple[Parameter, ...]:
 
 
 def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
-    """Do what is asked, and keep what it comes to within the budget of the context, errors included.
+    """Carry out a request, and keep its outcome within the budget of the context, errors included.
 
     Calls in it are written as the context says.
     """

@@ -10,7 +10,7 @@ import re
 from msgspec import Struct
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What would make several lines of one; a file's name may hold it."""
+"""Characters that end a line; a file's name may hold them."""
 
 
 UNFINISHED = "UNFINISHED_TRANSACTION"

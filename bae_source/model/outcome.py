@@ -87,7 +87,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
             `found`.
         report: of a refactoring, what it changes and what it leaves (`model.report`); None for anything else.
         draft: the handle of the plan that a refusal or a dry run keeps, for `commit` and `amend`; None where none is.
-        task_id: the proposal that a change waits as, or that was asked about.
+        task_id: the proposal that a change waits as, or that the request is about.
     """
 
     status: Status
@@ -120,7 +120,7 @@ WAITS = 10
 """The exit status of a change that waits for a person."""
 SHORT_NAME = "short_name"
 """Code of the notice that a name is short for another; key of the short name in the details of an error."""
-TOLD = "warnings"
+WARNED = "warnings"
 """Key, in an error's details, of the notices that go with it."""
 CHECKS = "checks"
 """Key there of the checks that were made."""
@@ -153,8 +153,8 @@ def to_json(outcome: Outcome) -> str:
 
 def as_mapping(outcome: Outcome) -> dict[str, Any]:
     """Return what the JSON of an outcome says, as plain values; every key is always there."""
-    said = {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS if key != "found"}
-    return {key: said[key] if key in said else places(outcome) for key in _JSON_KEYS}
+    values = {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS if key != "found"}
+    return {key: values[key] if key in values else places(outcome) for key in _JSON_KEYS}
 
 
 def places(outcome: Outcome) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ def failed(error: ResourceError) -> Outcome:
         text=error.message,
         diff=str(error.details.get(PREVIEW, "")),
         checks=tuple(Check(**each) for each in error.details.get(CHECKS, ())),
-        warnings=told_with(error),
+        warnings=warned_by(error),
         etag=error.details.get(ETAG),
         complete=False,
         errors=(failure,),
@@ -243,14 +243,14 @@ def failed(error: ResourceError) -> Outcome:
 
 def telling(error: ResourceError, notices: Iterable[Notice]) -> ResourceError:
     """Return an error that tells as well what has nothing to do with it, as a success does by its warnings."""
-    told = [{"code": each.code, "message": each.message} for each in (*notices, *told_with(error))]
-    details = {**error.details, TOLD: told} if told else error.details
+    warnings = [{"code": each.code, "message": each.message} for each in (*notices, *warned_by(error))]
+    details = {**error.details, WARNED: warnings} if warnings else error.details
     return error.altered(details=details)
 
 
-def told_with(error: ResourceError) -> tuple[Notice, ...]:
+def warned_by(error: ResourceError) -> tuple[Notice, ...]:
     """Return what an error tells beside what went wrong."""
-    return tuple(Notice(each["code"], each["message"]) for each in error.details.get(TOLD, ()))
+    return tuple(Notice(each["code"], each["message"]) for each in error.details.get(WARNED, ()))
 
 
 class Text(str):

@@ -5,7 +5,7 @@
     within(outcome, asked, budget=8000, cursor="7960-8000-…")   and so on
 
 A cursor holds where its page starts, the size of pages, and a digest of the whole text. Nothing is remembered: the
-question is asked again for each page, and a page of another answer than the first one's is refused.
+query is run again for each page, and a page of another answer than the first one's is refused.
 
 Invariants:
 - the pages of an answer, joined, are its text to the last character;
@@ -31,7 +31,7 @@ from bae_source.system.hashing import sha256
 
 FIRST = "0"
 USUAL = 24_000
-"""Bytes of a page where nobody says how many."""
+"""Bytes of a page where the request names no budget."""
 _LONGEST = 400
 """Bytes that the call of the next page may always have."""
 _CURSOR = r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})"

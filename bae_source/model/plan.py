@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bae_source.model.report import Report
 
 ReloadMode = Literal["auto", "patch", "process", "child", "off"]
-"""How a change is verified by loading: in place where it is loaded, patched there, here, in a child, or not at all."""
+"""The way a change is verified by loading: where it is loaded, patched there, here, in a child, or not at all."""
 
 
 _SHOWN = 8
@@ -105,6 +105,8 @@ class Plan(Struct, frozen=True, kw_only=True):
         report: of a refactoring, what changes and what stays.
         takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
+        ran_code: whether code that is not ours worked it out, which may come to something else the next time, so that
+            a proposal keeps the bytes.
         finds: whether a dry run that would change something ends with the exit status of findings.
         requirements: distributions that are to be resolved before the change is judged, and installed with it.
         releases: what is installed with the change, once that is resolved.
@@ -125,6 +127,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     takes: bool = False
     circles: bool = False
     finds: bool = False
+    ran_code: bool = False
     requirements: Requirements | None = None
     releases: tuple[Release, ...] = ()
     passed: Mapping[str, Mapping[str, tuple[int | None, tuple[int, int] | None]]] = {}

@@ -5,11 +5,12 @@
 
 Invariants:
 - no module that finds places writes a reason of its own;
-- a sentence says in plain words why nobody can tell, and reads on behind `unsure: `.
+- a sentence says in plain words why it is not certain, and reads on behind `unsure: `.
 """
 
 from __future__ import annotations
 
+import re
 from enum import Enum, unique
 
 from bae_source.model.reference import Certainty
@@ -120,7 +121,7 @@ class Reason(Enum):
     )
     NOT_IN_CLASS = ("the receiver's class has no {name} that its code shows", "Client().undefined()")
     MADE_WHEN_ASKED = (
-        "the receiver's class has a __getattr__, which makes attributes when it is asked for them",
+        "the receiver's class has a __getattr__, which makes attributes on access",
         "proxy.send()",
     )
     MADE_BY_NEW = ("the receiver's class has a __new__, which may give something else", "Pool().send()")
@@ -200,6 +201,22 @@ class Reason(Enum):
 
     # Places that a replacement may not fit.
     IN_F_STRING = ("it stands in an f-string, whose quotes the new code may end", 'f"{send(1)}"')
+    COUNTS_CALLS = (
+        "it counts the calls around it, of which there would be one more",
+        "warn(message, stacklevel=2)  # extracted to a function",
+    )
+    LOST_IN_WITH = (
+        "if it raised, and a `with` around it went on all the same, {name} would not have its new value",
+        "with may_swallow(): x = 1; run()  # both extracted to a function",
+    )
+    EVALUATED_EARLIER = (
+        "it would be evaluated before {code}, which may make a difference",
+        "show(read(), count())  # count() extracted to a variable",
+    )
+    EVALUATED_ONCE = (
+        "it would be evaluated once, when {when}, which may make a difference",
+        "connect(default_host())  # default_host() extracted to a constant",
+    )
     REPLACEMENT_UNREAD = ("the replacement cannot be read as Python there", "send(1) = 2")
     OUT_OF_PLACE = (
         "with the replacement, an await, yield, return, break or continue stands where none can",
@@ -216,6 +233,7 @@ class Reason(Enum):
         "annotations stand there that the pattern leaves out, and the replacement would drop them",
         "def send(x: int): ...",
     )
+    CODEMOD_FAILED = ("the codemod fails on it: {what}", "raise ValueError(node)")
     UNDECIDED = ("it is not known whether {condition}", "thing.send(1)")
 
     # Places that a rename or a move cannot change.
@@ -232,6 +250,46 @@ class Reason(Enum):
     NOT_REWRITTEN = ("it is called in a way that could not be rewritten", "self.send(*self.send(1))")
     ASSIGNED_HERE = ("it is assigned here", "client.send = other")
     NAMED_AS_ATTRIBUTE = ("a string names it as an attribute of its class", 'patch.object(Client, "send")')
+
+    # Places that a value, or the body of a function, cannot or may not take.
+    BOUND_ANEW = ("{name}, which the value reads, is bound anew before it is read here", "x = y; y = 2; send(x)")
+    EVALUATED_LATER = (
+        "it is read when code runs later, and the value may be another by then",
+        "x = y.size; return lambda: x",
+    )
+    EVALUATED_AGAIN = (
+        "the value would be evaluated several times, and runs code or makes a new object each time",
+        "x = []; send(x, x)",
+    )
+    EVALUATED_PERHAPS = ("the value runs code, which would run on some ways alone", "x = go(); y and send(x)")
+    STATE_MAY_CHANGE = ("code in between may change what the value reads", "x = y.size; y.clear(); send(x)")
+    RUNS_BEHIND = (
+        "the value runs code, which would run behind what is evaluated before it here",
+        "x = go(); wait(); send(x)",
+    )
+    CAUGHT_HERE = ("an exception that the value raises would be handled here", "x = y[0]; try: send(x)")
+    NOT_REACHED = ("it may be read here without being bound there", "if y: x = 1; send(x)")
+    CAPTURED = ("{name} means something else here", "def f(y): send(x), where x = y")
+    NO_PLAIN_READ = ("it is no read that a value can take the place of", "del x")
+    SHOWS_ITSELF = ("an f-string shows its name here", 'f"{x=}"')
+    EXPORTED = ("code outside of the project may take it from here", '__all__ = ["send"]')
+    NAMED_BY_STRING = ("a string names it, by which it may be looked up", 'patch("app.core.send")')
+    READS_FRAME = ("{name}() may read it by its name", "def f(): x = 1; return locals()")
+    RECEIVER_RUNS = ("what stands before the dot would not be evaluated any more", "made().LIMIT")
+    USED_AS_VALUE = ("it is handed on here, and not called", "map(send, items)")
+    PRIVATE_ELSEWHERE = ("{name} is private to a class, and another name here", "Client().send(), which has __x")
+    NO_IMPORT = ("{name} of its module cannot be had here: {why}", "send(), which reads a global that is rebound")
+    HAS_STATEMENTS = ("its body has statements, and the call is a part of an expression", "x = 1 + send()")
+    RETURNS_EARLY = ("its body returns before its end, and the call itself is not returned", "x = send()")
+    NOT_AWAITED = ("it is a coroutine, which is not awaited here", "task = send()")
+    NO_ROOM = ("{name} would need a variable, which cannot be assigned before this code", "x and send(go())")
+    GIVEN_BY_STAR = ("it gives arguments by * or **, so it is not seen which", "send(*rows)")
+    IN_CLASS = ("names of its body would become those of the class", "class A: send()")
+    DEFAULT_KEPT = (
+        "the default of {name} is made once, when the function is defined",
+        "send(), for def send(rows=[])",
+    )
+    GIVES_ANOTHER = ("it gives {name} something else than its default", "send(mode=2)")
 
     # Where its name is written as text.
     BARE_NAME = ("a string with its bare name", 'getattr(x, "send")', "mention")
@@ -260,10 +318,11 @@ def has_word(reason: str) -> bool:
 
 def _is_sentence_of(reason: Reason, sentence: str) -> bool:
     """Return whether a sentence is that of a reason, whatever stands in its holes."""
-    begin, _, rest = reason.sentence.partition("{")
-    return sentence.startswith(begin) and sentence.endswith(rest.rpartition("}")[2]) if rest else sentence == begin
+    pieces = [re.escape(each) for each in _HOLE.split(reason.sentence)]
+    return re.fullmatch(".+".join(pieces), sentence, re.DOTALL) is not None
 
 
+_HOLE = re.compile(r"\{\w+\}")
 _UNCHANGEABLE = (
     Reason.KEYWORDS_BY_STARS,
     Reason.IN_F_STRING,
@@ -273,6 +332,7 @@ _UNCHANGEABLE = (
     Reason.CLAUSE,
     Reason.PART_OF_EXPRESSION,
     Reason.UNTOLD,
+    Reason.CODEMOD_FAILED,
     Reason.ARGUMENTS_DO_NOT_FIT,
     Reason.ARGUMENTS_BY_STAR,
     Reason.ARGUMENTS_BY_STARS,
@@ -290,6 +350,25 @@ _UNCHANGEABLE = (
     Reason.DECORATES,
     Reason.RAISED,
     Reason.BOUND_TO_ANOTHER,
+    Reason.BOUND_ANEW,
+    Reason.EVALUATED_AGAIN,
+    Reason.EVALUATED_PERHAPS,
+    Reason.NOT_REACHED,
+    Reason.CAPTURED,
+    Reason.NO_PLAIN_READ,
+    Reason.SHOWS_ITSELF,
+    Reason.RECEIVER_RUNS,
+    Reason.USED_AS_VALUE,
+    Reason.PRIVATE_ELSEWHERE,
+    Reason.NO_IMPORT,
+    Reason.HAS_STATEMENTS,
+    Reason.RETURNS_EARLY,
+    Reason.NOT_AWAITED,
+    Reason.NO_ROOM,
+    Reason.GIVEN_BY_STAR,
+    Reason.IN_CLASS,
+    Reason.GIVES_ANOTHER,
+    Reason.DEFAULT_KEPT,
 )
 
 

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 
 MAX_CHARACTERS = 8_000_000
 """The greatest length of the texts of one argument, all of them together."""
@@ -28,7 +29,7 @@ MAX_ITEMS = 200_000
 """The most parts that an argument may have."""
 MAX_DEPTH = 32
 """The most levels of them, one in another."""
-MOST_TOLD = 20
+MOST_NAMED = 20
 """The most unknown arguments that are named one by one."""
 SMALLEST_BUDGET = 100
 """Bytes; of less no page of an answer could be made."""
@@ -53,7 +54,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         when: a sentence on when to use it, for those who choose among tools.
         examples: calls on the command line, without the program; `{program}` where that does not stand first.
         live: whether Python and sessions return the module that its answer is about, and not the answer.
-        idempotent: whether a change that is asked for twice comes to the same as once, or is refused then.
+        idempotent: whether the second of two equal requests changes nothing more, or is refused.
         navigates: whether a language server may add to its answer.
         recovers: whether what a crash left half done is finished first; who shows what is wrong mends nothing.
         waits: whether it takes the time that it is given, so that it is answered once, whatever is written meanwhile.
@@ -85,7 +86,7 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     examples: ClassVar[tuple[str, ...]] = ()
     live: ClassVar[bool] = False
     idempotent: ClassVar[bool] = False
-    said: ClassVar[tuple[str, ...]] = ()
+    refuses_none: ClassVar[tuple[str, ...]] = ()
 
 
 R = TypeVar("R", bound=Request)
@@ -255,13 +256,13 @@ def choices_of(annotation: Any) -> tuple[str, ...]:
     return tuple(word for each in inner for word in choices_of(each)) if origin in (Union, UnionType) else ()
 
 
-def check_said(kind: type[Request], given: Mapping[str, Any]) -> None:
+def check_none(kind: type[Request], given: Mapping[str, Any]) -> None:
     """Refuse a None for what a Python call either says or leaves out.
 
     Raises:
         RequestError: `invalid_arguments`.
     """
-    for name in kind.said:
+    for name in kind.refuses_none:
         if name in given and given[name] is None:
             raise RequestError(
                 "invalid_arguments",
@@ -293,16 +294,14 @@ def summary(kind: type[Request]) -> str:
 
 def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
     """Return what arguments are not declared: the first ones, and how many more there are."""
-    told = [_unknown(name, declared) for name in names[:MOST_TOLD]]
-    return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
+    problems = [_unknown(name, declared) for name in names[:MOST_NAMED]]
+    return problems if len(names) <= MOST_NAMED else [*problems, f"{len(names) - MOST_NAMED:,} more names are unknown"]
 
 
 def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:
     if not isinstance(name, str):
         return f"{name!r} is no argument's name"
-    from difflib import get_close_matches  # 10 ms, and most calls are right
-
-    close = get_close_matches(name[:100], declared, n=1)
+    close = closest(name[:100], declared, n=1)
     return f"{name} is unknown" + (f", did you mean {close[0]}?" if close else "")
 
 

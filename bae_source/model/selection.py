@@ -25,13 +25,13 @@ from bae_source.model.outcome import as_mapping as outcome_as_mapping
 SelectionKind = Literal["skeleton", "snippet", "hover"]
 
 KINDS: dict[str, SelectionKind] = {"symbols": "skeleton", "snippet": "snippet", "hover": "hover"}
-"""What each verb answers with."""
+"""The kind of answer of each verb."""
 MAX_BYTES = 32_000
 MAX_SNIPPET_BYTES = 2_000
 MAX_SNIPPET_LINES = 50
 MAX_SNIPPETS = 5
 MAX_URIS = 1_000
-"""How many may be asked for at once: of more, the names alone would go beyond every limit."""
+"""The most that one request selects: of more, the names alone would go beyond every limit."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _LINE_END = re.compile(r"(?:\r\n|\n|\r)\Z")
@@ -48,7 +48,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Answer about one definition or module.
 
     Parameters:
-        uri: as it was asked for, byte for byte.
+        uri: as the request has it, byte for byte.
         range: the lines of the definition, its decorators included; of a module all.
         content: the skeleton, the source, or signature and docstring.
         signature: the header in one line without its colon; None for a module.

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
+
+from bae_source.model.closest import closest
 
 TABLE = "[tool.bae-source]"
 USERS = "your settings.toml"
 """The user's own file of settings, in messages; the reference says where it lies."""
 
 
-def _told(text: str, example: object, **constraints: Any) -> Meta:
+def _hint(text: str, example: object, **constraints: Any) -> Meta:
     return Meta(description=text, examples=[example], **constraints)
 
 
@@ -65,58 +66,58 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     source_roots: Annotated[
         tuple[str, ...],
-        _told("Folders that stand on `sys.path`; else worked out from the build backend and the tree.", ["src"]),
+        _hint("Folders that stand on `sys.path`; else worked out from the build backend and the tree.", ["src"]),
     ] = ()
     python: Annotated[
         str | None,
-        _told("The project's interpreter; else `VIRTUAL_ENV`, `.venv`, or the one that runs us.", ".venv/bin/python"),
+        _hint("The project's interpreter; else `VIRTUAL_ENV`, `.venv`, or the one that runs us.", ".venv/bin/python"),
     ] = None
     language_server: Annotated[
         Literal["ty", "basedpyright", "pyrefly", "off"],
-        _told(
+        _hint(
             "Which language server a hover asks beside us. `basedpyright` and `pyrefly` start programs that a project "
             "can bring, and are started only where a person chooses them: by `BAE_SOURCE_LANGUAGE_SERVER` in the "
             "environment, or `--language-server`.",
             "ty",
         ),
     ] = "ty"
-    language_server_seconds: Annotated[float, _told("How long it may take for one request.", 2, ge=0)] = 2
+    language_server_seconds: Annotated[float, _hint("How long it may take for one request.", 2, ge=0)] = 2
     telemetry: Annotated[
-        bool, _told("Whether a line about each request is kept in `.bae-source/`; none ever leaves the machine.", False)
+        bool, _hint("Whether a line about each request is kept in `.bae-source/`; none ever leaves the machine.", False)
     ] = True
     types: Annotated[
         Literal["mypy", "ty", "basedpyright", "pyright", "pyrefly"] | None,
-        _told("The type checker of `verify types`; else the one that the project has settings of.", "mypy"),
+        _hint("The type checker of `verify types`; else the one that the project has settings of.", "mypy"),
     ] = None
     formatter: Annotated[
         Literal["ruff", "black"] | None,
-        _told("The formatter of `format`; else the one that the project has settings of.", "ruff"),
+        _hint("The formatter of `format`; else the one that the project has settings of.", "ruff"),
     ] = None
     import_sorter: Annotated[
         Literal["ruff", "isort"] | None,
-        _told("The sorter of imports; else the one that the project has settings of.", "ruff"),
+        _hint("The sorter of imports; else the one that the project has settings of.", "ruff"),
     ] = None
-    verify_seconds: Annotated[float, _told("How long tests, types and commands may take.", 300, gt=0)] = 300
+    verify_seconds: Annotated[float, _hint("How long tests, types and commands may take.", 300, gt=0)] = 300
     history_megabytes: Annotated[
-        float, _told("What the history may take on the disk; at least half of it is kept.", 200, gt=0)
+        float, _hint("What the history may take on the disk; at least half of it is kept.", 200, gt=0)
     ] = 200
     history_operations: Annotated[
-        int, _told("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)
+        int, _hint("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)
     ] = 10_000
     logs: Annotated[
         str | None,
-        _told("The folder in the project whose files are its logs, for `logs list` and `logs read`.", "var/log"),
+        _hint("The folder in the project whose files are its logs, for `logs list` and `logs read`.", "var/log"),
     ] = None
     policy: Annotated[
         PolicyTable,
-        _told(
+        _hint(
             "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
             "No request changes it.",
             {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
         ),
     ] = PolicyTable()
     proposal_days: Annotated[
-        float, _told("After how many days a change that waits for a person expires.", 14, gt=0, le=3650)
+        float, _hint("After how many days a change that waits for a person expires.", 14, gt=0, le=3650)
     ] = 14
 
 
@@ -125,11 +126,11 @@ class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     logs: Annotated[
         tuple[str, ...],
-        _told("Folders anywhere whose files are logs, too, in every project; each an absolute path.", ["/var/log/app"]),
+        _hint("Folders anywhere whose files are logs, too, in every project; each an absolute path.", ["/var/log/app"]),
     ] = ()
     policy: Annotated[
         PolicyTable,
-        _told(
+        _hint(
             "What may be read and changed, what waits for a person, and what is refused: see `docs/approval.md`. "
             "Of this one and a project's, the stricter counts.",
             {"preset": "review", "change": {"allow": [":docs/**"], "deny": ["app.secrets"]}},
@@ -137,7 +138,7 @@ class UserSettings(Struct, frozen=True, kw_only=True, rename="kebab"):
     ] = PolicyTable()
     notify: Annotated[
         tuple[str, ...],
-        _told(
+        _hint(
             "A program with its arguments that is run when a change begins to wait for a person, with facts on it as "
             "JSON on its standard input.",
             ["notify-send", "A change waits for you"],
@@ -181,7 +182,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     Parameters:
         name: as it stands in the table.
         message: what is wrong, as a sentence.
-        line: the line that is probably meant, or one of the right kind; empty where nobody can tell.
+        line: the line that is probably meant, or one of the right kind; empty where there is none.
     """
 
     name: str
@@ -254,7 +255,7 @@ def _ill_formed(title: str, name: str, reason: str, setting: Setting) -> Problem
 
 def _unknown(title: str, name: str, value: object, known: Mapping[str, Setting]) -> Problem:
     message = f"{title} has no setting {name!r}"
-    close = get_close_matches(name.replace("_", "-"), known, n=1)
+    close = closest(name.replace("_", "-"), known, n=1)
     if not close:
         return Problem(name=name, message=f"{message}; there are {', '.join(known)}.")
     return Problem(name=name, message=f"{message}, did you mean {close[0]}?", line=f"{close[0]} = {_toml(value)}")

@@ -19,15 +19,15 @@ from typing import Any, TypeVar
 from msgspec.structs import replace
 
 from bae_source.errors import ResourceError
-from bae_source.model.outcome import TOLD, Changed, Notice, Outcome, telling, told_with, verdict
+from bae_source.model.outcome import WARNED, Changed, Notice, Outcome, telling, verdict, warned_by
 from bae_source.model.page import cut_to, size_of
 
 T = TypeVar("T")
 _CANDIDATES, _TEXT, _WARNINGS, _CHANGED, _ACTIONS = 4, 8, 8, 8, 16
-"""Which part of the budget each may take: a fourth, an eighth. The diff has what they leave."""
+"""The part of the budget that each may take: a fourth, an eighth. The diff has the rest."""
 _KEYS = 100
 """Bytes of what stands around the values of a place."""
-_SAID = 400
+_NOTE = 400
 """Bytes kept back for saying what was left out; a message, hint or call that has no more is never cut."""
 
 
@@ -44,13 +44,13 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     if _room_of(outcome, answer=answer) <= budget:
         return outcome
     left_out: list[str] = []
-    room = budget - _SAID - _room_of(replace(outcome, diff=""), answer=answer)
+    room = budget - _NOTE - _room_of(replace(outcome, diff=""), answer=answer)
     if outcome.diff and room >= 0:
         less = replace(outcome, diff=_cut("the diff", outcome.diff, room, left_out))
-        return replace(less, warnings=(*less.warnings, Notice("shortened", _said(left_out, outcome, budget))))
+        return replace(less, warnings=(*less.warnings, Notice("shortened", _note(left_out, outcome, budget))))
 
     def few(what: str, items: Sequence[T], part: int, size: Callable[[T], int], least: int = 0) -> tuple[T, ...]:
-        is_short = bool(items) and size(items[0]) <= max(budget // 2, _SAID)
+        is_short = bool(items) and size(items[0]) <= max(budget // 2, _NOTE)
         kept = _first(items, budget // part, size, least if is_short else 0)
         if len(kept) < len(items):
             left_out.append(f"{len(kept):,} of {len(items):,} {what}")
@@ -63,27 +63,27 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     if not answer:
         first = size_of(outcome.text.partition("\n")[0]) + 1
         text = _cut("the text", outcome.text, max(budget // _TEXT, first), left_out)
-        said = verdict(outcome.checks)
-        less = replace(less, text=text if not said or said not in outcome.text or said in text else f"{text} {said}")
+        last = verdict(outcome.checks)
+        less = replace(less, text=text if not last or last not in outcome.text or last in text else f"{text} {last}")
     if warnings != outcome.warnings[: len(warnings)]:
         left_out.append("the beginning of a warning")
-    room = budget - _SAID - _room_of(replace(less, diff=""), answer=answer)
+    room = budget - _NOTE - _room_of(replace(less, diff=""), answer=answer)
     less = replace(less, diff=_cut("the diff", outcome.diff, max(room, 0), left_out))
     if not left_out:
         return outcome  # all of it is told, however small the budget
-    return replace(less, warnings=(*warnings, Notice("shortened", _said(left_out, outcome, budget))))
+    return replace(less, warnings=(*warnings, Notice("shortened", _note(left_out, outcome, budget))))
 
 
 def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     """Return an error that keeps to a budget: of its candidates and hints those that fit, and how many there are."""
     size = size_of(error.message) + _sum(error.hints) + _sum(error.candidates) + _preview(error)
-    size += sum(map(_of_notice, told_with(error)))
+    size += sum(map(_of_notice, warned_by(error)))
     if budget is None or size <= budget:
         return error
     left_out: list[str] = []
-    message = _cut("the message", error.message, max(budget // 4, _SAID), left_out)
+    message = _cut("the message", error.message, max(budget // 4, _NOTE), left_out)
     hints = [
-        _cut("a hint", hint, max(budget // 4, _SAID), left_out)
+        _cut("a hint", hint, max(budget // 4, _NOTE), left_out)
         for hint in _first(error.hints, budget // _CANDIDATES, size_of, 1)
     ]
     candidates = _first(error.candidates, budget // _CANDIDATES, size_of)
@@ -94,10 +94,10 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     details = dict(error.details)
     if "preview" in details:
         details["preview"] = _cut("the preview", str(details["preview"]), budget // 4, left_out)
-    kept = _first([_short(each, budget) for each in told_with(error)], budget // _WARNINGS, _of_notice)
-    if details.pop(TOLD, ()) and len(kept) < len(told_with(error)):
-        left_out.append(f"{len(kept):,} of {len(told_with(error)):,} warnings")
-    if list(kept) != list(told_with(error))[: len(kept)]:
+    kept = _first([_short(each, budget) for each in warned_by(error)], budget // _WARNINGS, _of_notice)
+    if details.pop(WARNED, ()) and len(kept) < len(warned_by(error)):
+        left_out.append(f"{len(kept):,} of {len(warned_by(error)):,} warnings")
+    if list(kept) != list(warned_by(error))[: len(kept)]:
         left_out.append("the beginning of a warning")
     if not left_out:
         return error  # likewise
@@ -108,7 +108,7 @@ def shortened_error(error: ResourceError, budget: int | None) -> ResourceError:
     return telling(error.altered(**less), kept)
 
 
-def _said(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:
+def _note(left_out: Sequence[str], outcome: Outcome, budget: int) -> str:
     whole = f"history {outcome.operation_id} --diff --cursor 0" if outcome.operation_id else "a larger budget"
     return f"Shown, within {budget:,} bytes: {', '.join(left_out)}. For all of it: {whole}."
 

@@ -30,7 +30,7 @@ def normalised(text: str) -> str:
 
 
 def on_a_line(name: str) -> str:
-    """Return the name of a file with escapes for what would end a line of an answer; nobody can ask for such a name."""
+    """Return the name of a file with escapes for what would end a line of an answer; no request can name it."""
     return name if name.isprintable() else re.sub(_CONTROL, lambda it: it[0].encode("unicode_escape").decode(), name)
 
 

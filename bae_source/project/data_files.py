@@ -11,19 +11,19 @@ Which files are data files, and which package each belongs to, `project.files.da
 Invariants:
 - a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
   leads to nothing;
-- what is binary, or too large to be read by anybody, is described and not shown; it is never held in memory whole.
+- what is binary, or too large to be read, is described and not shown; it is never held in memory whole.
 """
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused
 from bae_source.model.address import DottedName
+from bae_source.model.closest import closest
 from bae_source.project.facts.index import named
 from bae_source.project.files.data_listing import DataFile, data_files, owner_of
 from bae_source.project.files.port import gone
@@ -143,7 +143,7 @@ def _not_found(
         message = f"{name} is no part of the project: git ignores it, or it belongs to other programs."
         return LookupFailed("symbol_not_found", message, hints=["Only what git does not ignore is read."])
     known = [str(file) for file in everything]
-    near = get_close_matches(str(name), known, n=5, cutoff=0.7)
+    near = closest(str(name), known, n=5, cutoff=0.7)
     same = [str(file) for file in everything if posixpath.basename(file.inner) == posixpath.basename(path)]
     what = "has no data file" if folders else "is no package of this project, and has no data file"
     hint = "outline of a package lists its data files." if package else "glob ':**' lists the project's text files."

@@ -33,13 +33,13 @@ _LARGEST = 80_000_000
 
 
 class Guard(Protocol):
-    """Tells what a caller may not read."""
+    """The guard of files that a caller may not read."""
 
     @property
     def hides(self) -> bool:
         """Return whether there may be such a file."""
 
-    def met(self, folders: Sequence[str]) -> bool:
+    def take_settings(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
 
     def check(self, path: str) -> None:
@@ -80,7 +80,7 @@ class Workspace:
         self.guard = guard
         self.kept = kept or Kept(trees=trees)
         self._begun = self.clock()
-        self.lets_broken_in = False  # whether definitions are looked for in files that do not parse
+        self.lets_broken_in = False  # whether definitions are searched for in files that do not parse
         self.lets_broken_through = False  # whether a change may leave such a file broken, for a later one to mend
         self.lets_used_go = False  # whether what is still used may go, for a later change to mend its users
         self._layout = layout
@@ -107,7 +107,7 @@ class Workspace:
     def census(self) -> Census:
         """Every Python file of the project."""
         census = self._census()
-        if census.settings and self.guard is not None and self.guard.met(census.settings):
+        if census.settings and self.guard is not None and self.guard.take_settings(census.settings):
             return self._census()  # settings in its folders keep something from the caller
         return census
 
@@ -155,7 +155,7 @@ class Workspace:
         if path in self.overlay:
             return self.overlay[path]
         if path not in self._contents:
-            if "index" in vars(self) and self.index.told_of(path):  # a walk has found it
+            if "index" in vars(self) and self.index.has_given(path):  # a walk has found it
                 content, stamp = self._stamped(path)
                 self.index.check(path, content, stamp)
             else:
@@ -332,7 +332,7 @@ class Workspace:
         return self._trees[path]
 
     def _broken(self, path: str) -> Tree | None:
-        """Return what can be told of a file that does not parse, where that is let in."""
+        """Return the definitions recognised in a file that does not parse, where such files are wanted."""
         content = self.content(path) if self.lets_broken_in else None
         if content is None:
             return None

@@ -34,9 +34,9 @@ class Glob(Request, frozen=True, kw_only=True):
     )
 
     pattern: Annotated[str, described("Pattern over dotted names, such as pkg.* or **.Client.send.")]
-    kind: Annotated[Kind | None, described("Only what is of this kind.")] = None
+    kind: Annotated[Kind | None, described("Only symbols of this kind.")] = None
     attributes: Annotated[
-        bool, described("Also what classes set on their instances, and what loops, `with` and `:=` bind.")
+        bool, described("Also attributes that classes set on instances, and names that loops, `with` and `:=` bind.")
     ] = False
 
     def answer(self, workspace: Workspace) -> Outcome:

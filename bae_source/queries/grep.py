@@ -30,7 +30,7 @@ class Grep(Request, frozen=True, kw_only=True):
     """Search source, and every other text file of the project, for a regular expression.
 
     Each line with a match is shown as `module:line: text`, without its indentation; a match over several lines by
-    its first. Expressions are those of Python's re, and look at one line at a time unless told otherwise; where
+    its first. Expressions are those of Python's re, and match within one line unless `multi_line` is set; where
     grep's own would match something else, the answer says so. All is searched that lies below the project's root
     and that git does not ignore, but for build output and environments: modules, stubs, and data files, which are
     named as `package:path` or `:path`; of a binary one no line is shown, but it is named if it holds a match.
@@ -90,7 +90,7 @@ class Grep(Request, frozen=True, kw_only=True):
         if self.invert and (self.multi_line or self.only_matching):
             raise RequestError(
                 "invalid_arguments",
-                "invert asks for lines without a match, which multi_line and only_matching say nothing of.",
+                "invert lists lines without a match, for which multi_line and only_matching have no meaning.",
                 hints=["Leave one of them out."],
             )
         found = _searched(self, workspace)
@@ -120,7 +120,7 @@ class Grep(Request, frozen=True, kw_only=True):
     def _as_grep(self, workspace: Workspace, notices: list[Notice], *, is_found: bool) -> Self | None:
         """Return the request that matches what grep would have matched, and say so; None where that is the same.
 
-        An escaped bracket or repeat is mostly meant literally, so nothing is said of it where something was found, or
+        An escaped bracket or repeat is mostly meant literally, so it gets no notice where something was found, or
         where grep would have found nothing either.
         """
         meant = {each: as_grep(each) or each for each in self._patterns}
@@ -171,7 +171,7 @@ class Grep(Request, frozen=True, kw_only=True):
 
 
 def _short(line: str) -> str:
-    """Return a line that people can read; what is cut off is said."""
+    """Return a line that people can read, with a mark where it was cut."""
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… (+{len(line) - _LONGEST:,} characters)"
 
 

@@ -27,14 +27,13 @@ class Outline(Request, frozen=True, kw_only=True):
         "outline app.net.Client --numbers",
     )
 
-    target: Annotated[str, described("Dotted name of what to outline; the whole project if left out.", placed=True)] = (
-        ""
-    )
-    depth: Annotated[int, described("How many levels of members to show.", ge=0, le=1000)] = 1
+    target: Annotated[str, described("Dotted name to outline; the whole project if left out.", placed=True)] = ""
+    depth: Annotated[int, described("Levels of members to show.", ge=0, le=1000)] = 1
     private: Annotated[bool, described("Show names that begin with _ too, instead of their number.")] = False
     numbers: Annotated[bool, described("Put line numbers in front.")] = False
     attributes: Annotated[
-        bool, described("Show also what classes set on their instances, and what loops, `with` and `:=` bind.")
+        bool,
+        described("Show also attributes that classes set on instances, and names that loops, `with` and `:=` bind."),
     ] = False
 
     def answer(self, workspace: Workspace) -> Outcome:

@@ -43,11 +43,4 @@ class Overrides(AboutPlaces, frozen=True, kw_only=True):
                 hints=["Name a method, such as pkg.mod.Class.method."],
             )
         listed = overriding(project, sought)
-        return answer_of(
-            workspace,
-            self,
-            listed.found,
-            listed.unreadable,
-            nothing="(no overrides)",
-            draw=named,
-        )
+        return answer_of(workspace, self, listed.found, listed.unreadable, nothing="(no overrides)", draw=named)

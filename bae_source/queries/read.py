@@ -158,7 +158,7 @@ class Read(Request, frozen=True, kw_only=True):
         text = self._numbered(text, line)
         actions = [Call("edit", target=address, if_match=etag)] if resolved.group is not None else []
         if self.around and resolved.group is not None:
-            from bae_source.project.reading.around import around  # 30 ms, for those who ask for it
+            from bae_source.project.reading.around import around  # 30 ms, only for requests with it
 
             comments, users = around(workspace, resolved)
             text = comments + text

@@ -11,26 +11,26 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.instance_attributes import resolve_asked
 from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
-from bae_source.project.references.search.answering import answer_of, told_of_others
+from bae_source.project.references.search.answering import answer_of, noting_unnamed_uses
 from bae_source.project.references.search.narrowing import AboutPlaces
 from bae_source.project.references.search.references import references_to
 from bae_source.project.workspace import Workspace
 
 
 class References(AboutPlaces, frozen=True, kw_only=True):
-    """List who refers to a symbol or a module: every place, and how sure it is.
+    """List the references to a symbol or a module: every place, and how sure it is.
 
-    Names are decided by bindings and imports, attributes by what stands before the dot; where that cannot be told
+    Names are decided by bindings and imports, attributes by the receiver; where that is not known
     without running the code, the place is listed as unsure, with the reason, or as probable where only one family
     of classes has the name. Mentions come last: strings that could name it, and with `mentions` comments,
     docstrings, longer strings and text files. Of a special method, such as `A.__init__`, code that does not name it
-    is left out, and the answer says so; so does one that found nothing, where a base class or a decorator may hand
-    out what was asked for. An attribute that a class sets on its instances is asked about as `A.name`.
+    is left out, and the answer says so; so does one without references, where a base class or a decorator may hand
+    the symbol out. An attribute that a class sets on its instances is named as `A.name`.
     """
 
     verb: ClassVar[str] = "references"
     effect: ClassVar[Effect] = Effect.READS
-    when: ClassVar[str] = "Use it before you change or delete what others may use."
+    when: ClassVar[str] = "Use it before you change or delete code that others may use."
     examples: ClassVar[tuple[str, ...]] = (
         "references app.net.Client.send",
         "references app.config.load --json",
@@ -56,7 +56,7 @@ class References(AboutPlaces, frozen=True, kw_only=True):
             more, notices = in_prose(workspace, sought_of(project.names, resolved), listed)
             found = (*found, *more)
         answer = answer_of(workspace, self, found, references.unreadable, nothing="(no references)", notices=notices)
-        return told_of_others(answer, resolved, project, is_used=bool(found))
+        return noting_unnamed_uses(answer, resolved, project, is_used=bool(found))
 
 
 def _keywords(project: Project, resolved: Resolved) -> list[Reference]:

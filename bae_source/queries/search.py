@@ -36,7 +36,7 @@ class Search(Request, frozen=True, kw_only=True):
         'search "retry on timeout" --scope app.net --limit 5',
     )
 
-    words: Annotated[tuple[str, ...], described("What to look for.", starred=True)]
+    words: Annotated[tuple[str, ...], described("Words to search for.", starred=True)]
     scope: Annotated[
         str | None, described("Dotted name to search in: a package, module, class or function.", placed=True)
     ] = None

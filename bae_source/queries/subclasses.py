@@ -56,9 +56,9 @@ class Subclasses(AboutPlaces, frozen=True, kw_only=True):
 
 
 def _no_class(address: Address, kinds: Collection[Kind]) -> RequestError:
-    """Return why nothing is looked for below a name; one that is assigned may hold a class that a call has made."""
+    """Return why nothing is searched for below a name; one that is assigned may hold a class that a call has made."""
     why, hint = f"{address} is no class, so nothing is below it.", "Name a class."
     if Kind.ASSIGNMENT in kinds:
-        why = f"{address} is assigned: no class statement makes it, so what is below it is not looked for."
+        why = f"{address} is assigned: no class statement makes it, so classes below it are not searched for."
         hint = f"Ask for references of {address}: class headers that name it are among them."
     return RequestError("invalid_arguments", why, hints=[hint])

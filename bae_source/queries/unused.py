@@ -18,13 +18,13 @@ from bae_source.project.workspace import Workspace
 class Unused(Request, frozen=True, kw_only=True):
     """List the classes, functions, methods and variables that nothing in the project uses, sure or not.
 
-    A definition is sure to be unused where nothing names it and nothing outside of the project can reach it as far as
+    A definition is sure to be unused where nothing names it and nothing outside the project can reach it as far as
     its code shows. It is probable where the project is a package and the name is public, or a text file speaks of it,
     and unsure, with the reason, where it is exported, a decorator, a base class that is not known or the project's
     settings may hand it out, or a string may name it. An import for others to import from is no use, and neither is
     what a definition does with itself; two that use each other are used. Not listed are special methods, what pytest
     collects, fixtures that are asked for, what overrides a member of a base, members of protocols and enumerations,
-    names that code puts together, and what lies inside of a definition that is listed.
+    names that code puts together, and what lies inside a definition that is listed.
     """
 
     verb: ClassVar[str] = "unused"
@@ -39,7 +39,7 @@ class Unused(Request, frozen=True, kw_only=True):
 
     scope: Annotated[
         str | None,
-        described("Package, module, class or function whose definitions are looked at; all if left out.", placed=True),
+        described("Package, module, class or function whose definitions are checked; all if left out.", placed=True),
     ] = None
     certainty: Annotated[Certainty | None, described("List only what is that sure to be unused.")] = None
     kind: Annotated[Defined | None, described("List only definitions of this kind.")] = None

@@ -62,7 +62,7 @@ class Where(Request, frozen=True, kw_only=True):
 
 
 def _unparsed(spot: Spot, why: str) -> Outcome:
-    """Answer with the module alone, since its code cannot be told apart."""
+    """Answer with the module alone, since its definitions are not known."""
     code = spot.problem.code if spot.problem else "syntax_invalid"
     return Outcome(
         status="answer",

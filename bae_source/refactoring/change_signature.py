@@ -65,8 +65,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
     signature: Annotated[
         str,
         described(
-            "The signature that it shall have, as code has it: `def send(self, data, *, timeout: float = 5)`, or its"
-            " brackets alone.",
+            "The new signature, as code has it: `def send(self, data, *, timeout: float = 5)`, or its brackets alone.",
             min_length=1,
         ),
     ]
@@ -75,7 +74,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
     ] = ()
     value: Annotated[
         tuple[str, ...],
-        described("What calls give that give nothing for a parameter, as name=EXPRESSION.", metavar="NAME=EXPR"),
+        described("Value of a parameter in calls that pass none, as name=EXPRESSION.", metavar="NAME=EXPR"),
     ] = ()
     thread: Annotated[
         tuple[str, ...],
@@ -96,7 +95,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
     imports: Imports = ()
     unsure: Annotated[
         Literal["refuse", "leave", "change"],
-        described("What comes of calls that are unsure: refuse the change, leave them, or change them, too."),
+        described("Handling of unsure calls: refuse the change, leave them, or change them, too."),
     ] = "refuse"
     include: Annotated[
         tuple[str, ...],

@@ -31,13 +31,7 @@ from bae_source.refactoring.planning.extent import (
     gone,
     stays,
 )
-from bae_source.refactoring.planning.plan import (
-    Spliced,
-    check_etag,
-    planned,
-    planned_files,
-    still_in_use,
-)
+from bae_source.refactoring.planning.plan import Spliced, check_etag, planned, planned_files, still_in_use
 from bae_source.syntax.outline.locate import group_span
 from bae_source.syntax.rewrite.parts import replace_part
 from bae_source.syntax.rewrite.remove import remove
@@ -98,7 +92,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return plan if workspace.lets_used_go else _reported(workspace, plan, outermost)
 
     def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
-        """Plan to delete several, each on what the ones before leave; what uses them is looked for in the end."""
+        """Plan to delete several, each on what the ones before leave; what uses them is searched for in the end."""
         from bae_source.refactoring.planning.joining import joined  # most deletions are of one thing
 
         plans: list[Plan] = []
@@ -190,7 +184,7 @@ class Delete(Request, frozen=True, kw_only=True):
     def _importers(
         self, workspace: Workspace, extent: Extent, notices: Sequence[Notice], *, is_unused: bool
     ) -> Iterator[Spliced]:
-        """Yield what takes a module, and all of it, out of what imports it, where that is to go along.
+        """Yield the changes that take a module, and its definitions, out of its importers, if imports go along.
 
         Raises:
             Refused: `unsafe_change` where it is still imported, or used.

@@ -87,7 +87,7 @@ class Edit(Request, frozen=True, kw_only=True):
         str | tuple[str, ...] | None,
         described("Text inside the target to replace, which occurs there once; or several, each with its new."),
     ] = None
-    new: Annotated[str | tuple[str, ...] | None, described("What stands there instead of old; one for each.")] = None
+    new: Annotated[str | tuple[str, ...] | None, described("The replacement of old; one for each old.")] = None
     every: Annotated[bool, described("Replace old wherever it occurs in the target.")] = False
     nth: Annotated[
         Annotated[int, Meta(ge=1)] | None, described("Replace this one of the places of old, counted from 1.")
@@ -189,7 +189,7 @@ class Edit(Request, frozen=True, kw_only=True):
         if self.rename_to is not None or self.if_match is not None:
             raise RequestError(
                 "invalid_arguments",
-                "rename_to and if_match go with one target alone.",
+                "rename_to and if_match can be given with one target only.",
                 hints=["Leave them out, or give one target."],
             )
         return tuple({"do": self.verb, "target": target, **self._given()} for target in dict.fromkeys(targets))
@@ -229,7 +229,7 @@ class Edit(Request, frozen=True, kw_only=True):
         elif self.every and self.nth is not None:
             problem, hint = "every and nth exclude each other.", "Leave one of them out."
         elif self.nth is not None and count > 1:
-            problem, hint = "nth goes with one old alone.", "Give one old and one new."
+            problem, hint = "nth can be given with one old only.", "Give one old and one new."
         if problem:
             raise RequestError("invalid_arguments", problem, hints=[hint])
 

@@ -43,7 +43,7 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
     target: Module
     names: Annotated[
         tuple[str, ...] | None,
-        described("What to expose of it; what is public if left out.", placed=True, metavar="NAME"),
+        described("Names to expose; all public ones if left out.", placed=True, metavar="NAME"),
     ] = None
     to: To = None
 
@@ -64,14 +64,14 @@ class ExportsAdd(Request, frozen=True, kw_only=True):
             )
         module = _module(workspace, self.target)
         package = package_of(workspace, module, self.to)
-        told = ""
+        reason = ""
         for behind in (False, True):
             found = exposing(workspace, module, package, self.names, behind=behind)
             plan = _planned(workspace, module, package, found, done="exports")
-            told = circle(workspace, workspace.after(plan.changes), package, module) or ""
-            if not told:
+            reason = circle(workspace, workspace.after(plan.changes), package, module) or ""
+            if not reason:
                 return plan
-        raise refuse_circle(told)
+        raise refuse_circle(reason)
 
 
 class ExportsRemove(Request, frozen=True, kw_only=True):
@@ -91,7 +91,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
     target: Module
     names: Annotated[
         tuple[str, ...] | None,
-        described("What to withdraw of it; everything if left out.", placed=True, metavar="NAME"),
+        described("Names to withdraw; all if left out.", placed=True, metavar="NAME"),
     ] = None
     to: To = None
 
@@ -101,7 +101,7 @@ class ExportsRemove(Request, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments` for a list of no names.
             LookupFailed: `symbol_not_found` if the package does not expose one of them.
-            Refused: `unsafe_change` if it imports them inside of a `try` or an `if`.
+            Refused: `unsafe_change` if it imports them inside a `try` or an `if`.
         """
         if self.names is not None and not self.names:
             raise RequestError(
@@ -120,7 +120,7 @@ def _module(workspace: Workspace, target: str) -> ModuleFile:
     if resolved.group is not None:
         raise Refused(
             "unsafe_change",
-            f"{resolved.address} is no module; exports are told by the module and the names in it.",
+            f"{resolved.address} is no module; exports are given as a module and the names in it.",
             hints=[f"Name the module, {resolved.module.name}, and {resolved.address.name} as what to export."],
         )
     return resolved.module

@@ -41,7 +41,7 @@ class ExportsMend(Request, frozen=True, kw_only=True):
     target: Annotated[str, described("Dotted name of the module, or of the package for its `__init__`.", min_length=1)]
 
     names: Annotated[
-        tuple[str, ...] | None, described("Which names to look at; all if left out.", placed=True, metavar="NAME")
+        tuple[str, ...] | None, described("Names to check; all if left out.", placed=True, metavar="NAME")
     ] = None
 
     def plan(self, workspace: Workspace) -> Plan:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from textwrap import indent
 from typing import Annotated, ClassVar
 
@@ -16,6 +15,7 @@ from msgspec import structs
 
 from bae_source.errors import LookupFailed, Refused, RequestError, ResourceError, SourceError
 from bae_source.model.call import call_of
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile, Plan
 from bae_source.model.request import Effect, Request, described
@@ -133,7 +133,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
                 )
 
     def _plan_deferred(self, workspace: Workspace, resolved: Resolved, name: str) -> Plan:
-        """Plan to add imports inside of a function."""
+        """Plan to add imports inside a function."""
         home = str(resolved.address.whole)
         inner = name if name.startswith(f"{home}.") else f"{home}.{name}"
         function = resolve(workspace, inner)
@@ -249,7 +249,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
                 missing.append(name)
         if missing:
             there = list(dict.fromkeys(each.shown for each in found))
-            near = [match for name in missing for match in get_close_matches(name, there, n=3, cutoff=0.5)]
+            near = [match for name in missing for match in closest(name, there, n=3, cutoff=0.5)]
             raise LookupFailed(
                 "symbol_not_found",
                 f"No import of {resolved.address} binds {', '.join(missing)}.",
@@ -289,10 +289,10 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
         for name, users in used.items():
             if users.unsure:
                 places = listed(users.unsure, _MOST_SHOWN)
-                yield Notice("perhaps_used", f"{resolved.module.name}.{name} may be used still: {places}.")
+                yield Notice("perhaps_used", f"{resolved.module.name}.{name} may still be used: {places}.")
         for why in dict.fromkeys(users.why for users in used.values() if users.why):
             named = listed(name for name, users in used.items() if users.why == why)
-            yield Notice("perhaps_used", f"{named} of {resolved.address} may be needed still: {why}.")
+            yield Notice("perhaps_used", f"{named} of {resolved.address} may still be needed: {why}.")
 
 
 def _no_module(resolved: Resolved) -> Refused:

@@ -55,7 +55,7 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
 
     scope: Annotated[
         str | None,
-        described("Package, module or function whose imports are looked at; all if left out.", placed=True),
+        described("Package, module or function whose imports are checked; all if left out.", placed=True),
     ] = None
 
     sort: Annotated[
@@ -156,7 +156,7 @@ def _sorted(workspace: Workspace, found: Unneeded, modules: Sequence[ModuleFile]
 
 def _summary(found: Unneeded) -> str:
     if not found.count:
-        return "No import was found that surely nothing needs."
+        return "No import was found that is certainly unneeded."
     modules = "" if len(found.gone) == 1 else f"{counted(len(found.gone), 'module')}: "
     shown = listed((f"{name} ({listed(names)})" for name, names in found.gone.items()), _MOST_SHOWN)
     return f"Took out {counted(found.count, 'import')} that nothing needs, of {modules}{shown}."
@@ -165,4 +165,4 @@ def _summary(found: Unneeded) -> str:
 def _generated(found: Unneeded) -> list[Notice]:
     if not found.generated:
         return []
-    return [Notice("generated", f"Left as they are, since a program writes them: {listed(found.generated)}.")]
+    return [Notice("generated", f"Not changed, since a program generates them: {listed(found.generated)}.")]

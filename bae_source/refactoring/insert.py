@@ -50,10 +50,10 @@ class Insert(Request, frozen=True, kw_only=True):
         Raises:
             ResourceError: whatever resolving the target and placing the source raise.
         """
-        source, said = unfenced(self.new_source)
+        source, notices = unfenced(self.new_source)
         with explained(source):
             plan = self._planned(workspace, source)
-        return replace(plan, warnings=(*said, *plan.warnings)) if said else plan
+        return replace(plan, warnings=(*notices, *plan.warnings)) if notices else plan
 
     def _planned(self, workspace: Workspace, source: str) -> Plan:
         resolved = resolve_to_change(workspace, self.target, "insert")

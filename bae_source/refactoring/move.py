@@ -64,17 +64,17 @@ class Move(Request, frozen=True, kw_only=True):
     ] = None
     shim: Annotated[
         bool,
-        described("Have its old name go on to work; a function or class that is taken by it warns, if possible."),
+        described("Keep its old name working; a function or class that is taken by it warns, if possible."),
     ] = False
     local_imports: Annotated[
         bool,
         described(
-            "Import in functions what one of the modules needs of the other, which breaks a circle.", seldom=True
+            "Import the names that one module needs of the other in functions, which breaks a circle.", seldom=True
         ),
     ] = False
     unsure: Annotated[
         Literal["refuse", "leave"],
-        described("What comes of places that may mean a definition: refuse the move, or leave them."),
+        described("Handling of unsure places: refuse the move, or leave them."),
     ] = "refuse"
     text: Annotated[
         Literal["none", "exact"],

@@ -141,8 +141,8 @@ def _summary(workspace: Workspace, paths: list[str]) -> str:
 
 def _finer(file: FileChange, edits: Mapping[str, list[Edit]]) -> FileChange:
     """Return the change of a file with the edits of the hunks, which leave more as it is."""
-    made = edits.get(file.path)
-    return file if made is None or file.origin is not None else replace(file, edits=tuple(made))
+    finer = edits.get(file.path)
+    return file if finer is None or file.origin is not None else replace(file, edits=tuple(finer))
 
 
 def _reported(workspace: Workspace, plan: Plan, found: Patched) -> Plan:

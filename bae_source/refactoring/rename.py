@@ -57,10 +57,10 @@ class Rename(Request, frozen=True, kw_only=True):
     idempotent: ClassVar[bool] = True
 
     target: Target
-    new_name: Annotated[str, described("The name that it is to have: one identifier.", min_length=1)]
+    new_name: Annotated[str, described("The new name: one identifier.", min_length=1)]
     unsure: Annotated[
         Literal["refuse", "leave", "change"],
-        described("What comes of places that may mean it: refuse the rename, leave them, or change them, too."),
+        described("Handling of unsure places: refuse the rename, leave them, or change them, too."),
     ] = "refuse"
     include: Annotated[
         tuple[str, ...],

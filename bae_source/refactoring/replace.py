@@ -67,7 +67,7 @@ class Replace(Request, frozen=True, kw_only=True):
 
     text: Annotated[str, described("Text to replace; with regex a regular expression, as Python's re has them.")]
     replacement: Annotated[
-        str, described(r"What takes its place; with regex `\1` and `\g<name>` stand for groups.", placed=True)
+        str, described(r"The replacement; with regex `\1` and `\g<name>` stand for groups.", placed=True)
     ]
     scope: Annotated[
         str | None,
@@ -82,7 +82,7 @@ class Replace(Request, frozen=True, kw_only=True):
     word: Annotated[bool, described("Replace whole words only.")] = False
     regex: Annotated[bool, described("Take the text as a regular expression.")] = False
     expect: Annotated[
-        int | None, described("How many places there have to be; with any other number nothing changes.")
+        int | None, described("The expected number of places; with any other number nothing changes.")
     ] = None
     skip_generated: SkipGenerated = False
     time_limit: Annotated[float, described("Seconds after which the search stops.", gt=0, le=3600)] = 10.0
@@ -235,7 +235,7 @@ class Replace(Request, frozen=True, kw_only=True):
         if already and not self.code:
             return f"{self._shown} is replaced already: {counted(already, 'place')} with the new text."
         if left:
-            return f"{self._shown} stands in files that a program writes alone, which were left."
+            return f"{self._shown} occurs in generated files alone, which were not changed."
         scope = scope_of(workspace, self.scope, stubs=True, data=self._has_data)
         files = [file for file in scope.files if file.python or not self.code]
         what = "code of " if self.code else ""
@@ -248,7 +248,7 @@ class Replace(Request, frozen=True, kw_only=True):
             yield Notice("already_there", text)
 
     def _near(self, workspace: Workspace) -> Iterator[Notice]:
-        """Yield what is to be said of the text in other letters' case."""
+        """Yield the notice about matches in other letters' case."""
         expression = self._expression(ignore_case=True)
         _, found = self._search(workspace, expression, self.replacement if self.regex else None)
         counts = {text.file.name: len(every) for text, every in found.files}

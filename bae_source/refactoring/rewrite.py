@@ -27,14 +27,7 @@ from bae_source.refactoring.planning.choice import Choice, by_reason, left_as_th
 from bae_source.refactoring.planning.generated import refusing
 from bae_source.refactoring.planning.plan import Spliced, planned_files
 from bae_source.refactoring.rewriting.conditions import parse_conditions
-from bae_source.refactoring.rewriting.free_names import (
-    by_name,
-    check_names,
-    free_names,
-    imports_of,
-    lost_in,
-    unbinding,
-)
+from bae_source.refactoring.rewriting.free_names import by_name, check_names, free_names, imports_of, lost_in, unbinding
 from bae_source.refactoring.rewriting.rewriting import Rewriting, Rewritten, rewritten
 from bae_source.syntax.importing.adding import IMPORTS_ADDED, imports_added
 from bae_source.syntax.patterns.pattern import parse_pattern
@@ -83,7 +76,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
     unsure: Annotated[
         Literal["refuse", "leave", "change"],
         described(
-            "What comes of places that cannot take the replacement, which always stay, or where a condition is not"
+            "Handling of places that cannot take the replacement, which always stay, or where a condition is not"
             " decided: refuse the change, leave them, or change those that can be."
         ),
     ] = "refuse"
@@ -106,12 +99,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
         template = parse_template(self.replacement, pattern)
         conditions = parse_conditions(self.where, pattern)
         choice = Choice(unsure=self.unsure == "change", include=self.include, skip_generated=self.skip_generated)
-        rewriting = Rewriting(
-            pattern=pattern,
-            template=template,
-            conditions=conditions,
-            choice=choice,
-        )
+        rewriting = Rewriting(pattern=pattern, template=template, conditions=conditions, choice=choice)
         scope = scope_of(workspace, self.scope, stubs=True)
         with workspace.index.expecting():
             found = rewritten(workspace, scope, rewriting)
@@ -140,8 +128,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
         unbound = {**lost_in(workspace, after, binding), **unbound}
         if unbound and self.unsure == "refuse":
             raise self._undefined(workspace, unbound)
-        told = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
-        return replace(plan, warnings=(*plan.warnings, *told))
+        more = (Notice("name_undefined", f"Names mean nothing there: {by_name(unbound)}."),) if unbound else ()
+        return replace(plan, warnings=(*plan.warnings, *more))
 
     def _undefined(self, workspace: Workspace, unbound: Mapping[str, Sequence[str]]) -> Refused:
         imports = tuple(statement for name in sorted(unbound) for statement in imports_of(workspace, name))
@@ -160,7 +148,7 @@ class Rewrite(Request, frozen=True, kw_only=True):
     def _with_imports(
         self, workspace: Workspace, spliced: tuple[Spliced, ...]
     ) -> tuple[tuple[Spliced, ...], list[Notice]]:
-        """Return the changes with the imports that they bring, and what is to be said of these."""
+        """Return the changes with the imports that they bring, and notices about these."""
         if not self.imports:
             return spliced, []
         result: list[Spliced] = []
@@ -168,10 +156,10 @@ class Rewrite(Request, frozen=True, kw_only=True):
         notices: list[Notice] = []
         for each in spliced:
             wanted = [statement for statement in self.imports if not _is_of_itself(statement, each.module)]
-            made = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
-            result.append(replace(each, splices=tuple(made.splices)))
-            notices += [notice for notice in made.notices if notice.code != IMPORTS_ADDED]
-            for statement in made.statements:
+            addition = added_imports(workspace, each.module, workspace.tree(each.module), each.splices, wanted)
+            result.append(replace(each, splices=tuple(addition.splices)))
+            notices += [notice for notice in addition.notices if notice.code != IMPORTS_ADDED]
+            for statement in addition.statements:
                 added.setdefault(statement, []).append(each.module.name)
         for statement, modules in added.items():
             notices.append(imports_added(modules, f"{statement}."))
@@ -214,8 +202,8 @@ class Rewrite(Request, frozen=True, kw_only=True):
             return f"Nothing was rewritten{left}. {by_reason(report.unsure)}"
         if found.matches:
             return f"Nothing was rewritten: the conditions rule out {counted(found.matches, 'place')} that match."
-        looked = "; what could not be read is listed" if report.unparsed else ""
-        return f"Nothing matches {self.pattern!r}{looked}, so nothing was rewritten."
+        unread = "; what could not be read is listed" if report.unparsed else ""
+        return f"Nothing matches {self.pattern!r}{unread}, so nothing was rewritten."
 
 
 def _is_of_itself(statement: str, module: ModuleFile) -> bool:

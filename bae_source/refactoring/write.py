@@ -89,10 +89,10 @@ class Write(Request, frozen=True, kw_only=True):
                     hints=["Leave export and package out."],
                 )
             return write_data(workspace, self.target, self.source, overwrite=self.overwrite, if_match=self.if_match)
-        source, said = unfenced(self.source)
-        if said:
+        source, notices = unfenced(self.source)
+        if notices:
             plan = replace(self, source=source).plan(workspace)
-            return replace(plan, warnings=(*said, *plan.warnings))
+            return replace(plan, warnings=(*notices, *plan.warnings))
         with explained(source):
             return self._plan_module(workspace)
 
@@ -154,16 +154,16 @@ class Write(Request, frozen=True, kw_only=True):
             )
         found = new_module(workspace, parts, package=package)
         content, notices = written(self.source, found.module.name, newline=_newline_near(workspace, found.module.path))
-        said = (*found.notices, *notices)
+        every = (*found.notices, *notices)
         plan = planned_files(
             workspace,
             contents={**dict.fromkeys(found.packages, b""), found.module.path: content},
             changed=(found.module.name, *found.packages.values()),
             summary=f"Wrote {found.module.name}.",
-            warnings=said,
+            warnings=every,
         )
         check_complete(self.source, None, workspace.kept.trees.get(content), found.module.name)
-        return plan, found.module, said
+        return plan, found.module, every
 
     def _replaced(self, workspace: Workspace, module: ModuleFile) -> tuple[Plan, ModuleFile, tuple[Notice, ...]]:
         """Plan what takes the place of a module."""
@@ -212,14 +212,14 @@ class Write(Request, frozen=True, kw_only=True):
         except LookupFailed as error:
             return _with_notice(alone, Notice("not_exported", f"Nothing exports {module.name}: {error.message}"))
         names = self.export if isinstance(self.export, tuple) else None
-        told = None
+        reason = None
         for behind in self.places:
             found = exposing(later, module, package, names, behind=behind)
             plan = _together(workspace, later, alone, package, found, notices)
-            told = circle(later, workspace.after(plan.changes), package, module)
-            if told is None:
+            reason = circle(later, workspace.after(plan.changes), package, module)
+            if reason is None:
                 return plan
-        text = f"The export was left out, since it would make a circular import: {told}."
+        text = f"The export was left out, since it would make a circular import: {reason}."
         return _with_notice(alone, Notice("export_left_out", text))
 
 
@@ -244,7 +244,7 @@ def _together(
 
     Parameters:
         later: the project as the module alone leaves it.
-        notices: what is to be said of the module.
+        notices: remarks about the module.
     """
     contents = {file.path: later.content(file.path) for file in alone.changes.files}
     init = found.spliced.module

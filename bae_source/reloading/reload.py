@@ -45,7 +45,7 @@ from bae_source.reloading.child.import_check import (
     Stamp,
     addresses_of,
     check_imports,
-    told_before,
+    is_noted_before,
 )
 from bae_source.reloading.in_process.cascade import importers, loaded_modules
 from bae_source.reloading.in_process.present import cut_off, loaded_from, why_not_loaded_again
@@ -122,7 +122,7 @@ class Reload:
         return bool(self._to_try())
 
     def imports_some(self) -> bool:
-        """Say whether a child imports a changed module, and all that use what goes, and does not only compile them."""
+        """Return whether a child imports changed modules and users of what goes, instead of only compiling them."""
         changed = any(module.import_checked and not module.path.endswith(".pyi") for module in self._to_try())
         return changed and all(module.import_checked for module in self._users)
 
@@ -204,7 +204,7 @@ class Reload:
             return self._here_now().load_again(loaded)
         except TransactionError as error:
             others = [each for each in loaded if each.name != error.details.get("module")]
-            if len(others) == len(loaded) or not told_before(error, tried):
+            if len(others) == len(loaded) or not is_noted_before(error, tried):
                 raise self._only_here(error, tried) from None
             kept = keeps_old_code(error.details["module"], "it does not import")
         self._here_now().restore()

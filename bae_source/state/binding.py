@@ -1,4 +1,4 @@
-"""Tell state that this user made here from state that came along with a project.
+"""Distinguish state that this user made here from state that came along with a project.
 
     project/.git/bae-source/id                        3f9c…
     ~/.local/state/bae-source/bound/3f9c…             1181 1170 66 8fb3…      folder, folder served, device, start
@@ -8,7 +8,7 @@ inode of that folder and of the one that it serves. So neither a clone, nor a pu
 that counts: each has an id that is not recorded, or another inode. A folder that is renamed stays what it was.
 
 Invariants:
-- the user's own state folder is this user's, and nobody else may write there; where it cannot be had, one below the
+- the user's own state folder is this user's, and closed to other writers; where it cannot be had, one below the
   folder of temporary files is, which is not expected to outlive a restart of the machine;
 - no link is followed to a folder of ours, and none of another user is one;
 - the device of a folder counts only within one start of the machine, or of a container: it may change with each;
@@ -131,7 +131,7 @@ class UserState:
             sync(path)
 
     def make(self, name: str = "") -> Path:
-        """Create it, and a folder in it, for nobody else to look into; return that.
+        """Create it, and a folder in it, closed to all others; return that.
 
         Raises:
             OSError: it cannot be created.
@@ -159,7 +159,7 @@ class UserState:
         return self.folder / "projects" / f"{sha256(os.fsencode(root))[:16]}-{inode}"
 
     def is_new(self, place: Path) -> bool:
-        """Return whether this is asked of a place of foreign state for the first time, and remember that it was."""
+        """Return whether this is the first call about a place of foreign state, and remember it."""
         if self.folder is None:
             return True
         try:
@@ -193,7 +193,7 @@ class Place:
     def id(self) -> str | None:
         """The random id that stands in what is ours of it; None where the folder is not ours.
 
-        Once known, it is kept: what is put there later by somebody else does not have it.
+        Once known, it is kept: a foreign folder that is put there later does not have it.
         """
         if self._id is None:
             self._look()
@@ -220,7 +220,7 @@ class Place:
             raise FileExistsError(errno.EEXIST, "it is not ours", str(self.folder))
 
     def settle(self) -> None:
-        """Make durable that it is ours; what is written there before would be nobody's after a power cut.
+        """Make durable that it is ours; what is written there before would not count after a power cut.
 
         Raises:
             OSError: it could not be done.

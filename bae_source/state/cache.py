@@ -134,7 +134,7 @@ class Cache:
         self._tried(lambda connection: self._keep(connection, rows, more, present, few), None, making=True)
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when something is asked."""
+        """Let go of the file; the next use opens it again."""
         with self._lock:
             self._drop()
 

@@ -33,7 +33,7 @@ descriptors: set[int] = set()
 
 
 class Taken:
-    """An open file that is locked until `release`, or until nobody has this any more, as where Ctrl-C came before that.
+    """An open file that is locked until `release`, or until this object goes, as where Ctrl-C came before that.
 
     Ctrl-C may come between any two steps: it is held until its file is closed, and that alone closes its number, once.
 
@@ -127,7 +127,7 @@ def project_lock(
     """
     place = str(path)
     deadline, pause = None, _SHORTEST
-    while (held := _attempt(place)) is None:
+    while (lock_there := _attempt(place)) is None:
         now = monotonic()
         deadline = now + wait if deadline is None else deadline
         if now >= deadline:
@@ -135,10 +135,10 @@ def project_lock(
         sleep(pause)
         pause = min(pause * 2, _LONGEST)
     with ExitStack() as if_it_fails:
-        if_it_fails.callback(held.release)
-        held.sign(pid)
+        if_it_fails.callback(lock_there.release)
+        lock_there.sign(pid)
         if_it_fails.pop_all()
-    return held
+    return lock_there
 
 
 def take(descriptor: int) -> Taken | None:
@@ -210,7 +210,7 @@ def _attempt(path: str) -> Lock | None:
     with ExitStack() as unless_it_is_ours:
         unless_it_is_ours.callback(taken.release)
         status = os.fstat(taken.descriptor)
-        if not stat.S_ISREG(status.st_mode):  # what is written to it would tell nobody who holds it
+        if not stat.S_ISREG(status.st_mode):  # what is written to it could not be read back
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         inode = (status.st_dev, status.st_ino)
         if _is_at(path, inode):
@@ -228,7 +228,7 @@ def _is_at(path: str, inode: _Inode) -> bool:
 
 
 def _part() -> None:
-    """Give up, in a forked child, what its parent holds; the numbers stay taken, so that nobody else gets them."""
+    """Give up, in a forked child, what its parent holds; the numbers stay taken, so that no other file gets them."""
     if descriptors:
         nothing = os.open(os.devnull, os.O_RDWR | CLOSED_IN_CHILDREN)
         for descriptor in descriptors:

@@ -1,12 +1,12 @@
 """A child process that cannot write on our terminal, or outlive its time or this process, however this one ends.
 
-    Child(command, folder=…, environment=…)     started; ended with all that it started by `end`, or when nobody has it
+    Child(command, folder=…, environment=…)     started; ended with all that it started by `end`, or when unreferenced
     run(command, …)                             started, read, and ended
 
 Invariants:
 - the command is a list, never a shell's line; there is no terminal;
 - the child leads a session of its own below a process that ends all of it with us (`supervisor`): on Ctrl-C, when this
-  process is killed, and when nobody holds the child any more; a fork of this process has no part in it;
+  process is killed, and when nothing refers to the child any more; a fork of this process has no part in it;
 - of what `run` reads, at most the last `limit` bytes of each stream are kept, however much is written;
 - of Python's own environment variables only `PYTHONPATH` goes through, of git's none, and none that asks for colours,
   since what a child says is read, quoted and searched for addresses; nor does the secret of a server (`scrubbed`).
@@ -106,22 +106,22 @@ class Child:
         **streams: Any,
     ) -> None:
         self._control = self.status = -1
-        self._told = b""
+        self._status_lines = b""
         with ExitStack() as its, ExitStack() as failed:
             failed.callback(self._let_go)
             _living.add(self)
             asked, self._control = os.pipe()
             its.callback(os.close, asked)
-            self.status, told = os.pipe()
-            its.callback(os.close, told)
-            words = [str(asked), str(told), str(grace), " ".join(map(str, passed)), *command]
+            self.status, status = os.pipe()
+            its.callback(os.close, status)
+            words = [str(asked), str(status), str(grace), " ".join(map(str, passed)), *command]
             try:
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", "-c", _SUPERVISE, *words],
                     cwd=folder,
                     env=dict(environment),
                     start_new_session=True,
-                    pass_fds=(asked, told, *passed),
+                    pass_fds=(asked, status, *passed),
                     bufsize=0,
                     **{"stdin": subprocess.DEVNULL, **streams},
                 )
@@ -131,7 +131,7 @@ class Child:
         os.set_blocking(self.status, False)
 
     def __del__(self) -> None:
-        """End a child that nobody ended: it ends when its pipe does."""
+        """End a child that was not ended: it ends when its pipe does."""
         self._let_go()
 
     @property
@@ -142,7 +142,7 @@ class Child:
     @property
     def has_ended(self) -> bool:
         """True once everything has ended, as far as can be seen without waiting; also in a fork."""
-        return self.status < 0 or self._has_told(0)
+        return self.status < 0 or self._read_status(0)
 
     def interrupt(self) -> None:
         """Have it do what Ctrl-C has it do."""
@@ -164,29 +164,29 @@ class Child:
         if self.status < 0:
             return None
         self.kill()
-        self._has_told(_SECONDS)
-        told = {line[:1]: int(line[1:]) for line in self._told.splitlines()}
-        if b"s" not in told:  # what should end it was ended itself
+        self._read_status(_SECONDS)
+        reports = {line[:1]: int(line[1:]) for line in self._status_lines.splitlines()}
+        if b"s" not in reports:  # what should end it was ended itself
             with suppress(KeyError, ProcessLookupError, PermissionError):
-                os.killpg(told[b"p"], signal.SIGKILL)
+                os.killpg(reports[b"p"], signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         self._let_go()
-        if b"e" in told:
-            raise CannotStart(os.strerror(told[b"e"]))
-        return told.get(b"s")
+        if b"e" in reports:
+            raise CannotStart(os.strerror(reports[b"e"]))
+        return reports.get(b"s")
 
-    def _has_told(self, seconds: float) -> bool:
+    def _read_status(self, seconds: float) -> bool:
         """Read what the supervisor tells, at most so long; return whether there is no more to come."""
         deadline = time.monotonic() + seconds
         waiting = select.poll()
         waiting.register(self.status, select.POLLIN)
-        while b"s" not in self._told:  # a fork from another thread may keep the pipe from its end
+        while b"s" not in self._status_lines:  # a fork from another thread may keep the pipe from its end
             if not waiting.poll(max(0.0, deadline - time.monotonic()) * 1000):
                 return False
-            if not (told := os.read(self.status, 64)):
+            if not (piece := os.read(self.status, 64)):
                 break
-            self._told += told
+            self._status_lines += piece
         return True
 
     def _let_go(self) -> None:
@@ -256,9 +256,9 @@ def run(
             timed_out = not _gather(child, tails, time.monotonic() + time_limit)
         finally:
             status = child.end()
-    said = [bytes(tail.content) for tail in tails.values()]
+    outputs = [bytes(tail.content) for tail in tails.values()]
     code = -signal.SIGKILL if status is None else os.waitstatus_to_exitcode(status)
-    return Finished(status=code, timed_out=timed_out, output=said[0], errors=said[1], answer=said[2])
+    return Finished(status=code, timed_out=timed_out, output=outputs[0], errors=outputs[1], answer=outputs[2])
 
 
 @contextmanager

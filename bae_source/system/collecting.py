@@ -29,7 +29,7 @@ def collector_off() -> Iterator[None]:
 
 @cache  # once a process: such a block no longer costs nothing when the library has learned to keep it
 def keep_memory() -> None:
-    """Have the C library keep what is let go of, in a process that is ours: it is asked for again at once.
+    """Have the C library keep what is let go of, in a process that is ours: the next request needs it at once.
 
     glibc gives large blocks back to the system, which has to clear them before they come again. From which size on, it
     learns from the largest one that was let go of; one that is never written to costs nothing. Other libraries learn

@@ -20,7 +20,7 @@ try:
 except ImportError:
     _fcntl = None
 HAS_LOCKS = _fcntl is not None
-"""Whether this system has locks; a file system of it may have none all the same."""
+"""True where this system has locks; a file system of it may have none all the same."""
 
 CLOSED_IN_CHILDREN: int = getattr(os, "O_CLOEXEC", 0)
 WITHOUT_LINKS: int = getattr(os, "O_NOFOLLOW", 0)

@@ -1,4 +1,4 @@
-"""Frames, a length in four bytes and then so many bytes, and pipes to another process that nobody waits at.
+"""Frames, a length in four bytes and then so many bytes, and pipes to another process that never block.
 
     channel = Channel(out, into, Frames().take)
     channel.send(frame(b"…"))
@@ -6,7 +6,7 @@
     channel.exchange()                      the frames that have come whole
 
 Invariants:
-- nothing here waits but `wait`, so one process that is slow keeps nobody from another;
+- nothing here waits but `wait`, so one slow process does not delay another;
 - what is no frame is an error, never half a message.
 """
 

@@ -7,7 +7,7 @@ It is spoken with by frames on its standard input and output, and is to end when
 
 Invariants:
 - it leads a session of its own (on Linux; elsewhere a group), and is killed with all that it started;
-- a copy is made only where the caller says that the process is ours, and where one thread runs and nobody watches;
+- a copy is made only where the caller says that the process is ours, and where one thread runs and nothing traces it;
 - a copy does nothing of what this process would do: it handles no signal, finishes nothing, and writes nothing.
 """
 
@@ -65,7 +65,7 @@ class Own:
                 asked, out = _pipe(its, failed)
                 into, answered = _pipe(failed, its)
                 self.channel = Channel(out, into, Frames().take)
-                # a signal in between would be handled by a copy too, or leave us with a process that nobody knows of
+                # a signal in between would be handled by a copy too, or leave us with a process of unknown id
                 before = signal.pthread_sigmask(signal.SIG_BLOCK, handled)
                 its.callback(signal.pthread_sigmask, signal.SIG_SETMASK, before)
                 if callable(work):
@@ -85,14 +85,14 @@ class Own:
         for kill in (os.killpg, os.kill):  # a copy may not have come to lead a session
             with suppress(ProcessLookupError, PermissionError):
                 kill(self.pid, signal.SIGKILL)
-        with suppress(ChildProcessError):  # whoever started us has the system forget children as they end
+        with suppress(ChildProcessError):  # our parent has the system forget children as they end
             os.waitpid(self.pid, 0)
         os.close(self.channel.out)
         os.close(self.channel.into)
 
 
 def can_be_copied() -> bool:
-    """Say whether nothing goes on in this process that a copy would break: one thread alone, and nobody who watches."""
+    """Return whether this process can be copied safely: it has one thread alone, and nothing traces it."""
     if sys.platform != "linux" or is_watched():
         return False
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -22,12 +22,16 @@ class Surroundings(Struct, frozen=True, kw_only=True):
         python: the project's interpreter.
         environment: the caller's environment variables.
         is_named: whether the project or the caller names the interpreter; else it is the one that runs us.
+        progress: called while one of them takes long, with how much is done, of how much, and what came last.
+        permit: sees that the caller may change some of these files, before code runs that plans it; it raises if not.
     """
 
     root: Path
     python: str
     environment: Mapping[str, str]
     is_named: bool = True
+    progress: Callable[[int, int, str], None] = lambda *_: None
+    permit: Callable[[Sequence[str]], None] = lambda _: None
 
 
 def find_program(name: str, python: str, search_path: str) -> str | None:

@@ -4,7 +4,7 @@ It is locked for as long as its process lives: the kernel lets go of it however 
 comes again is taken for its.
 
 Invariants:
-- only a folder that is named, owned and closed to others as ours are, and that nobody has locked, is removed; where
+- only a folder that is named, owned and closed to others as ours are, and not locked, is removed; where
   there are no locks, none is;
 - no link is followed, and what is no folder is not opened;
 - a process looks once, and begins nothing more after `PATIENCE` seconds: the next one goes on.
@@ -41,7 +41,7 @@ class Scratch(TemporaryDirectory[str]):
             locked = _locked(self.name)
             if locked is not None:
                 break
-            super().cleanup()  # somebody took it for one that was left, in the moment before it was locked
+            super().cleanup()  # another process removed it as left over, just before it was locked
         self._unlock = weakref.finalize(self, os.close, locked)
 
     def cleanup(self) -> None:
@@ -63,14 +63,14 @@ def remove_left(folder: str) -> None:
                 if _NAME.fullmatch(each.name):
                     _remove_if_left(each.path)
     except OSError:
-        return  # whoever wants a folder there will be told why not
+        return  # the caller that creates a folder there gets the error
 
 
 _clear = cache(remove_left)
 
 
 def _locked(path: str) -> int | None:
-    """Lock a folder that was just made, and return its descriptor; None if it is somebody's to remove."""
+    """Lock a folder that was just made, and return its descriptor; None if another process is removing it."""
     try:
         descriptor = os.open(path, _FLAGS)
     except FileNotFoundError:
@@ -81,7 +81,7 @@ def _locked(path: str) -> int | None:
         os.close(descriptor)
         return None
     except OSError:
-        return descriptor  # no locks here, so nobody removes what is not his
+        return descriptor  # no locks here, so no process removes others' folders
     if _is_at(path, descriptor):
         return descriptor
     os.close(descriptor)
@@ -100,7 +100,7 @@ def _remove_if_left(path: str) -> None:
             if _is_at(path, descriptor):
                 shutil.rmtree(path, ignore_errors=True)
     except OSError:
-        return  # it lives, or nobody can tell
+        return  # it lives, or may live
     finally:
         os.close(descriptor)
 

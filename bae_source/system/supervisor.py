@@ -4,7 +4,7 @@
 
     python -c "…; supervisor.main()" CONTROL STATUS GRACE PASSED PROGRAM ARGUMENT…
 
-After kill -9 there is nobody left in our process who could end a child, and Linux's parent-death signal goes by the
+After kill -9 nothing is left of our process that could end a child, and Linux's parent-death signal goes by the
 thread that started it. So a process waits at a pipe (CONTROL) of which we alone hold the other end: a byte asks it to
 interrupt the child, and the end of the pipe to end everything. A child is interrupted and has GRACE
 seconds before it is killed, where it has any. When nothing is left alive, STATUS takes how the child ended.
@@ -51,7 +51,7 @@ def _supervise(control: int, status: int, grace: float, passed: list[int], comma
 
 
 def _tell(status: int, line: bytes) -> None:
-    """Tell how the child does, if our process is there to hear it; it may die before the child is told of."""
+    """Write a line about the child to our process, if that still reads."""
     try:
         os.write(status, line)
     except OSError:
@@ -93,7 +93,7 @@ def _prepare(passed: list[int], woken: int) -> None:
         os.close(descriptor)
     os.set_blocking(woken, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # a signal that is ignored would wake nobody
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # a signal that is ignored would not wake `select`
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 
 
@@ -151,7 +151,7 @@ def _end_all(child: int) -> None:
 def _kill(kill, number: int) -> None:  # type: ignore[no-untyped-def]  # what says which is not loaded here
     try:
         kill(number, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # nobody is left; macOS says so in the second way
+    except (ProcessLookupError, PermissionError):  # none is left; macOS raises the second
         return
 
 

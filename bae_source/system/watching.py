@@ -3,11 +3,11 @@
 import sys
 
 _MONITORS = range(6)
-"""What `sys.monitoring` calls those who watch."""
+"""The ids of tools in `sys.monitoring`."""
 
 
 def is_watched() -> bool:
-    """Return whether somebody watches; since Python 3.12 a profiler need not be what `sys.getprofile` knows of."""
+    """Return whether a tracer or profiler is on; since Python 3.12 one need not show in `sys.getprofile`."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return True
     return sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, _MONITORS))

@@ -351,7 +351,7 @@ class _Search:
     def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
         """Return what an address means, and where.
 
-        The project as it was is asked first: what is known of it is kept from request to request, and what is new in
+        The project as it was is searched first: what is known of it is kept from request to request, and what is new in
         the other one is among what changed.
         """
         for workspace in (self.before, self.after):
@@ -437,7 +437,7 @@ def chosen_tests(
     suite = affected.suite
     tests = {*affected.tests, *_named_after(suite, plan)}
     files = tuple(sorted({test.path for test in tests}))
-    if plan.releases or not affected.complete or _are_most(suite, tests):  # what a release changes, nobody can tell
+    if plan.releases or not affected.complete or _are_most(suite, tests):  # what a release changes is unknown
         return ChosenTests(tests=None, first=files, files=suite.files)
     whole_files = {test.path for test in tests if not test.names}
     kept = sorted(test for test in tests if not test.names or test.path not in whole_files)

@@ -60,7 +60,7 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
         What the caller should know, and what was verified.
 
     Raises:
-        Refused: `unsafe_change` if the change creates a cycle of imports, and `cycles` is asked for.
+        Refused: `unsafe_change` if the change creates a cycle of imports, and the request has `cycles`.
     """
     found: list[Notice | Check] = list(_still_named(workspace, plan))
     if "cycles" in context.verify:

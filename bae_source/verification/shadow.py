@@ -71,7 +71,7 @@ class NoShadow(Exception):
     """No copy can be made; the message is a clause that says why."""
 
 
-class _Made(Struct, frozen=True, array_like=True):
+class _Copied(Struct, frozen=True, array_like=True):
     """A file of the copy: what it was made of, and its own stamp since.
 
     Parameters:
@@ -110,7 +110,7 @@ class Shadow:
         self._part = part
         self._manifest = slot / "manifest"
         self._progress = progress
-        self._made = self._read()
+        self._copied = self._read()
         self._seen: dict[str, Stamp] = {}
         self._planned: set[str] = set()
 
@@ -150,8 +150,8 @@ class Shadow:
                 wanted[path] = None
         there = dict(_walk(self.root, everything=True))
         self._remove(there, wanted)
-        pending = [path for path, entry in wanted.items() if not self._is_made(path, entry, there, planned)]
-        made = {path: self._made[path] for path in wanted if path in self._made}
+        pending = [path for path, entry in wanted.items() if not self._is_current(path, entry, there, planned)]
+        copied = {path: self._copied[path] for path in wanted if path in self._copied}
         for number, path in enumerate(pending):
             self._progress(number, len(pending))
             try:
@@ -159,12 +159,12 @@ class Shadow:
             except FileNotFoundError:
                 if wanted[path] is None or os.path.lexists(self._project / path):
                     raise
-                made.pop(path, None)  # it went while files were copied
+                copied.pop(path, None)  # it went while files were copied
                 continue
-            made[path] = _Made(source, _stamp(os.lstat(self.root / path)))
+            copied[path] = _Copied(source, _stamp(os.lstat(self.root / path)))
         (self.root / ".git").write_bytes(_GIT)
-        if pending or made.keys() != self._made.keys():
-            self._made = made
+        if pending or copied.keys() != self._copied.keys():
+            self._copied = copied
             self._write()
 
     def _behind_links(self, path: str) -> str:
@@ -172,16 +172,16 @@ class Shadow:
         root, real = os.path.realpath(self._project), os.path.realpath(self._project / path)
         return os.path.relpath(real, root).replace(os.sep, "/") if real.startswith(root + os.sep) else path
 
-    def _is_made(
+    def _is_current(
         self, path: str, entry: os.stat_result | None, there: Mapping[str, os.stat_result], planned: Contents
     ) -> bool:
         """Return whether a file of the copy is what it is to be."""
-        made = self._made.get(path)
-        if made is None or path not in there or made.stamp != _stamp(there[path]):
+        copied = self._copied.get(path)
+        if copied is None or path not in there or copied.stamp != _stamp(there[path]):
             return False
         if entry is not None:
-            return made.source == _stamp(entry)
-        return made.source == sha256(planned[path] or b"")
+            return copied.source == _stamp(entry)
+        return copied.source == sha256(planned[path] or b"")
 
     def _make(self, path: str, entry: os.stat_result | None, planned: Contents, now: int) -> Stamp:
         """Write one file of the copy, and return what it was made of."""
@@ -223,14 +223,14 @@ class Shadow:
             shutil.rmtree(place) if is_folder else place.unlink()
             del there[path]
 
-    def _read(self) -> dict[str, _Made]:
+    def _read(self) -> dict[str, _Copied]:
         with suppress(OSError, msgspec.MsgspecError):
-            return msgspec.msgpack.decode(self._manifest.read_bytes(), type=dict[str, _Made])
+            return msgspec.msgpack.decode(self._manifest.read_bytes(), type=dict[str, _Copied])
         return {}
 
     def _write(self) -> None:
         unfinished = self._manifest.with_name("manifest.new")
-        unfinished.write_bytes(msgspec.msgpack.encode(self._made))
+        unfinished.write_bytes(msgspec.msgpack.encode(self._copied))
         unfinished.replace(self._manifest)
 
 

@@ -1,6 +1,6 @@
 """The type checkers that can be asked: where they are, how they are called, and how to read what they print.
 
-Only errors count: warnings and notes are left to whoever reads the checker's own output.
+Only errors count: warnings and notes are left to the checker's own output.
 
 Invariants:
 - a checker is found beside the project's interpreter or on the search path, by its name and by nothing else;
@@ -39,7 +39,7 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """The question that a checker is asked.
+    """The question for a checker.
 
     Parameters:
         root: the project's folder, in which it runs.
@@ -83,18 +83,18 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
 
 
 def _mypy(asked: Asked) -> list[str]:
-    told = ["--no-error-summary", "--show-error-codes", "--no-color-output", "--no-pretty", "--hide-error-context"]
-    told += ["--python-executable", asked.python]
+    command = ["--no-error-summary", "--show-error-codes", "--no-color-output", "--no-pretty", "--hide-error-context"]
+    command += ["--python-executable", asked.python]
     if not (asked.root / ".mypy_cache").is_dir():
-        told += ["--cache-dir", str(asked.cache)]
+        command += ["--cache-dir", str(asked.cache)]
     for path, copy in asked.fresh.items():
-        told += ["--shadow-file", path, str(copy)]
-    return [*told, *_files(asked)]
+        command += ["--shadow-file", path, str(copy)]
+    return [*command, *_files(asked)]
 
 
 def _ty(asked: Asked) -> list[str]:
-    told = ["check", "--output-format", "concise", "--color", "never", "--no-progress", "--python", asked.python]
-    return [*told, *_files(asked)]
+    command = ["check", "--output-format", "concise", "--color", "never", "--no-progress", "--python", asked.python]
+    return [*command, *_files(asked)]
 
 
 def _pyright(asked: Asked) -> list[str]:
@@ -102,8 +102,8 @@ def _pyright(asked: Asked) -> list[str]:
 
 
 def _pyrefly(asked: Asked) -> list[str]:
-    told = ["check", "--output-format", "json", "--progress-bar", "no", "--python-interpreter-path", asked.python]
-    return [*told, *_files(asked)]
+    command = ["check", "--output-format", "json", "--progress-bar", "no", "--python-interpreter-path", asked.python]
+    return [*command, *_files(asked)]
 
 
 def _files(asked: Asked) -> list[str]:

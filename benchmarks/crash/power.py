@@ -298,7 +298,7 @@ def cut_everywhere(
             about = f"{name}: power cut after call {number}, {event.kind} {event.path}"
             _recover(arena, found, chance)
             arena.recover(OtherDisk(arena.root))
-            with transactions(arena.root).held():  # the next change also removes names that came back from the dead
+            with transactions(arena.root).locked():  # the next change also removes names that came back from the dead
                 arena.judge(made, about, allowed=allowed)
     return trials
 

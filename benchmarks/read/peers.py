@@ -25,6 +25,7 @@ from benchmarks.read.processes import Cost, Failed, run
 from benchmarks.read.subjects import Place, Subject
 
 REQUIREMENTS = Path(__file__).resolve().parent.parent / "peers" / "requirements.txt"
+WRITING = REQUIREMENTS.with_name("writing.txt")
 _SCRIPTS = REQUIREMENTS.parent
 _PAUSE = 0.25
 _STEADY = 4
@@ -57,17 +58,30 @@ class Peers(Struct, frozen=True, kw_only=True):
         """Return the path of one of its programs."""
         return str(self.folder / "bin" / name)
 
-    def ready(self) -> None:
+    def ready(self, *more: Path) -> None:
         """Install what is missing, at the pinned versions.
+
+        Parameters:
+            more: files of requirements beside `REQUIREMENTS`.
 
         Raises:
             Failed: it cannot be installed.
         """
         if not (self.folder / "bin" / "python").exists():
             self._run(sys.executable, "-m", "venv", str(self.folder))
-        wanted = set(_pins(REQUIREMENTS.read_text(encoding="utf-8")))
-        if not wanted <= set(_pins(self._run(self.program("python"), "-m", "pip", "list", "--format", "freeze"))):
-            self._run(self.program("python"), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS))
+        files = (REQUIREMENTS, *more)
+        wanted = {pin for file in files for pin in _pins(file.read_text(encoding="utf-8"))}
+        if not wanted <= set(self._installed()):
+            named = [part for file in files for part in ("-r", str(file))]
+            self._run(self.program("python"), "-m", "pip", "install", "--quiet", *named)
+
+    def version(self, package: str) -> str:
+        """Return the installed version of a package; empty where there is none."""
+        installed = dict(pin.split("==") for pin in self._installed())
+        return installed.get(package.lower(), "")
+
+    def _installed(self) -> list[str]:
+        return list(_pins(self._run(self.program("python"), "-m", "pip", "list", "--format", "freeze")))
 
     def _run(self, *command: str) -> str:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

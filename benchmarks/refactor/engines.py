@@ -4,7 +4,7 @@ Servers rename a symbol by `textDocument/rename`, and a module by `workspace/wil
 asks them when its file gets another name.
 
 Invariants:
-- nothing is written: what counts is the plan;
+- nothing is written: what counts is the plan; those without one write into a copy (`benchmarks/refactor/writers.py`);
 - an engine that cannot plan a rename raises, and its message says so.
 """
 
@@ -15,41 +15,22 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from msgspec import Struct
 
 from benchmarks.read.language_server import LanguageServer
 from benchmarks.read.peers import Peers
 from benchmarks.read.processes import Cost, Failed, run
 from benchmarks.read.subjects import Place
 from benchmarks.refactor import edits
+from benchmarks.refactor.planned import Asked, Planned
 from benchmarks.refactor.subjects import Renaming
+from benchmarks.refactor.writers import WRITERS
 
 _SCRIPTS = Path(__file__).resolve().parent.parent / "peers"
 _HERE = Path(__file__).resolve().parent.parent.parent
 _PAUSE = 0.25
 _STEADY = 2
-
-
-class Planned(Struct, frozen=True, kw_only=True):
-    """The plan of a rename.
-
-    Parameters:
-        places: that change.
-        cost: of a fresh process until the complete plan.
-        left: places that it names as unsure, and leaves.
-    """
-
-    places: frozenset[Place]
-    cost: Cost
-    left: frozenset[Place] = frozenset()
-
-
-Asked = Callable[[Peers, Renaming, Path, float], Planned]
-"""Asks one engine: the environment, for which rename, the project's folder, and the time limit in seconds."""
 
 
 def ours(_: Peers, renaming: Renaming, root: Path, limit: float) -> Planned:
@@ -100,6 +81,7 @@ ENGINES: dict[str, Asked] = {
     "jedi": jedi,
     "ty": ty,
     "basedpyright": basedpyright,
+    **WRITERS,
 }
 
 

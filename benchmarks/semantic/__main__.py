@@ -1,13 +1,13 @@
-"""Seeded renames and moves in real packages, by ours and by rope, each judged by the package's own tests.
+"""Seeded renames, moves and inlinings in real packages, by ours and by rope, each judged by the package's own tests.
 
-    python -m benchmarks.semantic        all: 100 renames, 50 moves and 40 other signatures over five packages
-    python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --signatures 0 --seed 7
+    python -m benchmarks.semantic        100 renames, 50 moves, 40 signatures, 30 extracts, 30 inlinings
+    python -m benchmarks.semantic --only pluggy --count 5 --moves 0 --signatures 0 --extracts 0 --inlines 0 --seed 7
     python -m benchmarks.semantic --engine ours          without rope, and its environment
 
 For each name and engine: a fresh copy, one rename, or one move to another module of the package or to a new one,
-without options, then the package's tests. Other signatures are for ours alone. A change *breaks* where a test fails
-that passed before. It is *announced* where the report has each place that broke, as `judging` says. Names that pytest
-itself takes from a package are left out: no change in the package can reach them.
+without options, then the package's tests. The others are for ours alone. A change *breaks* where a
+test fails that passed before. It is *announced* where the report has each place that broke, as `judging` says. Names
+that pytest itself takes from a package are left out: no change in the package can reach them.
 
 Invariants:
 - all engines are given the same changes;
@@ -34,6 +34,8 @@ from benchmarks.read.peers import Peers
 from benchmarks.read.processes import Failed
 from benchmarks.semantic.drawing import MEMBERS, MODULE_LEVEL, Change, moves, names_of, renames
 from benchmarks.semantic.engines import OURS, ROPE, Made, NotMade, by_rope, ours
+from benchmarks.semantic.extracts import EXTRACTS, extracts
+from benchmarks.semantic.inlines import INLINES, inlines
 from benchmarks.semantic.judging import Suite, environment_of, is_announced, words_of_pytest
 from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import SUBJECTS
@@ -46,6 +48,8 @@ GROUPS = {
     "modules": ("module",),
     "moves": tuple(f"move {kind}" for kind in MODULE_LEVEL),
     "signatures": SIGNATURES,
+    "extracts": EXTRACTS,
+    "inlines": INLINES,
 }
 
 
@@ -95,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for subject in SUBJECTS:
             if not given.only or subject.release.name in given.only:
                 suite = Suite(python=python, subject=subject)
-                for row in measured(suite, engines, (given.count, given.moves, given.signatures), given.seed):
+                counts = (given.count, given.moves, given.signatures, given.extracts, given.inlines)
+                for row in measured(suite, engines, counts, given.seed):
                     rows.append(row)
                     print(row.line, flush=True)
     except (Unavailable, Failed) as error:
@@ -115,6 +120,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=20, help="renames of each package (default: %(default)s)")
     parser.add_argument("--moves", type=int, default=10, help="moves in each package (default: %(default)s)")
     parser.add_argument("--signatures", type=int, default=8, help="other signatures in each (default: %(default)s)")
+    parser.add_argument("--extracts", type=int, default=6, help="extracts in each (default: %(default)s)")
+    parser.add_argument("--inlines", type=int, default=6, help="inlinings in each package (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="a file for the rows")
     parser.add_argument("--python", type=Path, help="an interpreter that can run the tests, instead of an own one")
@@ -133,21 +140,27 @@ def _engines(names: Sequence[str], folder: Path) -> dict[str, Made]:
     return found
 
 
-def measured(suite: Suite, engines: Mapping[str, Made], counts: tuple[int, int, int], seed: int) -> Iterator[Row]:
+def measured(
+    suite: Suite, engines: Mapping[str, Made], counts: tuple[int, int, int, int, int], seed: int
+) -> Iterator[Row]:
     """Yield what comes of each change in a package, by each engine.
 
     Parameters:
-        counts: of renames, moves and other signatures.
+        counts: of renames, moves, other signatures, extracts and inlinings.
     """
     pristine = fetch(suite.subject.release)
     before, _ = suite.failing(pristine)
     used = words_of_pytest(suite.python) if suite.subject.release.name == "pluggy" else frozenset[str]()
     names = names_of(pristine, suite.subject)
-    renamed, moved, signed = counts
-    other = signatures(pristine, suite.subject, signed, seed, used)
+    renamed, moved, signed, extracted, inlined = counts
+    other = [
+        *signatures(pristine, suite.subject, signed, seed, used),
+        *extracts(pristine, suite.subject, extracted, seed),
+        *inlines(pristine, suite.subject, inlined, seed, used),
+    ]
     for change in (*renames(names, renamed, seed, used), *moves(names, moved, seed), *other):
         for engine, made in engines.items():
-            if engine == OURS or not change.signature:
+            if engine == OURS or not (change.signature or change.extract or change.inlines):
                 yield _tried(suite, pristine, change, engine, made, before)
 
 
@@ -191,6 +204,12 @@ def goals_of(rows: Sequence[Row]) -> list[Goal]:
     if signed:
         broke = sum(bool(row.broken) for row in signed) / len(signed)
         goals.append(Goal(what="broken of other signatures", ratios=(broke,), limit=1 / 40))
+    pieces = [row for row in rows if row.kind in (*EXTRACTS, *INLINES)]
+    if pieces:
+        broken = [row for row in pieces if row.broken]
+        goals.append(Goal(what="extracts and inlinings that break", ratios=(len(broken),), limit=2))
+        silent = sum(not row.is_announced for row in broken)
+        goals.append(Goal(what="of these without a line of the report", ratios=(silent,), limit=0))
     for group, limit in (("module level", 0.05), ("members", 0.2)):
         some = [row for row in rows if row.kind in GROUPS[group]]
         if some:

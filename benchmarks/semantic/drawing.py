@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -47,7 +48,7 @@ class Named(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """A rename, a move, or another signature.
+    """A rename, a move, another signature, an extraction, or an inlining.
 
     Parameters:
         named: what is changed.
@@ -58,6 +59,9 @@ class Change(Struct, frozen=True, kw_only=True):
         of_signature: the kind of change that this is.
         renamed: parameters that get another name, each as old=new.
         value: what calls give for new parameters, each as name=expression.
+        extract: what says which code of it is extracted, and as what; empty for others.
+        of_extract: the kind of extraction that this is.
+        inlines: whether it is inlined.
     """
 
     named: Named
@@ -68,16 +72,19 @@ class Change(Struct, frozen=True, kw_only=True):
     of_signature: str = ""
     renamed: tuple[str, ...] = ()
     value: tuple[str, ...] = ()
+    extract: Mapping[str, Any] = {}
+    of_extract: str = ""
+    inlines: bool = False
 
     @property
     def kind(self) -> str:
         """The kind of what is changed, and whether it is moved or gets another signature."""
-        return self.of_signature or (f"move {self.named.kind}" if self.to else self.named.kind)
+        return self.of_signature or self.of_extract or (f"move {self.named.kind}" if self.to else self.named.kind)
 
     @property
     def shown(self) -> str:
         """The change as it is printed."""
-        more = self.to or self.signature
+        more = self.to or self.signature or self.extract.get("lines", "")
         return f"{self.named.target} -> {more}" if more else self.named.target
 
 

@@ -47,6 +47,10 @@ def ours(root: Path, _: Subject, change: Change) -> Mapping[str, Any]:
             outcome = project.change_signature(
                 change.named.target, change.signature, renamed=change.renamed, value=change.value, reload="off"
             )
+        elif change.extract:
+            outcome = project.extract(change.named.target, **change.extract, reload="off")
+        elif change.inlines:
+            outcome = project.inline(change.named.target, reload="off")
         elif change.to:
             outcome = project.move(change.named.target, change.to, reload="off")
         else:

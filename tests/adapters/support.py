@@ -110,7 +110,12 @@ def fails(error: ResourceError | BaseException, *argv: str) -> Called:
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment for a process of ours: this one's, without what sets colours or forbids bytecode."""
     kept = {name: value for name, value in os.environ.items() if name not in _UNSET}
-    return kept | {"PYTHONPATH": str(REPOSITORY)} | changes
+    return kept | {"PYTHONPATH": search_path(str(REPOSITORY))} | changes
+
+
+def search_path(*first: str) -> str:
+    """Return folders as a search path for a process of ours, those of this one behind them."""
+    return os.pathsep.join(filter(None, dict.fromkeys([*first, *os.environ.get("PYTHONPATH", "").split(os.pathsep)])))
 
 
 def command(*argv: str) -> list[str]:

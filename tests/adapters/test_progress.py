@@ -18,8 +18,7 @@ from tests.checks.test_shadow import put
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_plugins: str) -> Path:
-    monkeypatch.setenv("PYTHONPATH", without_plugins)
+def root(tmp_path: Path) -> Path:
     put(tmp_path / "pyproject.toml", "[tool.pytest.ini_options]\n")
     put(tmp_path / "app/core.py", "def f():\n    return 1\n")
     slow = "import time\nfrom app import core\n\n\ndef test_{}():\n    time.sleep(0.2)\n    assert core.f()\n"

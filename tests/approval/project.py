@@ -92,7 +92,7 @@ def deciding(root: Path) -> Deciding:
 def approved(root: Path, task: str, person: Person = ANA, reason: str = "") -> Proposal:
     """Have a person approve a proposal as it is now, and return it as it is then."""
     decisions = deciding(root)
-    decisions.approve(task, decisions.looked(task).digest, person, reason)
+    decisions.approve(task, decisions.current(task).digest, person, reason)
     return plans(root).get(task)
 
 

@@ -218,10 +218,10 @@ def test_checks_that_turned_red_keep_it_from_being_written(root: Path, tmp_path:
     assert (waited.status, "was approved and failed" in waited.out.decode()) == (1, True)
     assert entries(root)[-1] | {"event": "code_modification_failed", "code": "verify_failed"} == entries(root)[-1]
     with pytest.raises(Refused, match="cannot be made"):
-        deciding(root).looked(task)
+        deciding(root).current(task)
     assert plans(root).get(task).state is State.FAILED
     red.unlink()
-    assert deciding(root).looked(task).state is State.AWAITING, "it needs another approval"
+    assert deciding(root).current(task).state is State.AWAITING, "it needs another approval"
     assert approved(root, task).state is State.APPLIED
     assert [each["event"] for each in entries(root)].count("code_modification_approved") == 2
 
@@ -229,7 +229,7 @@ def test_checks_that_turned_red_keep_it_from_being_written(root: Path, tmp_path:
 def test_a_policy_that_was_tightened_meanwhile_forbids_what_was_approved(root: Path) -> None:
     task = proposed(root, *LIMIT)
     decisions = deciding(root)
-    digest = decisions.looked(task).digest
+    digest = decisions.current(task).digest
     with (root / "pyproject.toml").open("a") as file:
         file.write('\n[tool.bae-source.policy.change]\ndeny = ["app.core"]\n')
     before = files(root)
@@ -592,7 +592,7 @@ def test_what_was_refused_of_one_stays_out_when_it_is_planned_anew(core: Path) -
     proposal = Parts(core, {"app/core.py": changed(ONE, FIRST)})
     proposal.without("app.core.LIMIT")
     Source(core).edit("app.core.third", old="return 3", new="return 4", reload="off")
-    found = deciding(core).looked(proposal.task)
+    found = deciding(core).current(proposal.task)
     assert ([each.symbol for each in found.refused], "LIMIT = 30" in found.diff) == (["app.core.LIMIT"], False)
     assert found.summary.startswith("Only app.core.first, out of: ")
     assert proposal.approved()["app/core.py"].decode() == changed(FIRST, ("return 3", "return 4"))

@@ -54,13 +54,17 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
 @pytest.mark.parametrize("kind", [each for each in REQUESTS if each.verb not in WITHOUT], ids=lambda each: each.verb)
 @pytest.mark.parametrize("stays", [True, False], ids=["live", "new"])
 def test_no_request_answers_with_what_may_not_be_read(
-    kind: type[Request], stays: bool, project: tuple[Service, tuple[str, ...]]
+    kind: type[Request], stays: bool, project: tuple[Service, tuple[str, ...]], whole: bool
 ) -> None:
+    """Of the arguments that there are, a live engine is asked every other one, and a new one the others."""
     service, operations = project
     service = service if stays else Service(service.root, environment=service.environment)
     context = None if kind.effect is Effect.READS else Context(dry_run=True, reload="off")
+    some = slice(None) if whole else slice(stays, None, 2)
     leaks = [
-        arguments for arguments in asked(kind, operations) if CANARY in answer(service, kind.verb, arguments, context)
+        arguments
+        for arguments in list(asked(kind, operations))[some]
+        if CANARY in answer(service, kind.verb, arguments, context)
     ]
     assert leaks == []
 

@@ -42,6 +42,7 @@ from tests.approval.project import (
 
 SEND = "def send(text):\n    return encoded(text)\n"
 PATCH = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+UNUSED = "libcst.codemod.commands.remove_unused_imports:RemoveUnusedImportsCommand"
 
 
 class Change(Struct, frozen=True):
@@ -71,11 +72,17 @@ CHANGES = {
     "change_signature": Change(
         {"target": "app.core.send", "signature": "(text, limit=3)"}, ("app.core.send", "(text, limit=3)")
     ),
+    "extract": Change(
+        {"target": "app.core.send", "code": "encoded(text)", "as_name": "inner"},
+        ("app.core.send", "--code", "encoded(text)", "--as", "inner"),
+    ),
+    "inline": Change({"target": "app.core.LIMIT", "unsure": "change"}, ("app.core.LIMIT", "--unsure", "change")),
     "replace": Change({"text": "two", "replacement": "2"}, ("two", "2")),
     "rewrite": Change(
         {"pattern": "json.dumps($X)", "replacement": "json.dumps($X, indent=1)"},
         ("json.dumps($X)", "json.dumps($X, indent=1)"),
     ),
+    "codemod": Change({"codemod": UNUSED, "scope": "app.core"}, (UNUSED, "app.core")),
     "write": Change({"target": "app.new", "source": "X = 1\n"}, ("app.new", "--source", "-"), "X = 1\n"),
     "exports_add": Change({"target": "app.core", "names": ["LIMIT"]}, ("app.core", "LIMIT")),
     "exports_remove": Change({"target": "app.core", "names": ["send"]}, ("app.core", "send")),

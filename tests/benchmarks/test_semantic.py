@@ -13,6 +13,8 @@ from benchmarks.corpus import Release
 from benchmarks.semantic.__main__ import Row, goals_of, main, measured
 from benchmarks.semantic.drawing import KINDS, Change, moves, names_of, renames
 from benchmarks.semantic.engines import OURS, ROPE, NotMade, by_rope, ours
+from benchmarks.semantic.extracts import EXTRACTS, extracts
+from benchmarks.semantic.inlines import INLINES, inlines
 from benchmarks.semantic.judging import Suite, is_announced
 from benchmarks.semantic.signatures import SIGNATURES, signatures
 from benchmarks.semantic.subjects import Subject
@@ -53,7 +55,7 @@ def rename(root: Path, target: str) -> Change:
 def tried(root: Path, change: Change, monkeypatch: pytest.MonkeyPatch) -> Row:
     monkeypatch.setattr("benchmarks.semantic.__main__.fetch", lambda _: root)
     monkeypatch.setattr("benchmarks.semantic.__main__.renames", lambda *_: [change])
-    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0), 1)
+    [row] = measured(Suite(python=Path(sys.executable), subject=SUBJECT), {OURS: ours}, (1, 0, 0, 0, 0), 1)
     return row
 
 
@@ -255,13 +257,51 @@ def test_goals_are_shares_of_what_was_asked() -> None:
     }
 
 
-def test_a_seeded_handful_of_real_changes_breaks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_extracts_are_drawn_of_kinds_in_turn_and_can_be_made(root: Path) -> None:
+    drawn = extracts(root, SUBJECT, 4, 1)
+    assert [each.kind for each in drawn] == list(EXTRACTS)
+    assert drawn == extracts(root, SUBJECT, 4, 1)
+    source = (root / "src/p/shapes.py").read_text()
+    statements = next(each for each in drawn if each.kind == "extract statements")
+    ours(root, SUBJECT, statements)
+    assert "def extracted_0(" in (root / "src/p/shapes.py").read_text()
+    assert "def extracted_0(" not in source
+
+
+def test_inlines_are_drawn_of_kinds_in_turn_and_have_a_place_to_go_to(root: Path) -> None:
+    code = (
+        "LIMIT = 3\nUNREAD = 4\n\n\ndef clean(text, mark='#', *, most=LIMIT):\n    found = text.strip(mark)\n"
+        "    both, other = found, most\n    return found[:most], both, other\n\n\n"
+        "class A:\n    SIZE = 2\n\n    def go(self):\n        return clean('a'), self.SIZE, self.go\n\n"
+        "    @property\n    def left(self):\n        return self.left\n"
+    )
+    (root / "src/p/shapes.py").write_text(code)
+    drawn = inlines(root, SUBJECT, 20, 1, {"go"})
+    assert drawn == inlines(root, SUBJECT, 20, 1, {"go"})
+    shapes = "p.shapes"
+    assert {(each.kind, each.named.target) for each in drawn} == {
+        ("inline constant", f"{shapes}.LIMIT"),
+        ("inline constant", f"{shapes}.A.SIZE"),
+        ("inline function", f"{shapes}.clean"),
+        ("inline local", f"{shapes}.clean.found"),
+        ("inline parameter", f"{shapes}.clean.mark"),
+        ("inline parameter", f"{shapes}.clean.most"),
+    }
+    assert [each.kind for each in drawn[:3]] == ["inline local", "inline function", "inline constant"]
+
+
+def test_a_seeded_handful_of_real_changes_breaks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """pluggy's own tests need nothing but pytest, so they run where these do."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     rows = tmp_path / "rows.json"
-    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1", "--signatures", "2"]
+    options = ["--only", "pluggy", "--engine", OURS, "--count", "3", "--moves", "1"]
+    options += ["--signatures", "2", "--extracts", "2", "--inlines", "5"]
     main([*options, "--python", sys.executable, "--json", str(rows)])
     found = [Row(**each) for each in json.loads(rows.read_text())]
-    assert len(found) == 6
+    assert len(found) == 13
     assert [row for row in found if row.broken] == []
-    assert sum(row.is_made for row in found) >= 5
+    assert sum(row.is_made for row in found if row.kind not in INLINES) >= 6
+    assert any(row.is_made for row in found if row.kind in INLINES)
     assert "pluggy" in capsys.readouterr().out

@@ -69,9 +69,10 @@ UNUSED = Change(target="pack.core.unused", old="return 2", new="return 3")
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name in ("VIRTUAL_ENV", "PYTEST_ADDOPTS", "PYTHONPATH"):
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_plugins: str) -> Project:
+    for name in ("VIRTUAL_ENV", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTHONPATH", without_plugins)
     root = tmp_path / "project"
     texts = {"pack/__init__.py": "", "pack/core.py": CORE, "tests/test_core.py": TEST, "conftest.py": ""}
     for name, text in texts.items():

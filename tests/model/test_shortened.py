@@ -11,7 +11,7 @@ from bae_source import LookupFailed, Refused, Source
 from bae_source.adapters.toolbox import Toolbox
 from bae_source.engine.service import Service
 from bae_source.errors import RequestError
-from bae_source.model.outcome import Changed, Notice, Outcome, telling, to_json, told_with
+from bae_source.model.outcome import Changed, Notice, Outcome, telling, to_json, warned_by
 from bae_source.model.shortened import shortened, shortened_error
 
 BUDGET = 2000
@@ -165,7 +165,7 @@ def test_a_reading_answer_is_refused_rather_than_cut(tmp_path: Path) -> None:
 def test_what_an_error_tells_beside_what_went_wrong_keeps_to_the_budget_as_well() -> None:
     error = telling(LookupFailed("symbol_not_found", "a"), [Notice("recovered", "n" * 9_000)] * 3)
     less = shortened_error(error, 2_000)
-    assert sum(len(notice.message) for notice in told_with(less)) < 1_000
+    assert sum(len(notice.message) for notice in warned_by(less)) < 1_000
     assert "warnings" in less.hints[-1]
     assert shortened_error(error, None) is error
 

@@ -1,4 +1,4 @@
-"""Data files edited, written, deleted and moved: bytes outside of what was asked stay, and nothing else is reached."""
+"""Data files edited, written, deleted and moved: bytes outside the request stay, and nothing else is reached."""
 
 from __future__ import annotations
 

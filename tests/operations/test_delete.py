@@ -211,7 +211,7 @@ def test_an_import_that_finds_the_file_beside_it_is_reported(tmp_path: Path) -> 
     source = laid(tmp_path, {"tool/b.py": "x = 1\n", **imports})
     outcome = source.delete("tool.b", dry_run=True)
     assert told(outcome, "perhaps_imported") == (
-        "tool.b may be imported still, from its own folder: tool.a:1, tool.c:1."
+        "tool.b may still be imported, from its own folder: tool.a:1, tool.c:1."
     )
     (tmp_path / "tool/__init__.py").write_text("")
     assert codes(source.delete("tool.b", dry_run=True)) == []
@@ -251,7 +251,7 @@ def test_of_very_many_importers_the_first_are_named(tmp_path: Path) -> None:
         (tmp_path / name).write_text('"""Do not import base."""\n')
     (tmp_path / "app/user119.py").write_text("import app.base\n")
     message = told(Source(tmp_path).delete("app.base", dry_run=True), "perhaps_imported")
-    assert message == "app.base may be imported still: 20 files speak of it and were not read."
+    assert message == "app.base may still be imported: 20 files speak of it and were not read."
 
 
 def test_a_data_folder_needs_a_yes_and_leaves_code_alone(tmp_path: Path) -> None:

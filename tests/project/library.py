@@ -14,11 +14,12 @@ from benchmarks import corpus
 @cache
 def sample(count: int, seed: str, *, largest: int = 60_000) -> tuple[Path, ...]:
     """Choose files that this Python parses, by their own names, so that one that comes or goes leaves the others."""
-    files = corpus.python_files(corpus.standard_library())
-    files.sort(key=lambda path: random.Random(f"{seed}:{path.parent.name}:{path.name}").random())
+    files = sorted(_files(), key=lambda path: random.Random(f"{seed}:{path.parent.name}:{path.name}").random())
     chosen: list[Path] = []
     for path in files:
-        if len(chosen) < count and 200 < path.stat().st_size < largest and _parses(path.read_bytes()):
+        if len(chosen) == count:
+            break
+        if 200 < path.stat().st_size < largest and _parses(path.read_bytes()):
             chosen.append(path)
     return tuple(chosen)
 
@@ -26,6 +27,11 @@ def sample(count: int, seed: str, *, largest: int = 60_000) -> tuple[Path, ...]:
 def shown(path: Path) -> str:
     """Return a file's name below the standard library, for a test's id."""
     return path.relative_to(corpus.standard_library()).as_posix()
+
+
+@cache
+def _files() -> tuple[Path, ...]:
+    return tuple(corpus.python_files(corpus.standard_library()))
 
 
 def _parses(content: bytes) -> bool:

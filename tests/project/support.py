@@ -15,6 +15,9 @@ from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.workspace import Workspace
 from tests.memory import Memory
 
+SHORT_TICK = 40_000_000
+"""Nanoseconds; a tick of the clock of Linux takes ten milliseconds at most."""
+
 
 def workspace(files: Mapping[str, str | bytes]) -> Workspace:
     return Workspace(Memory({path: text.encode() if isinstance(text, str) else text for path, text in files.items()}))
@@ -58,7 +61,7 @@ def settle(root: Path, patched: pytest.MonkeyPatch | None = None) -> None:
     """
     seconds = 2.05
     if patched is not None:
-        patched.setattr(stamps, "TICK", 40_000_000)  # a tick of the clock of Linux takes ten milliseconds at most
+        patched.setattr(stamps, "TICK", SHORT_TICK)
         seconds = 0.05
     newest = max(max(s.st_ctime, s.st_mtime) for s in (path.lstat() for path in [root, *root.rglob("*")]))
     time.sleep(max(0.0, newest + seconds - time.time()))

@@ -527,7 +527,7 @@ def test_a_file_that_has_the_word_is_worked_on_while_the_next_ones_are_searched(
     space, begun = engine.workspace(), []
     with space.index.expecting():
         space.index.make_ready()
-        found = space.index.naming(["word"], look=lambda content: begun.append(space.index.told_of("m001.py")))
+        found = space.index.naming(["word"], look=lambda content: begun.append(space.index.has_given("m001.py")))
         assert begun[1] is False
         assert begun[2] is True, "which is shown after the one that has the word"
         assert found.paths == tuple(f"m{number:03}.py" for number in range(1, others, 2))
@@ -538,7 +538,7 @@ def test_a_file_that_has_the_word_is_worked_on_while_the_next_ones_are_searched(
     more, known = Engine(tmp_path).workspace(), []
     with more.index.expecting():
         more.index.make_ready()
-        more.index.naming(["return"], look=lambda content: known.append(more.index.told_of("m001.py")))
+        more.index.naming(["return"], look=lambda content: known.append(more.index.has_given("m001.py")))
         assert len(known) == others
         assert not any(known), "where something is kept it is looked up for all at once"
         assert dict(more.index.uses_of(found.paths)) == uses

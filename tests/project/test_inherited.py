@@ -143,7 +143,7 @@ def test_a_module_that_is_a_link_out_of_the_project_is_reported_as_one(
     (root / "pkg" / "types.py").symlink_to(outside)
     error = _refused(root, "pkg.types.x")
     assert error.message == (
-        "pkg.types is a link that leads out of the project, so nobody can tell whether pkg.types.x is there."
+        "pkg.types is a link that leads out of the project, so it is not known whether pkg.types.x is there."
     )
     assert error.hints == ("Take a root that holds both (--root).",)
     assert not error.candidates

@@ -80,7 +80,7 @@ def test_a_new_file_that_is_no_python_of_the_projects_is_refused(content: bytes)
 def test_one_splice_that_is_wrong_refuses_all() -> None:
     with pytest.raises(SourceError, match="b would be at fault"):
         plan({"c.py": b"X = 1\n"}, ("a.py", "1", "2"), ("b.py", "X", "X Y"))
-    with pytest.raises(Refused, match="outside of what was asked"):
+    with pytest.raises(Refused, match="outside the request"):
         plan({}, ("a.py", "f():\r\n    return 1", "g():\r\n    return 1"))
 
 
@@ -97,7 +97,7 @@ def test_an_edit_inside_of_a_definition_that_is_no_target_is_refused(text: str, 
     assert module is not None
     at = text.index("\n") + 1
     inside = Spliced(module=module, splices=((Span(at, at), new),))
-    with pytest.raises(Refused, match="outside of what was asked"):
+    with pytest.raises(Refused, match="outside the request"):
         planned_files(workspace, summary="s", changed=("m",), spliced=[inside])
     there = replace(inside, targets=(Span(0, len(text)),))
     assert planned_files(workspace, summary="s", changed=("m",), spliced=[there]).changes

@@ -91,13 +91,13 @@ def test_searches_say_the_same(answers: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ("closed package", "pk.sub may not be listed, so nobody can tell what is in it."),
-        ("outline of the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
-        ("inside the closed", "pk.sub may not be listed, so nobody can tell whether pk.sub.B is there."),
-        ("closed at the top", "top may not be listed, so nobody can tell what is in it."),
-        ("closed data", "pk.sub may not be listed, so nobody can tell what is in it."),
-        ("data in the closed", "pk.sub may not be listed, so nobody can tell whether pk:sub/page.html is there."),
-        ("place in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
+        ("closed package", "pk.sub may not be listed, so it is not known what is in it."),
+        ("outline of the closed", "pk.sub may not be listed, so it is not known what is in it."),
+        ("inside the closed", "pk.sub may not be listed, so it is not known whether pk.sub.B is there."),
+        ("closed at the top", "top may not be listed, so it is not known what is in it."),
+        ("closed data", "pk.sub may not be listed, so it is not known what is in it."),
+        ("data in the closed", "pk.sub may not be listed, so it is not known whether pk:sub/page.html is there."),
+        ("place in the closed", "pk.sub may not be listed, so it is not known what is in it."),
     ],
 )
 def test_a_name_in_a_closed_folder_is_not_reported_as_missing(
@@ -127,9 +127,9 @@ def test_a_file_that_may_not_be_read_is_named(answers: dict[str, Any], question:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ("skeleton in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
-        ("snippet in the closed", "pk.sub may not be listed, so nobody can tell what is in it."),
-        ("hover of the closed", "top may not be listed, so nobody can tell what is in it."),
+        ("skeleton in the closed", "pk.sub may not be listed, so it is not known what is in it."),
+        ("snippet in the closed", "pk.sub may not be listed, so it is not known what is in it."),
+        ("hover of the closed", "top may not be listed, so it is not known what is in it."),
     ],
 )
 def test_a_selector_of_what_is_in_a_closed_folder_is_not_reported_to_have_no_module(
@@ -215,7 +215,7 @@ def test_a_closed_source_root_leaves_every_listing_incomplete(tmp_path: Path, mo
         assert said(outcome) == ["(a source root) may not be listed, and what lies there was not shown."]
         assert not outcome.complete
     assert source.outline("pk.m").complete
-    with pytest.raises(ResourceError, match=r"\(a source root\) may not be listed, so nobody can tell whether gone is"):
+    with pytest.raises(ResourceError, match=r"\(a source root\) may not be listed, so it is not known whether gone is"):
         source.read("gone")
 
 

@@ -79,7 +79,7 @@ def test_a_name_behind_a_link_is_not_reported_as_missing(source: Source, name: s
     with pytest.raises(LookupFailed) as caught:
         source.read(name)
     what = "what is in it" if name == where else f"whether {name} is there"
-    assert caught.value.message == f"{where} is a link that leads out of the project, so nobody can tell {what}."
+    assert caught.value.message == f"{where} is a link that leads out of the project, so it is not known {what}."
     assert caught.value.hints == ("Take a root that holds both (--root).",)
 
 
@@ -92,4 +92,4 @@ def test_a_root_that_holds_both_sees_everything(source: Source, tmp_path: Path) 
 
 def test_doctor_says_so(source: Source) -> None:
     text = str(source.doctor())
-    assert "links_lead_out: Links lead out of the project, where nobody looks: pk.lib, pk.x.\n" in text
+    assert "links_lead_out: Not looked into, since these links lead out of the project: pk.lib, pk.x.\n" in text

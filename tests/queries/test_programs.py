@@ -34,16 +34,16 @@ def notebook(*cells: tuple[str, str], output: str = "") -> str:
 
 
 SPEAKING = {
-    ":nb.ipynb is a notebook, whose cells nobody looks into": {"nb.ipynb": notebook(("code", RUN))},
-    "pkg:nb.ipynb is a notebook, whose cells nobody looks into": {"pkg/nb.ipynb": notebook(("code", "%time\n" + RUN))},
-    ":torn.ipynb is a notebook, whose cells nobody looks into": {"torn.ipynb": '{"cells": [' + json.dumps(RUN)},
-    ":bin/serve is a script whose name does not end in .py, and nobody looks into it": {
+    ":nb.ipynb is a notebook, whose cells are not searched": {"nb.ipynb": notebook(("code", RUN))},
+    "pkg:nb.ipynb is a notebook, whose cells are not searched": {"pkg/nb.ipynb": notebook(("code", "%time\n" + RUN))},
+    ":torn.ipynb is a notebook, whose cells are not searched": {"torn.ipynb": '{"cells": [' + json.dumps(RUN)},
+    ":bin/serve is a script whose name does not end in .py, so it is not searched": {
         "bin/serve": "#!/usr/bin/env python3\n" + RUN
     },
-    ":run is a script whose name does not end in .py, and nobody looks into it": {
+    ":run is a script whose name does not end in .py, so it is not searched": {
         "run": "#!/usr/bin/env -S uv run --script\n" + RUN
     },
-    ":site.wsgi is a script whose name does not end in .py, and nobody looks into it": {"site.wsgi": RUN},
+    ":site.wsgi is a script whose name does not end in .py, so it is not searched": {"site.wsgi": RUN},
 }
 SILENT = {
     "of other names": {"nb.ipynb": notebook(("code", "As = fs")), "serve": "#!/usr/bin/python\n# pkgs, AB, f2\n"},

@@ -114,9 +114,9 @@ def test_where_data_files_are_looked_at_one_of_a_package_is_among_them(source: S
 
 
 def test_its_name_is_not_reported_as_nowhere(source: Source) -> None:
-    with pytest.raises(LookupFailed, match=r"pkg.gui ends in .pyw .* nobody can tell what is in it"):
+    with pytest.raises(LookupFailed, match=r"pkg.gui ends in .pyw .* it is not known what is in it"):
         source.read("pkg.gui")
-    with pytest.raises(LookupFailed, match=r"start ends in .pyw .* nobody can tell whether start.f is there"):
+    with pytest.raises(LookupFailed, match=r"start ends in .pyw .* it is not known whether start.f is there"):
         source.read("start.f")
     with pytest.raises(LookupFailed, match="other defines no nope"):
         source.read("other.nope")

@@ -30,8 +30,7 @@ PROJECT = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_plugins: str) -> Path:
-    monkeypatch.setenv("PYTHONPATH", without_plugins)
+def root(tmp_path: Path) -> Path:
     for path, text in PROJECT.items():
         file = tmp_path / path
         file.parent.mkdir(exist_ok=True)

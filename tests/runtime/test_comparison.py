@@ -11,7 +11,7 @@ import pytest
 
 from bae_source.model.plan import ReloadMode
 from bae_source.reloading.patch.comparison import compare, look_up
-from bae_source.reloading.patch.inside import held_functions
+from bae_source.reloading.patch.inside import direct_functions
 from tests.runtime.support import Trial, codes
 
 KEEPS = "KEPT = {}\ndef once(made):\n    return KEPT.setdefault(made.__name__, made)\n"
@@ -39,7 +39,7 @@ def test_what_still_runs_old_code_fails_the_change_and_is_named(trial: Trial, so
     assert error.message == f"app.a still runs the old code of {stale} in this process; nothing was written."
     assert dict(vars(module)) == before
     assert trial.change({"app/a.py": "from app.keeps import once\n" + source.replace("1", "2")}, "patch") == ()
-    (held,) = held_functions(look_up(stale, module))
+    (held,) = direct_functions(look_up(stale, module))
     assert 2 in held.__code__.co_consts, "a patch pours the new code into what is kept"
 
 

@@ -58,8 +58,7 @@ PLAIN = re.compile(r"(\d+) (passed|failed|error|skipped|xfailed|xpassed)")
 
 
 @pytest.fixture
-def suite(trial: Trial, without_plugins: str) -> Trial:
-    trial.environment["PYTHONPATH"] = without_plugins
+def suite(trial: Trial) -> Trial:
     trial.write("pyproject.toml", "[tool.pytest.ini_options]\n")
     trial.write("app/core.py", "def f():\n    return g(1)\n\n\ndef g(x):\n    return 1 / (x - 1)\n")
     return trial

@@ -114,8 +114,8 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, without_plugins: str) -> Project:
-    return Project(tmp_path, {**os.environ, "PYTHONPATH": without_plugins})
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path, dict(os.environ))
 
 
 def core(body: str) -> Texts:

@@ -92,7 +92,7 @@ def test_an_edit_between_comparing_and_replacing_stays_and_makes_the_change_stal
     act, still = MEANWHILE[what]
     call = "exchange" if new is not None else "rename_new"
     writing = hooked(project.root, call, lambda: act(project.root))
-    with pytest.raises(Refused, match=r"pkg\.a was changed by somebody else") as caught:
+    with pytest.raises(Refused, match=r"pkg\.a was changed from outside") as caught:
         writing.commit({"pkg/a.py": new, "pkg/b.py": b"B = 2\n"})
     assert caught.value.code == "stale"
     assert still(project.root)
@@ -181,7 +181,7 @@ def test_a_save_that_cannot_be_put_away_stays_where_it_is_until_it_can(project: 
     with pytest.raises(Refused) as caught:
         Project(project.root, disk=Disk(project.root)).commit({"pkg/a.py": b"A = 2\n"})
     assert caught.value.hints[-1] == (
-        "What somebody saved meanwhile could not be put away: the disk is full; the next command tries again."
+        "A version saved meanwhile could not be put away: the disk is full; the next command tries again."
     )
     (notice,) = project.transactions.recover()
     place = Path(notice.message.removesuffix(".").rpartition(" ")[2])
@@ -193,7 +193,7 @@ def test_a_save_that_cannot_be_put_away_stays_where_it_is_until_it_can(project: 
 def kept(error: Refused) -> bytes:
     """Return what was put away for whoever saved it, and make sure that it is where the error says."""
     told, _, place = error.hints[-1].removesuffix(".").rpartition(" ")
-    assert told == "What somebody saved just before that, and has been saved over, is in"
+    assert told == "A version saved from outside just before that, and overwritten since, is in"
     return Path(place).read_bytes()
 
 

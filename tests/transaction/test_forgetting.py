@@ -245,7 +245,7 @@ def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path, monkeypatch:
     inside, done = Event(), Event()
 
     def hold() -> None:
-        with project.transactions.held():
+        with project.transactions.locked():
             inside.set()
             done.wait(30)
 

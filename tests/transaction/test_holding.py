@@ -49,7 +49,7 @@ def test_what_is_planned_while_the_project_is_held_is_never_stale(project: Proje
     other = threading.Thread(target=count)
     other.start()
     for _ in range(10):
-        with project.transactions.held():
+        with project.transactions.locked():
             now = int(project.content("n.py") or b"")
             project.commit({"n.py": b"%d" % (now + 100)})
             assert project.content("n.py") == b"%d" % (now + 100)
@@ -61,9 +61,9 @@ def test_what_is_planned_while_the_project_is_held_is_never_stale(project: Proje
 
 def test_held_keeps_others_out_and_is_free_again_after_an_error(tmp_path: Path) -> None:
     project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=0.05)
-    with project.transactions.held(), pytest.raises(Refused, match=f"Process {os.getpid()}"):
+    with project.transactions.locked(), pytest.raises(Refused, match=f"Process {os.getpid()}"):
         other.commit(NEW)
-    with pytest.raises(KeyboardInterrupt), project.transactions.held():
+    with pytest.raises(KeyboardInterrupt), project.transactions.locked():
         raise KeyboardInterrupt
     other.commit(NEW)
 
@@ -103,7 +103,7 @@ def test_a_staging_folder_that_was_removed_is_made_again(project: Project) -> No
 
 def test_who_removes_the_lock_does_not_get_in(tmp_path: Path) -> None:
     project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=0.05)
-    with project.transactions.held():
+    with project.transactions.locked():
         project.folders.lock.unlink()
         with pytest.raises(Refused) as caught:
             other.commit(NEW)
@@ -122,7 +122,7 @@ def test_a_process_that_comes_after_the_lock_was_removed_waits_for_its_holder(tm
         done.append("other")
 
     thread = threading.Thread(target=work)
-    with project.transactions.held():
+    with project.transactions.locked():
         project.folders.lock.unlink()
         thread.start()
         thread.join(0.3)

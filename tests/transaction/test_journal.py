@@ -12,17 +12,19 @@ from bae_source.state.journal_head import NAME, is_idle, is_open
 from bae_source.transaction.commit import journal
 from bae_source.transaction.commit.journal import InUse, Journal, Record, State, Unreadable
 from bae_source.transaction.disk.port import RealDisk
-from bae_source.transaction.disk.targets import Content, Looks
+from bae_source.transaction.disk.targets import Attributes, Content
 
-LOOKS = Looks(inode=(1, 2), mode=0o100644, user=0, group=0, accessed=1, modified=2, attributes={"user.a": b"\xff"})
+ATTRIBUTES = Attributes(
+    inode=(1, 2), mode=0o100644, user=0, group=0, accessed=1, modified=2, extended={"user.a": b"\xff"}
+)
 
 ID = "0123456789abcdef" * 2
 
 
 def record(size: int = 100, name: str = "op_1") -> Record:
     entry = Entry(id=name, kind="change", who="me", when="2026-11-22T00:00:00+00:00", summary="do", files=())
-    content = Content(path="a.py", parts=("a.py",), name="a", before=b"x" * size, after=None, looks=LOOKS)
-    return Record(entry=entry, contents=(content,), made=(("new",), ("new", "deep")))
+    content = Content(path="a.py", parts=("a.py",), name="a", before=b"x" * size, after=None, attributes=ATTRIBUTES)
+    return Record(entry=entry, contents=(content,), new_folders=(("new",), ("new", "deep")))
 
 
 @pytest.fixture

@@ -147,9 +147,7 @@ def test_a_later_edit_is_left_and_the_old_content_is_kept(project: Project) -> N
     project.write("pkg/b.py", b"B = 'theirs'\n")
     (notice,) = project.transactions.recover()
     told, _, place = notice.message.removesuffix(".").rpartition(" ")
-    assert told.endswith(
-        "pkg.b was changed by somebody else meanwhile, and was left as it is. What it held before is in"
-    )
+    assert told.endswith("pkg.b was changed from outside meanwhile, and was left as it is. What it held before is in")
     assert Path(place).read_bytes() == b"B = 1\n"
     assert project.content("pkg/b.py") == b"B = 'theirs'\n"
     assert project.content("a.py") == b"A = 1\n"
@@ -171,7 +169,7 @@ def test_a_folder_that_was_removed_or_replaced_is_left_alone(project: Project) -
     (project.root / "pkg").rmdir()
     (project.root / "pkg").symlink_to("/nowhere")
     (notice,) = project.transactions.recover()
-    assert "pkg.b was changed by somebody else" in notice.message
+    assert "pkg.b was changed from outside" in notice.message
     assert (project.root / "pkg").is_symlink()
     assert project.content("a.py") == b"A = 1\n"
 
@@ -194,7 +192,7 @@ def test_an_edit_by_a_descriptor_opened_before_survives_in_the_old_file(project:
         crashed(project, {"a.py": b"A = 2\n"})
         editor.write(b"A = 9\n")
     (notice,) = project.transactions.recover()
-    assert "a was changed by somebody else meanwhile" in notice.message
+    assert "a was changed from outside meanwhile" in notice.message
     assert project.content("a.py") == b"A = 9\n"
 
 
@@ -211,7 +209,7 @@ def test_a_save_in_the_moment_of_the_crash_is_put_back(project: Project) -> None
     in_child(lambda: Project(project.root, disk=Disk()).commit({"a.py": b"A = 2\n"}))
     assert project.content("a.py") == b"A = 2\n"
     (notice,) = project.transactions.recover()
-    assert "a was changed by somebody else meanwhile" in notice.message
+    assert "a was changed from outside meanwhile" in notice.message
     assert project.content("a.py") == b"A = 'theirs'\n"
 
 

@@ -367,7 +367,7 @@ def test_a_history_that_cannot_be_read_has_recovery_go_by_the_file_alone(project
     assert project.history.entries()
     project.write("a.py", b"T = 9\n")
     (notice,) = Project(project.root, path=NO_GIT).transactions.recover()
-    assert "a was changed by somebody else meanwhile, and was left as it is" in notice.message
+    assert "a was changed from outside meanwhile, and was left as it is" in notice.message
     assert project.content("a.py") == b"T = 9\n"
 
 
@@ -392,7 +392,7 @@ def test_who_writes_to_the_old_file_after_the_crash_gets_it_back(
     with (project.root / path).open("r+b") as editor:
         crash(project, new, *MAKING, after=die)
         editor.write(b"T = 9\n")
-    assert f"{path.removesuffix('.py').replace('/', '.')} was changed by somebody else meanwhile" in told(project)
+    assert f"{path.removesuffix('.py').replace('/', '.')} was changed from outside meanwhile" in told(project)
     assert project.content(path) == b"T = 9\n"
     assert project.history.entries() == ()
 
@@ -412,7 +412,7 @@ def test_who_saves_just_before_the_crash_gets_it_back(
 
     crash(project, new, *MAKING, before=save, after=die)
     assert contents(project, new) == new
-    assert "was changed by somebody else meanwhile" in told(project)
+    assert "was changed from outside meanwhile" in told(project)
     assert project.content(path) == b"T = 9\n"
 
 
@@ -431,7 +431,7 @@ def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put
     disk = Acting(*MAKING, before=save, after=die)
     in_child(lambda: Project(project.root, disk=disk).commit(CHANGES["edited"]))
     assert project.content("a.py") == b"A = 2\n"
-    assert "was changed by somebody else meanwhile" in told(project)
+    assert "was changed from outside meanwhile" in told(project)
     assert project.content("a.py") == saved
     assert project.history.entries() == ()
 
@@ -451,7 +451,7 @@ def test_a_process_that_dies_while_it_stages_leaves_nothing_that_passes_for_a_fo
 def test_who_writes_the_same_while_our_draft_is_not_whole_is_left(project: Project) -> None:
     crash(project, CHANGES["edited"], "write", before=die)
     project.write("draft", b"A = 2\n").rename(project.root / "a.py")
-    assert "was changed by somebody else" in told(project)
+    assert "was changed from outside" in told(project)
     assert project.content("a.py") == b"A = 2\n"
     assert project.history.entries() == ()
 
@@ -488,7 +488,7 @@ def test_an_edit_since_the_crash_is_left_and_the_old_content_is_kept(project: Pr
     crash(project, CHANGES["edited"], *MAKING, after=die)
     project.write("a.py", b"T = 9\n")
     message = told(project)
-    assert "a was changed by somebody else meanwhile, and was left as it is" in message
+    assert "a was changed from outside meanwhile, and was left as it is" in message
     assert Path(message.removesuffix(".").rpartition(" ")[2]).read_bytes() == OLD["a.py"]
     assert project.content("a.py") == b"T = 9\n"
 
@@ -507,7 +507,7 @@ def test_a_file_that_was_put_back_since_the_crash_stays(project: Project, new: d
 def test_who_writes_the_same_before_us_is_left_and_not_recorded(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, before=die)
     project.write("a.py", b"A = 2\n")
-    assert "was changed by somebody else" in told(project)
+    assert "was changed from outside" in told(project)
     assert project.content("a.py") == b"A = 2\n"
     assert project.history.entries() == ()
 
@@ -549,7 +549,7 @@ def test_who_changes_the_file_just_before_it_is_replaced_has_it_back(
             file.unlink()
         theirs.append({name: each for name, each in picture(project.root).items() if "staging/" not in name})
 
-    with pytest.raises(Refused, match="was changed by somebody else in this very moment") as caught:
+    with pytest.raises(Refused, match="was changed from outside in this very moment") as caught:
         make(project, new, Acting(*MAKING, before=change))
     assert caught.value.code == "stale"
     assert picture(project.root) == theirs[0]

@@ -281,7 +281,7 @@ def test_what_was_made_and_undone_since_is_not_blamed_for_an_edit_outside(work: 
     second = work.change("a.py", b"A = 2\n")
     work.undo()
     work.project.write("a.py", b"A = 'by hand'\n")
-    with pytest.raises(HistoryError, match="somebody changed it outside bae_source") as caught:
+    with pytest.raises(HistoryError, match="it was changed outside bae_source") as caught:
         work.undo(first)
     assert (second in str(caught.value), caught.value.details["later"]) == (False, [])
     assert work.content("a.py") == b"A = 'by hand'\n"
@@ -328,7 +328,7 @@ def test_an_edit_outside_is_a_conflict_that_shows_all_three(work: Work) -> None:
     work.project.write("a.py", b"ONE = 0\n\n\nTWO = 0\n")
     first = work.change("a.py", b"ONE = 1\n\n\nTWO = 0\n")
     work.project.write("a.py", b"ONE = 1\n\n\nTWO = 'by hand'\n")
-    with pytest.raises(HistoryError, match="somebody changed it outside bae_source") as caught:
+    with pytest.raises(HistoryError, match="it was changed outside bae_source") as caught:
         work.undo()
     assert caught.value.code == "undo_conflict"
     assert work.content("a.py") == b"ONE = 1\n\n\nTWO = 'by hand'\n"

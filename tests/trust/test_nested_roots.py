@@ -55,7 +55,7 @@ def test_what_was_changed_by_hand_is_still_reported_as_such(victim: Machine, roo
     (below / "api.py").write_text("def go():\n    return 4\n")
     error = victim.fails(top, "undo", OFF)
     assert error is not None
-    assert "somebody changed it outside bae_source" in error.message
+    assert "it was changed outside bae_source" in error.message
 
 
 def test_another_root_that_changed_other_files_is_not_named(victim: Machine, roots: tuple[Path, Path]) -> None:

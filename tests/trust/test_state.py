@@ -20,7 +20,7 @@ from bae_source.state.journal_head import NAME, SECTOR
 from bae_source.system.hashing import sha256
 from bae_source.transaction.commit.journal import Record, opened
 from bae_source.transaction.disk.port import RealDisk
-from bae_source.transaction.disk.targets import Content, Looks
+from bae_source.transaction.disk.targets import Attributes, Content
 from tests.adapters.mcp.support import raw
 from tests.trust.support import Machine, changed, commit, crashed, git, picture, project, to_local
 
@@ -87,9 +87,9 @@ def leading_away(*places: str, project: str = "") -> Callable[[Machine, Path], N
     def write(stranger: Machine, root: Path) -> None:
         changed(stranger, root)
         folders = stranger.folders(root)
-        looks = Looks(inode=(1, 2), mode=0o104777, user=os.geteuid(), group=os.getegid(), accessed=1, modified=1)
+        looks = Attributes(inode=(1, 2), mode=0o104777, user=os.geteuid(), group=os.getegid(), accessed=1, modified=1)
         contents = tuple(
-            Content(path=place, parts=tuple(place.split("/")), name="app", before=b"evil", after=None, looks=looks)
+            Content(path=place, parts=tuple(place.split("/")), name="app", before=b"evil", after=None, attributes=looks)
             for place in places
         )
         entry = Entry(
@@ -377,7 +377,7 @@ def test_a_journal_of_ones_own_that_leads_out_is_set_aside_whole(victim: Machine
     record = Record(
         entry=entry,
         contents=(good, bad) if part == "contents" else (good,),
-        made=(tuple(path.split("/")),) if part == "made" else (),
+        new_folders=(tuple(path.split("/")),) if part == "made" else (),
     )
     with opened(folders.base, RealDisk(), folders.id or "") as journal:
         journal.read()

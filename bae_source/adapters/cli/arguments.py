@@ -282,7 +282,7 @@ def of_output(kind: type[Request]) -> tuple[Argument, ...]:
 def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
     spelt = _SPELLINGS.get(f"{verb}.{parameter.name}", _SPELLINGS.get(parameter.name))
     if spelt is not None:
-        told = _told(parameter)
+        description = _description(parameter)
         return tuple(
             Argument(
                 parameter=each.parameter,
@@ -290,7 +290,7 @@ def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
                 shape=each.shape,
                 metavar=each.metavar,
                 required=parameter.required or each.required,
-                help=each.help or told,
+                help=each.help or description,
                 dashed=each.dashed,
             )
             for each in spelt
@@ -308,7 +308,7 @@ def _of_parameter(parameter: Parameter, verb: str = "") -> tuple[Argument, ...]:
         metavar=parameter.metavar or named,
         choices=choices,
         required=parameter.required,
-        help=_told(parameter),
+        help=_description(parameter),
     )
     if parameter.name == _SCOPE:
         same = structs.replace(argument, flags=(f"--{_SCOPE}",), metavar="NAME", help="The same, as an option.")
@@ -337,7 +337,7 @@ def _flag(name: str, shape: Shape) -> str:
     return f"--no-{flag}" if shape is Shape.DENIAL else f"--{flag}"
 
 
-def _told(parameter: Parameter) -> str:
+def _description(parameter: Parameter) -> str:
     """Return the help of a parameter with its default, where the default says something."""
     silent = parameter.default is None or parameter.default in ((), "") or isinstance(parameter.default, bool)
     if parameter.required or silent:

@@ -127,9 +127,9 @@ def _closed(service: Service, asked: Request, context: Context) -> Outcome:
         finally:
             service.close()
     except KeyboardInterrupt:
-        if service.made is None:
+        if service.committed_id is None:
             raise
-        return _made(service.made)
+        return _stands(service.committed_id)
 
 
 def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
@@ -241,7 +241,7 @@ def _requested(
 
 
 def _check_names(parser: Parser, values: Mapping[str, Any]) -> None:
-    """Refuse to print names alone where the text is what is asked for."""
+    """Refuse `names only` for a request whose answer is its text."""
     for name in ("json", "budget", "cursor"):
         if name in values:
             parser.error(f"--names and --{name} exclude each other")
@@ -270,12 +270,12 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
     """Return what tells, where a call is wrong, how the verb is called."""
 
-    def told() -> str:
+    def described() -> str:
         from bae_source.adapters.cli.manual import usage  # as above
 
         return usage(program, verb, arguments)
 
-    return told
+    return described
 
 
 def root_of(values: Mapping[str, Any], streams: Streams) -> Path:
@@ -338,7 +338,7 @@ def _interrupted(state: str = "if a change had begun, it was taken back") -> Out
     )
 
 
-def _made(operation_id: str) -> Outcome:
+def _stands(operation_id: str) -> Outcome:
     """Return the outcome of a change that had been made when what was to be said of it was interrupted."""
     message = f"The change had been made when it was interrupted, and it stands; history {operation_id} tells the rest."
     return Outcome(
@@ -351,7 +351,7 @@ def _made(operation_id: str) -> Outcome:
 
 
 def _bug(error: Exception, tokens: Sequence[str], streams: Streams) -> Outcome:
-    """Return the outcome of an exception that nobody meant to raise."""
+    """Return the outcome of an unexpected exception."""
     if streams.environment.get("BAE_SOURCE_TRACEBACK") == "1":
         import traceback  # asked for
 
@@ -376,8 +376,8 @@ def delivered(answer: Answer, streams: Streams, tokens: Sequence[str]) -> int:
         abandon(streams.stdout)
         abandon(streams.stderr)
     except OSError as error:
-        made = f" The change is made, as {answer.outcome.operation_id}." if answer.outcome.operation_id else ""
-        return _unwritten(error, streams, made)
+        stands = f" The change is made, as {answer.outcome.operation_id}." if answer.outcome.operation_id else ""
+        return _unwritten(error, streams, stands)
     return answer.outcome.exit_code
 
 
@@ -391,8 +391,8 @@ def unwritten(error: OSError, status: int) -> int:
     return status
 
 
-def _unwritten(error: OSError, streams: Streams, made: str = "") -> int:
-    lost = TransactionError("write_failed", f"The answer could not be written: {error.strerror}.{made}")
+def _unwritten(error: OSError, streams: Streams, stands: str = "") -> int:
+    lost = TransactionError("write_failed", f"The answer could not be written: {error.strerror}.{stands}")
     abandon(streams.stdout)
     render(failed(lost), streams)
     return lost.exit_code

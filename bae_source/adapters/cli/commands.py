@@ -399,7 +399,7 @@ COMMANDS: Mapping[str, Command] = {
             about="""Keep projects warm for reads from this user's shells; started by itself where a read takes long.
 
             A read such as grep or find is then answered by the server, with the same outcome, in a tenth of a second
-            and less. It runs nothing of a project, answers nobody but this user, and ends when it is not asked for ten
+            and less. It runs nothing of a project, answers this user only, and ends when no request comes for ten
             minutes. BAE_SOURCE_SERVE=off has none started, and none asked. It needs Linux and XDG_RUNTIME_DIR.""",
             arguments=(
                 Argument(

@@ -231,12 +231,12 @@ def demo(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """Make the project, take every step, and remove the project again unless it is to be kept (`keep`)."""
     spoken = structs.replace(streams, stderr=streams.stdout)  # one story, in the order in which it happens
     if given.get("keep"):
-        return _told(Path(tempfile.mkdtemp(prefix=_PREFIX)), spoken, keep=True)
+        return _run(Path(tempfile.mkdtemp(prefix=_PREFIX)), spoken, keep=True)
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
-        return _told(Path(folder), spoken, keep=False)
+        return _run(Path(folder), spoken, keep=False)
 
 
-def _told(folder: Path, streams: Streams, *, keep: bool) -> Outcome:
+def _run(folder: Path, streams: Streams, *, keep: bool) -> Outcome:
     project = make(folder, streams.environment.get("PATH", ""))
     service = Service(folder, environment=streams.environment)
     stage = _Stage(project=project, service=service, streams=streams)
@@ -320,7 +320,7 @@ def _undo_all(stage: _Stage) -> None:
 
 def _compare_git(stage: _Stage, before: Mapping[str, str]) -> None:
     after = stage.project.git_state()
-    changed = [name for name, said in before.items() if after[name] != said]
+    changed = [name for name, state in before.items() if after[name] != state]
     _expect(not changed, f"{', '.join(changed)}: not what it was")
     stage.say(f"So is what git knows: {', '.join(before)}.")
 
@@ -330,8 +330,8 @@ def _heading(stage: _Stage, number: int, step: Callable[[_Stage], None]) -> None
     render_heading(f"{number}. {step.__doc__}\n", stage.streams, style="heading")
 
 
-def _expect(held: bool, otherwise: str) -> None:
-    if not held:
+def _expect(is_true: bool, otherwise: str) -> None:
+    if not is_true:
         raise StepFailed(otherwise)
 
 

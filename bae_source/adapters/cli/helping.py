@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
 from bae_source.adapters.bug import version
@@ -12,6 +11,7 @@ from bae_source.adapters.cli.commands import COMMANDS, Command
 from bae_source.adapters.cli.invocation import CommandLine
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import RequestError
+from bae_source.model.closest import closest
 from bae_source.model.request import Request, command_of
 
 
@@ -48,7 +48,7 @@ def family(line: CommandLine, program: str) -> str:
     """Return the help for a call that stops behind the first word of a verb of two.
 
     Raises:
-        RequestError: `invalid_arguments`, with the verbs, where no help is asked for.
+        RequestError: `invalid_arguments`, with the verbs, where the call asks for no help.
     """
     kinds, named = _kinds(), line.verb or ""
     if line.asks("-h", "--help"):
@@ -71,7 +71,7 @@ def of_command(command: Command, program: str) -> str:
 def unknown(verb: str) -> RequestError:
     """Return what to say of a verb that there is not."""
     known: Sequence[str] = [*REQUESTS.commands, *COMMANDS, "help"]
-    close = difflib.get_close_matches(verb, known)
+    close = closest(verb, known)
     return RequestError(
         "unknown_operation",
         f"There is no verb {verb!r}.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +84,11 @@ def values_of(text: str | bytes | bytearray) -> object:
         ValueError: it says something twice, or a number that JSON does not have.
         RecursionError: it is nested too deeply.
     """
-    import json  # only where somebody gives JSON
-
     return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs; with a key that is there twice nobody knows which one is meant."""
+    """Make an object of its pairs; a key that is there twice is refused as ambiguous."""
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -33,7 +33,7 @@ def names_of(words: Sequence[str], streams: Streams) -> str | tuple[str, ...]:
     """Return the names that words stand for: a single one as it is, several as a tuple, with those of standard input.
 
     Raises:
-        RequestError: `invalid_arguments` if standard input is asked for twice, is no text, or holds no name.
+        RequestError: `invalid_arguments` if standard input is named twice, is no text, or holds no name.
     """
     if STANDARD_INPUT not in words:
         return words[0] if len(words) == 1 else tuple(words)

@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,7 +46,7 @@ def page() -> str:
         "# Reference",
         f"Drawn from the declarations by `{_DRAW}`; not written by hand.",
         "## Requests",
-        "What is asked is one and the same, whoever asks: on the command line, in Python, or as a tool of MCP, of a "
+        "A request is the same everywhere: on the command line, in Python, or as a tool of MCP, of a "
         "session and of a model that calls functions.",
         _requests(offered),
         "## Why an answer is not sure",
@@ -255,8 +256,6 @@ def _error(kind: type[ResourceError]) -> tuple[str, ...]:
 
 
 def _default(value: object) -> str:
-    import json  # as JSON writes it, which is how most callers give it
-
     return "" if value is None or value in ((), "") else f"`{json.dumps(value, default=str)}`"
 
 

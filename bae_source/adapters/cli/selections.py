@@ -2,7 +2,7 @@
 
 Invariants:
 - standard output holds the answer and nothing else, on errors too: wrong usage, Ctrl-C and our own bugs included;
-- which kind and format were asked for is known from the bare command line, before anything can go wrong with it.
+- kind and format of the request are known from the bare command line, before anything can go wrong with it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import BinaryIO, TextIO
 from msgspec import Struct
 
 STANDARD_INPUT = "-"
-"""What stands for it where a file is named."""
+"""The file name that stands for standard input."""
 
 # C0 without tab and newline, DEL, C1, marks and overrides of direction, other ends of lines, what has no width, and
 # surrogates
@@ -127,6 +127,6 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _binary(stream: TextIO | None, mode: str) -> BinaryIO:
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the parent process
         return Path(os.devnull).open(mode)  # type: ignore[return-value]  # a mode that is no literal
     return stream.buffer

@@ -65,7 +65,7 @@ def _one(deciding: Deciding, person: Person, task: str, streams: Streams) -> str
     """Have one proposal decided about; return `done`, `s` for one that is left to wait, or `q`."""
     while True:
         try:
-            proposal = deciding.looked(task)
+            proposal = deciding.current(task)
         except ResourceError as error:
             render(failed(error), streams)
             return _of_stale(deciding, person, task, streams)

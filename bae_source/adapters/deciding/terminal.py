@@ -45,7 +45,7 @@ def approve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     """
     check_terminal(streams, "approve")
     deciding, person = deciding_of(given, streams), person_of(given, streams)
-    proposal = deciding.looked(given["task"])
+    proposal = deciding.current(given["task"])
     deciding.check_may(proposal, person)
     only = given.get("only")
     wanted = deciding.foreseen(proposal.id, person, only) if only else proposal

@@ -42,7 +42,7 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     budget = given.get("budget", USUAL)
     if budget < SMALLEST_BUDGET:
         raise RequestError("invalid_arguments", f"The budget is at least {SMALLEST_BUDGET}.", hints=["Check --budget."])
-    if "http" not in given and (sys.stdin is None or sys.stdout is None):  # closed by whoever started us
+    if "http" not in given and (sys.stdin is None or sys.stdout is None):  # closed by the parent process
         raise RequestError(
             "invalid_arguments",
             "Standard input or output is closed, and the protocol needs both.",

@@ -26,7 +26,7 @@ MOST_STRANGERS = 4 * AT_ONCE
 """More than come, as a rule, before a client that has just come is heard, however fast they do."""
 MOST_CLIENTS = 64
 STRANGER_SECONDS = 10.0
-"""After which a stranger's connection ends."""
+"""Seconds after which a connection without the secret ends."""
 SILENT_SECONDS = 30.0
 """For which a client may be silent in the middle of a request."""
 _NAME = "connection"

@@ -4,7 +4,7 @@ Invariants:
 - a call never raises but `KeyboardInterrupt`: every error is an outcome;
 - an engine that was interrupted is not used again: another one takes its place, so what an interruption left half
   remembered is forgotten;
-- a transaction whose handle nobody got does not stay open.
+- a transaction whose handle no client received does not stay open.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Door:
         return self._guarded(verb, lambda: self.service.run(*called(verb, arguments, context)))
 
     def unheard(self, outcome: Outcome) -> None:
-        """End the transaction that a call began whose answer nobody got."""
+        """End the transaction that a call began whose answer no client received."""
         self.service.keeping.drop(outcome.text)
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 SIGNAL = signal.SIGUSR1
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What tells the process to end."""
+"""The signals that end the process."""
 _AGAIN = 0.05
 """Seconds after which a signal is sent once more."""
 
@@ -46,10 +46,10 @@ class Job(Generic[T]):
         self.interrupted = False
 
     def deliver(self, settle: Callable[[], None]) -> None:
-        """Have the waiting thread settle the answer; nobody may be there any more."""
+        """Have the waiting thread settle the answer, if it is still there."""
         try:
             self.loop.call_soon_threadsafe(lambda: None if self.answer.done() else settle())
-        except RuntimeError:  # the loop has ended, and with it whoever waited
+        except RuntimeError:  # the loop has ended, and with it all that waited
             return
 
 
@@ -64,13 +64,13 @@ class Engine:
         self._interrupted = interrupted
         self._jobs: SimpleQueue[Job[Any] | None] = SimpleQueue()
         self._current: Job[Any] | None = None
-        self._is_told_to_end = False
+        self._is_asked_to_end = False
 
     async def done(self, do: Callable[[], T], *, seen: Callable[[Job[T]], None] = lambda _: None) -> T:
         """Have the main thread do something, and return what it came to; to cancel the wait is to interrupt it.
 
         Parameters:
-            seen: is given the job, for whoever wants to know whether it has begun.
+            seen: is given the job, so that the caller can see whether it has begun.
         """
         job = Job(do)
         seen(job)
@@ -82,7 +82,7 @@ class Engine:
             raise
 
     def add(self, do: Callable[[], None]) -> None:
-        """Have the main thread do something after what it was given before; nobody waits for it."""
+        """Have the main thread do something after what it was given before, without waiting for it."""
         self._jobs.put(Job(do))
 
     def stop(self) -> None:
@@ -90,7 +90,7 @@ class Engine:
         self._jobs.put(None)
 
     def run(self) -> None:
-        """Do jobs until there is nobody to do them for; for the main thread.
+        """Do jobs until the last client is gone; for the main thread.
 
         Raises:
             KeyboardInterrupt: the process itself is to end.
@@ -104,7 +104,7 @@ class Engine:
                 except KeyboardInterrupt:
                     if not job.interrupted:
                         raise
-                if self._is_told_to_end:  # whatever the job made of it
+                if self._is_asked_to_end:  # whatever the job made of it
                     raise KeyboardInterrupt
                 if job.interrupted:
                     self._interrupted()
@@ -118,7 +118,7 @@ class Engine:
         before = {number: handler for number in _ENDING if callable(handler := signal.getsignal(number))}
 
         def heed(number: int, frame: FrameType | None) -> None:
-            self._is_told_to_end = True
+            self._is_asked_to_end = True
             before[signal.Signals(number)](number, frame)
 
         for number in before:
@@ -132,7 +132,7 @@ class Engine:
                 return
             job.begun = True
             result = job.do()
-        except Exception as error:  # noqa: BLE001  # the edge: whoever waits for it gets it
+        except Exception as error:  # noqa: BLE001  # the edge: the waiting caller gets it
             failure = error
             job.deliver(lambda: job.answer.set_exception(failure))
         else:
@@ -149,14 +149,14 @@ class Engine:
 
     def _wake(self, job: Job[T]) -> None:
         """Signal until it is heard: a signal that comes right before a system call does not end its waiting."""
-        while self._current is job and not job.interrupted and not self._is_told_to_end:
+        while self._current is job and not job.interrupted and not self._is_asked_to_end:
             signal.pthread_kill(threading.main_thread().ident or 0, SIGNAL)
             time.sleep(_AGAIN)
 
     def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
         """Interrupt the job that is being done, if it is the one that was cancelled; once."""
         job = self._current
-        if job is not None and job.cancelled and not job.interrupted and not self._is_told_to_end:
+        if job is not None and job.cancelled and not job.interrupted and not self._is_asked_to_end:
             job.interrupted = True
             raise KeyboardInterrupt
 

@@ -63,7 +63,7 @@ def _cleaned(scope: Scope) -> Scope:
 
 
 async def _refuse(scope: Scope, send: Send) -> None:
-    """Say that the secret is missing, and hang up."""
+    """Answer that the secret is missing, and hang up."""
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
     headers.append((b"content-length", str(len(_REFUSED)).encode()))
     is_known = scope["path"] == PATH

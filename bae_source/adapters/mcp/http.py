@@ -25,7 +25,7 @@ LARGEST = 64 * 1024 * 1024
 """Bytes of a body."""
 MOST_SESSIONS = 256
 IDLE_SECONDS = 30 * 60.0
-"""After which a session ends that nothing was asked in."""
+"""Seconds without a request after which a session ends."""
 
 
 def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:

@@ -13,7 +13,7 @@ HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
 """By which clients may call it."""
 PATH = "/mcp"
-"""What an address ends with, behind the secret unless that is sent as a header."""
+"""The end of an address, behind the secret unless that is sent as a header."""
 
 
 class Listening(Struct, frozen=True, kw_only=True):

@@ -46,8 +46,8 @@ _OF_CHANGES = ("destructiveHint", "idempotentHint")
 def _hints(annotations: Mapping[str, bool]) -> dict[str, bool]:
     """Return the hints that say something."""
     reads = annotations["readOnlyHint"]
-    said = {name: each for name, each in annotations.items() if not (reads and name in _OF_CHANGES)}
-    return {name: each for name, each in said.items() if each is not _USUAL[name]}
+    stated = {name: each for name, each in annotations.items() if not (reads and name in _OF_CHANGES)}
+    return {name: each for name, each in stated.items() if each is not _USUAL[name]}
 
 
 def input_schema(among: Offer, tool: Tool | Relay) -> dict[str, Any]:

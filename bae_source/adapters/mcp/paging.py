@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from bae_source.errors import RequestError
 
 PAGE = 100
-"""How many entries a page has."""
+"""Entries of a page."""
 _MARK = "after:"
 
 

@@ -128,7 +128,7 @@ def filled(prompts: Mapping[str, Prompt], name: str, given: Mapping[str, str]) -
     if problems:
         raise RequestError(
             "invalid_arguments",
-            f"{name} was asked for wrongly: {'; '.join(problems[:10])}.",
+            f"{name} cannot be made of these arguments: {'; '.join(problems[:10])}.",
             hints=[f"It takes {', '.join(prompt.arguments) or 'no arguments'}."],
         )
     text = re.sub(r"\{(\w+)\}", lambda match: given[match[1]], prompt.text)  # at once: no argument fills another
@@ -143,5 +143,5 @@ def _described(prompt: Prompt) -> dict[str, Any]:
         "name": prompt.name,
         "title": prompt.title,
         "description": prompt.description,
-        "arguments": [{"name": name, "description": told, "required": True} for name, told in prompt.arguments.items()],
+        "arguments": [{"name": name, "description": text, "required": True} for name, text in prompt.arguments.items()],
     }

@@ -25,7 +25,7 @@ OPTION = "--secret-file"
 _BYTES = 32
 _MAX_BYTES = 1_000
 _FORM = re.compile(r"[A-Za-z0-9._~-]{22,200}")
-"""What is as good in an address as it is in a header, and is too long to be tried out."""
+"""The form of a secret: valid in an address and in a header, and too long to be guessed."""
 _MAKE = "Make one: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 

@@ -60,17 +60,17 @@ _CACHED: Mapping[CacheableMethod, CacheHint] = {
 }
 """For how long a client may keep an answer: what changes with the project, not at all."""
 _WITHOUT_SESSIONS = "2026"
-"""Protocols from then on have none, and the header is anything that somebody sent."""
+"""Protocols from then on have none, and the header is any text that a client sent."""
 _LONGEST_NAME = 64
 _RESOURCE_NOT_FOUND = -32002
-"""What protocols before 2026 say."""
+"""The error code of protocols before 2026."""
 
 
 class Answers:
     """The answers of the server.
 
     Parameters:
-        door: does what is asked; called in the engine's thread alone.
+        door: carries out requests; called in the engine's thread alone.
         who: the name for the history; None for the client's own.
     """
 

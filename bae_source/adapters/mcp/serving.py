@@ -133,7 +133,7 @@ class _Protocol(threading.Thread):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def run(self) -> None:
-        """Speak until there is nobody to speak with."""
+        """Speak until the client hangs up."""
         try:
             asyncio.run(self._spoken())
         except BaseException as error:  # noqa: BLE001  # raised again where the process ends

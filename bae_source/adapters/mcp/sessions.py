@@ -1,6 +1,6 @@
 """Sessions of the protocol over HTTP: where there are too many, the one that was idle for longest ends for a new one.
 
-Clients that forget to end theirs, and those that begin one for each call, so shut nobody out. A client whose session
+Clients that forget to end theirs, and those that begin one for each call, so displace no others. A client whose session
 has ended gets the status 404 for its next request, and begins another one.
 
 Invariant: a session that is waited for ends only if all others are, too; one with an open stream after those without.

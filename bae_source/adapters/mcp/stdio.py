@@ -5,7 +5,7 @@ client does not read; so this one takes its place.
 
 Invariants:
 - standard output belongs to the protocol: whatever else the process or its children print goes to standard error, and
-  nothing of ours is read from standard input by anybody else;
+  nothing else in this process reads from standard input;
 - what is no message is answered with an error, and so is a line that is too long, and a request whose id is that of
   another one which is not answered yet; an answer that cannot be written becomes an error, too;
 - a client that sends and does not read is not read from any more: it holds no more than `MOST` requests here;
@@ -54,7 +54,7 @@ Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObj
 
 
 class Wire:
-    """The two ends of a client's pipe, which nobody else in this process has any more."""
+    """The two ends of a client's pipe, which nothing else in this process has any more."""
 
     def __init__(self, source: BinaryIO, sink: int) -> None:
         self._source = source
@@ -146,14 +146,14 @@ class Connection:
 
     def _write(self) -> None:
         while True:
-            data, told = self._writing.get()
+            data, done = self._writing.get()
             failure: BaseException | None = None
             try:
                 self._wire.write(data)
             except OSError as error:
                 failure = error
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(told, failure)
+                self._loop.call_soon_threadsafe(done, failure)
 
     async def _arrived(self, line: bytes | None) -> bool:
         """Hand a line on to the server; False if there is none any more."""
@@ -164,8 +164,8 @@ class Connection:
             return await self._sent(message)
         if isinstance(message, JSONRPCRequest):
             if coerce_request_id(message.id) in self._unanswered:  # the id of an error would be taken for the other's
-                said = f"The id {json.dumps(message.id)[:_SHOWN]} is in use: what has it is not answered yet."
-                return await self._sent(_refused(None, INVALID_REQUEST, said))
+                reason = f"The id {json.dumps(message.id)[:_SHOWN]} is in use: what has it is not answered yet."
+                return await self._sent(_refused(None, INVALID_REQUEST, reason))
             while len(self._unanswered) >= MOST:
                 self._room.clear()
                 await self._room.wait()
@@ -182,11 +182,11 @@ class Connection:
         """Write a message; False if the client has gone."""
         written = self._loop.create_future()
 
-        def told(failure: BaseException | None) -> None:
+        def done(failure: BaseException | None) -> None:
             if not written.done():
                 written.set_result(failure is None)
 
-        self._writing.put((_encoded(message), told))
+        self._writing.put((_encoded(message), done))
         is_there: bool = await written
         if isinstance(message, (JSONRPCResponse, JSONRPCError)):
             self._settled(message.id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
-from bae_source.adapters.python.methods import made_of, method_of, named, valued
+from bae_source.adapters.python.methods import method_of, named, return_of, valued
 from bae_source.adapters.python.transacting import Transaction
 from bae_source.adapters.python.verbs import Verbs
 from bae_source.engine.meta.service import Meta
@@ -115,7 +115,7 @@ class Source(Verbs):
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call."""
         limits = {name: each for name, each in self._limits.items() if each is not None and takes(kind.verb, name)}
-        asked, context = made_of(kind, placed, given, self._context, limits)
+        asked, context = return_of(kind, placed, given, self._context, limits)
         return valued(asked, self._service.run(asked, context))
 
     if not TYPE_CHECKING:

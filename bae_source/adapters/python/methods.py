@@ -21,7 +21,7 @@ from bae_source.engine.registry import REQUESTS, called
 from bae_source.model import reference
 from bae_source.model.context import Context, steering
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import Effect, Parameter, Request, check_said, parameters
+from bae_source.model.request import Effect, Parameter, Request, check_none, parameters
 from bae_source.model.selection import answered
 
 CODE = ("queries.", "refactoring.", "resources.config.", "resources.deps.")
@@ -74,7 +74,7 @@ def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
             if each.placed and not starred
             else inspect.Parameter.KEYWORD_ONLY
         )
-        default = LAST if each.name in kind.said else each.default
+        default = LAST if each.name in kind.refuses_none else each.default
         empty = each.required or each.starred
         found.append(
             inspect.Parameter(
@@ -147,7 +147,7 @@ def help_of(kind: type[Request]) -> str:
     return "\n".join([inspect.cleandoc(kind.__doc__ or ""), *(["", "Parameters:", *lines] if lines else [])])
 
 
-def made_of(
+def return_of(
     kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any], context: Context, limits: Mapping[str, Any]
 ) -> tuple[Request, Context]:
     """Return the request that a method's call makes, and the context that it is run in.
@@ -161,7 +161,7 @@ def made_of(
         RequestError: `invalid_arguments`, with all that is wrong with the call.
     """
     arguments, problems = by_name(taken(kind), placed, given)
-    check_said(kind, arguments)
+    check_none(kind, arguments)
     return called(kind.verb, {**limits, **arguments}, context, wrong=problems)
 
 
@@ -212,7 +212,7 @@ def _typed(kind: type[Request], parameter: Parameter) -> str:
     text = typed(parameter.annotation)
     if parameter.starred:
         return text.removeprefix("Sequence[").removesuffix("]")
-    return text.removesuffix(" | None") if parameter.name in kind.said else text
+    return text.removesuffix(" | None") if parameter.name in kind.refuses_none else text
 
 
 def _named(each: Parameter) -> inspect.Parameter:

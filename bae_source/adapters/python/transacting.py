@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from bae_source.adapters.python.methods import made_of, named, valued
+from bae_source.adapters.python.methods import named, return_of, valued
 from bae_source.adapters.python.verbs import CodeVerbs
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome
@@ -27,7 +27,7 @@ class Transaction(CodeVerbs):
 
     The end of the block commits; an exception in it, or `abandon`, forgets what was planned. A change that fails while
     it is planned raises its error, and leaves the transaction as it was before. Nothing is locked until the commit; if
-    somebody else has changed one of the named symbols meanwhile, the commit is refused as stale.
+    one of the named symbols has changed meanwhile, the commit is refused as stale.
 
     Attributes:
         outcome: what the commit came to; None before.
@@ -84,5 +84,5 @@ class Transaction(CodeVerbs):
 
     def _call(self, kind: type[Request], placed: Sequence[Any], given: Mapping[str, Any]) -> Any:
         """Make the request of a method's call in the transaction."""
-        asked, context = made_of(kind, placed, given, Context(who=self._context.who, calls="python"), {})
+        asked, context = return_of(kind, placed, given, Context(who=self._context.who, calls="python"), {})
         return valued(asked, self._draft.run(asked, context))

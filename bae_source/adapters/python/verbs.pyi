@@ -177,7 +177,7 @@ class Ledger:
         """Show what was done to the project, and tried: one line an entry of the ledger, the newest last."""
 
     def head(self: object) -> Text:
-        """Tell the hash of the ledger's last entry, and nothing else."""
+        """Return the hash of the ledger's last entry, and nothing else."""
 
     def verify(self: object, *, head: str | None = None) -> Text:
         """Check that no entry of the ledger was altered, taken out or put elsewhere; the first that was is named."""
@@ -357,7 +357,7 @@ class CodeVerbs:
         kind: Kind | None = None,
         mentions: bool = False,
     ) -> Text:
-        """List who refers to a symbol or a module: every place, and how sure it is."""
+        """List the references to a symbol or a module: every place, and how sure it is."""
 
     def callers(
         self,
@@ -367,7 +367,7 @@ class CodeVerbs:
         certainty: Certainty | None = None,
         kind: Kind | None = None,
     ) -> Text:
-        """List who calls a function, a method or a class; decorating with it counts, and using it if it is a property."""
+        """List the calls of a function, a method or a class; decorating with it counts, and using it if it is a property."""
 
     def callees(
         self,
@@ -510,6 +510,36 @@ class CodeVerbs:
     ) -> Outcome:
         """Give a function other parameters, with its calls."""
 
+    def extract(
+        self,
+        target: str,
+        *,
+        as_name: str | None = None,
+        lines: str | None = None,
+        code: str | None = None,
+        kind: Literal["function", "method", "variable", "constant", "parameter"] | None = None,
+        similar: bool = False,
+        to_module: str | None = None,
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Make a function, a method, a variable, a constant or a parameter of a piece of code."""
+
+    def inline(
+        self,
+        target: str,
+        *,
+        only: Sequence[str] = (),
+        unsure: Literal["refuse", "leave", "change"] = "refuse",
+        include: Sequence[str] = (),
+        skip_generated: bool = False,
+        if_match: str | None = None,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Put a value, or the body of a function, in the place of what names it."""
+
     def replace(
         self,
         text: str,
@@ -540,6 +570,21 @@ class CodeVerbs:
         **how: Unpack[How],
     ) -> Outcome:
         """Rewrite code wherever a pattern matches, with what stands in its holes."""
+
+    def codemod(
+        self,
+        codemod: str,
+        scope: str | None = None,
+        *,
+        settings: Sequence[str] = (),
+        check: bool = False,
+        unsure: Literal["refuse", "leave"] = "refuse",
+        stubs: bool = False,
+        generated: bool = False,
+        time_limit: float = 60.0,
+        **how: Unpack[How],
+    ) -> Outcome:
+        """Run a codemod of LibCST, the project's own or an installed one, over modules in parallel, as one change."""
 
     def write(
         self,
@@ -684,5 +729,5 @@ class Verbs(CodeVerbs):
         """Show how many requests there were and how long they took, and parsing by file size against its targets."""
 
     def doctor(self, *, limit: int = 10) -> Text:
-        """Tell what a project and its tools look like from here, what is wrong, and how to mend it."""
+        """Report the state of a project and its tools as seen from here, with what is wrong and how to mend it."""
 

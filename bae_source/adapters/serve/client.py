@@ -13,7 +13,7 @@ hundred files it takes a fraction of that, on django a search takes half as much
 `BAE_SOURCE_SERVE` is off, in CI, or by anything but the command line's own process.
 
 Invariants:
-- nothing is loaded before the server was asked but what every Python has loaded, and `_socket`;
+- nothing is loaded before the request to the server but what every Python has loaded, and `_socket`;
 - to wait for a server takes at most `_PATIENCE` until it begins, and `_LONGEST` until it is done;
 - nothing is written before the answer is there as a whole.
 """
@@ -34,7 +34,7 @@ _PREVENTING = ("CI", "BAE_SOURCE_TRACEBACK", "_ARGCOMPLETE")
 """Variables with which neither a server is started nor asked."""
 
 
-class Nobody(Exception):
+class NoServer(Exception):
     """There is no server, or it ends now."""
 
 
@@ -51,7 +51,7 @@ def through_server(load: "Callable[[], Callable[[], int]]", unwritten: "Callable
     is_missing = False
     try:
         answer = _answer(stem)
-    except Nobody:
+    except NoServer:
         answer, is_missing = None, True
     except (OSError, ValueError):  # whatever it is that a server, or the current folder, cannot do
         answer = None
@@ -87,16 +87,16 @@ def _answer(stem: str) -> "tuple[int, list[tuple[int, bytes]]] | None":
     """Return the server's answer; None where it has none.
 
     Raises:
-        Nobody: nothing listens.
+        NoServer: nothing listens.
         OSError: the server cannot be asked, or takes too long.
     """
     if not meeting.is_private(os.path.dirname(stem)):
-        raise Nobody
-    said = asked(stem + meeting.SOCKET, _request(), _LONGEST)
-    if said.startswith(meeting.ACCEPTED):
-        return meeting.parts_of(said[1:])
-    if not said or said == meeting.DECLINED + meeting.ENDING:
-        raise Nobody
+        raise NoServer
+    reply = asked(stem + meeting.SOCKET, _request(), _LONGEST)
+    if reply.startswith(meeting.ACCEPTED):
+        return meeting.parts_of(reply[1:])
+    if not reply or reply == meeting.DECLINED + meeting.ENDING:
+        raise NoServer
     return None
 
 
@@ -107,7 +107,7 @@ def asked(path: str, request: bytes, seconds: float) -> bytes:
         seconds: how long a pause may be once the server has begun.
 
     Raises:
-        Nobody: nothing listens.
+        NoServer: nothing listens.
         OSError: it cannot be asked, takes too long, or is another user's.
     """
     import _socket  # what socket is, without the 10 ms that its names take
@@ -118,7 +118,7 @@ def asked(path: str, request: bytes, seconds: float) -> bytes:
         try:
             connection.connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            raise Nobody from None
+            raise NoServer from None
         if meeting.user_of(connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)) != os.geteuid():
             raise PermissionError(path)
         connection.sendall(request)

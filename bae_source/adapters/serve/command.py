@@ -11,7 +11,7 @@ from typing import Any
 
 from bae_source.adapters.cli.streams import Streams
 from bae_source.adapters.serve import meeting
-from bae_source.adapters.serve.client import Nobody, asked
+from bae_source.adapters.serve.client import NoServer, asked
 from bae_source.adapters.serve.server import IDLE, Running, Server, served
 from bae_source.errors import RequestError, TransactionError
 from bae_source.model.outcome import Outcome
@@ -34,7 +34,7 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
     if stem is None:
         raise RequestError(
             "unknown_operation",
-            "A server needs Linux, and XDG_RUNTIME_DIR has to name a folder that nobody else may enter.",
+            "A server needs Linux, and XDG_RUNTIME_DIR has to name a folder that is closed to all other users.",
             hints=["Commands work without one."],
         )
     if "stop" in given or "status" in given:
@@ -51,14 +51,14 @@ def _asked(stem: str, kind: bytes) -> str:
     try:
         if not meeting.is_private(os.path.dirname(stem)):
             return _NONE
-        said = asked(stem + meeting.SOCKET, request, _SECONDS)
-    except Nobody:
+        reply = asked(stem + meeting.SOCKET, request, _SECONDS)
+    except NoServer:
         return _NONE
     except OSError as error:
         return f"A server runs, and does not answer now: {error.strerror or error}. It may be busy; ask again."
-    if not said.startswith(meeting.ACCEPTED):
+    if not reply.startswith(meeting.ACCEPTED):
         return "A server runs that this version does not understand; it ends when it is not asked any more."
-    text = said[1:].decode("utf-8", "surrogateescape")
+    text = reply[1:].decode("utf-8", "surrogateescape")
     return text if kind == meeting.STATUS else f"The server that ran as process {text} ends."
 
 

@@ -7,7 +7,7 @@ the cache's file. So an outcome is the same as without a server.
 Invariants:
 - only what is a query and starts no program is answered, whatever a client sends;
 - nothing is read from standard input, and nothing of the caller's process is changed: its folder is an argument;
-- a handful of projects is kept, those that were asked last.
+- a handful of projects is kept: those of the latest requests.
 """
 
 from __future__ import annotations

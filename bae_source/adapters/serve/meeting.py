@@ -8,8 +8,8 @@ nor a variable can hold. The answer is `ACCEPTED`, and once it is known a frame 
 reason; or nothing, where the server has ended. Whatever is no answer leaves the work to the client.
 
 Invariants:
-- a folder counts only if it is this user's and nobody else may enter it, as the XDG specification has it;
-- each side asks the kernel whose process the other is, and speaks with nobody else;
+- a folder counts only if it is this user's and closed to all others, as the XDG specification has it;
+- each side asks the kernel whose process the other is, and speaks with this user's processes only;
 - the world of a process is all that decides what it would find at a path and is none of its variables: the version of
   our code, Python, the mount namespace, the root folder, groups. A server answers for its own world alone;
 - nothing is imported here but what every Python has loaded, and `_socket`.
@@ -48,7 +48,7 @@ def stem_in(environment: "os._Environ[str] | dict[str, str]") -> str | None:
 
 
 def is_private(folder: str) -> bool:
-    """Return whether something is a folder of this user's that nobody else may enter."""
+    """Return whether something is a folder of this user's that is closed to all others."""
     try:
         status = os.lstat(folder)
     except (OSError, ValueError):
@@ -71,9 +71,9 @@ def world() -> bytes:
     except OSError:
         mounts = ""
     root = os.stat("/")
-    told = (version, sys.version, sys.getfilesystemencoding(), sys.flags.optimize, mounts, root.st_dev, root.st_ino)
+    facts = (version, sys.version, sys.getfilesystemencoding(), sys.flags.optimize, mounts, root.st_dev, root.st_ino)
     user = (os.getuid(), os.geteuid(), os.getegid(), sorted(os.getgroups()))
-    return "\n".join(map(str, (*told, *user))).encode("utf-8", "surrogateescape")
+    return "\n".join(map(str, (*facts, *user))).encode("utf-8", "surrogateescape")
 
 
 def user_of(credentials: bytes) -> int:

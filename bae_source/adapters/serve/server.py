@@ -2,7 +2,7 @@
 
     waiting  --a whole frame-->  declined | carried out  --answer-->  gone
 
-It ends when nothing was asked for a while, when its socket or its runtime folder goes (so with the user's session),
+It ends when no request has come for a while, when its socket or its runtime folder goes (so with the user's session),
 when a file of its own code or what is installed changes, when it has grown too large, and at a signal. A client that
 goes away interrupts its request, as Ctrl-C would interrupt the command; one that has to wait for another's goes its
 own way (`client`).
@@ -79,7 +79,7 @@ class Server:
         self._engines = Engines()
         self._poll = select.poll()
         self._clients: dict[int, _Client] = {}
-        self._begun = self._asked = self._looked = time.monotonic()
+        self._begun = self._asked = self._last_look = time.monotonic()
         self._answered = 0
         self._is_over = self._is_untidy = False
         self._current: socket.socket | None = None
@@ -155,7 +155,7 @@ class Server:
             gc.collect()
             gc.freeze()  # what is kept need not be looked at again
             self._is_untidy = False
-        if not ready or now - self._looked >= _LOOK:
+        if not ready or now - self._last_look >= _LOOK:
             self._look(now)
 
     def _wait(self) -> float:
@@ -172,7 +172,7 @@ class Server:
         with suppress(OSError):
             gone = os.lstat(self._path).st_ino != self._place
         self._is_over = self._is_over or gone or now - self._asked >= self._idle or self._is_outdated()
-        self._looked = now
+        self._last_look = now
 
     def _accept(self, door: socket.socket) -> None:
         with suppress(OSError):
@@ -216,14 +216,14 @@ class Server:
         connection.settimeout(_TAKEN)
         with suppress(OSError):  # a client that has gone
             try:
-                connection.sendall(self._said(connection, *fields))
+                connection.sendall(self._reply(connection, *fields))
             except (Declined, TypeError) as error:
                 reason = error.args[0] if isinstance(error, Declined) else "malformed"
                 connection.sendall(meeting.DECLINED + str(reason).encode())
         if _resident() > _MEMORY:
             self._is_over = True
 
-    def _said(self, connection: socket.socket, magic: bytes, kind: bytes, world: bytes, *rest: bytes) -> bytes:
+    def _reply(self, connection: socket.socket, magic: bytes, kind: bytes, world: bytes, *rest: bytes) -> bytes:
         if magic != meeting.MAGIC:
             raise Declined("malformed")
         if kind == meeting.STATUS:

@@ -1,4 +1,4 @@
-"""Start a server that nobody waits for: for the next read, after one that took long.
+"""Start a server without waiting for it: for the next read, after one that took long.
 
 Invariants:
 - it has a session of its own, the folder `/`, no terminal and none of our files;

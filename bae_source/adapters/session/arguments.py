@@ -122,8 +122,8 @@ def _drawn_parameter(parameter: inspect.Parameter) -> str:
 
 
 def _returned(verb: str) -> str:
-    told = methods.returned(methods.named(verb))
-    return {"Text": "str", "Answer | list[Answer]": "dict | list[dict]"}.get(told, told)
+    type_name = methods.returned(methods.named(verb))
+    return {"Text": "str", "Answer | list[Answer]": "dict | list[dict]"}.get(type_name, type_name)
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,7 @@ argument is no statement of the block: its event says what it returned.
 Invariants:
 - whatever the code raises is an outcome, and that is within the budget as any value is;
 - nothing that it does to Python's own names outlives the block;
-- nothing is asked of the caller's objects outside the block: also their `repr` runs within its time.
+- no code of the caller's objects runs outside the block: also their `repr` runs within its time.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Showing(Protocol):
         """Show one."""
 
     def leave_out(self, call: str, size: int) -> None:
-        """Say which call shows one for which there is no room."""
+        """Show the call that gives an outcome for which there is no room."""
 
 
 class Blocks:
@@ -157,7 +157,7 @@ class Blocks:
             return self._came(value, last) if last is not None else self._came(None, None)
         except _ANYTHING as error:  # the caller's code: whatever it raises, the session goes on
             _restore_builtins(_BUILTINS)
-            return self._told(error)
+            return self._of_error(error)
 
     def _executed(self, parts: Sequence[Part]) -> Any:
         """Return the value of the last part of a block; where one of them awaits, all run in one event loop."""
@@ -205,8 +205,8 @@ class Blocks:
         if isinstance(value, Display):
             if last.call is not None:  # which is a transition, and told
                 return Came(outcome=Outcome(status="answer", text=breadcrumb(value.trail)))
-            looked_at = Outcome(status="answer", text=str(value))
-            return Came(outcome=self._room.of_last(looked_at, None), is_call=True, entry=value.entry)
+            display = Outcome(status="answer", text=str(value))
+            return Came(outcome=self._room.of_last(display, None), is_call=True, entry=value.entry)
         if (found := outcome_of(value)) is not None:
             is_allowed = self._is_allowed(found)
             outcome = self._room.take(found) if is_allowed else self._room.of_last(found, request_of(value))
@@ -216,8 +216,8 @@ class Blocks:
         outcome = Outcome(status="answer", text=cut_note(shown, len(text)), complete=len(shown) == len(text))
         return Came(outcome=outcome, value=shown, value_length=len(text))
 
-    def _told(self, error: BaseException) -> Came:
-        """Tell of an error, whatever it does when it is asked what it is."""
+    def _of_error(self, error: BaseException) -> Came:
+        """Return the result of an error, whose own code may fail while it is described."""
         try:
             return self._raised(error)
         except KeyboardInterrupt:
@@ -234,9 +234,9 @@ class Blocks:
         if isinstance(error, KeyboardInterrupt):
             return interrupted(_traceback(error))
         line = _line(error)
-        told = _message(error, min(_LONGEST_MESSAGE, max(self._budget // 4, _LEAST_MESSAGE)))
+        detail = _message(error, min(_LONGEST_MESSAGE, max(self._budget // 4, _LEAST_MESSAGE)))
         name = exact(type(error).__name__)[:_LONGEST_NAME]
-        message = f"{name}{f': {told}' if told else ''}{f' (line {line})' if line else ''}"
+        message = f"{name}{f': {detail}' if detail else ''}{f' (line {line})' if line else ''}"
         candidates = self._profile.close(missing) if missing and missing not in REQUESTS.verbs else []
         hints = ["Call one of the candidates."] if candidates else self._hints(error, missing)
         return Came(outcome=_failed(CODE_FAILED, message, hints, candidates), traceback=_traceback(error))
@@ -250,7 +250,7 @@ class Blocks:
         if isinstance(error, ModuleNotFoundError) and self._installed:
             return [f"{self._installed}; {_WAYS} names another environment."]
         if isinstance(error, SystemExit):
-            return ["Nothing has ended but the block; a session is ended by whoever opened it."]
+            return ["Nothing has ended but the block; the caller that opened a session ends it."]
         if isinstance(error, EOFError):
             return ["Code in a session has no standard input; give it what it needs as names."]
         return []
@@ -276,7 +276,7 @@ def interrupted(trace: str = "") -> Came:
 
 def untold() -> Came:
     """Return what a block comes to whose value or error cannot be told."""
-    message = "The block came to something that fails when it is asked what it is."
+    message = "The block's value or error cannot be shown: its own code fails while it is described."
     return Came(outcome=_failed(CODE_FAILED, message, []))
 
 
@@ -335,12 +335,13 @@ def _futures(tree: ast.Module) -> int:
 
 def _unparsable(error: BaseException, code: str) -> Came:
     place = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-    said = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
+    reason = error.msg if isinstance(error, SyntaxError) else str(error) or type(error).__name__
     lines = code.splitlines()
     hints = []
     if isinstance(error, SyntaxError) and error.lineno and error.lineno <= len(lines):
         hints.append(f"It stands at: {lines[error.lineno - 1].strip()[:200]}")
-    return Came(outcome=_failed("syntax_invalid", f"The block is not valid Python: {said}{place}; nothing ran.", hints))
+    message = f"The block is not valid Python: {reason}{place}; nothing ran."
+    return Came(outcome=_failed("syntax_invalid", message, hints))
 
 
 def _failed(code: str, message: str, hints: list[str], candidates: Sequence[str] = ()) -> Outcome:
@@ -373,12 +374,12 @@ def _line(error: BaseException) -> int | None:
 def _traceback(error: BaseException) -> str:
     """Return the traceback of an error without the lines that are ours."""
     try:
-        told = traceback.TracebackException.from_exception(error, limit=-_MOST_FRAMES)
-        each: traceback.TracebackException | None = told
+        whole = traceback.TracebackException.from_exception(error, limit=-_MOST_FRAMES)
+        each: traceback.TracebackException | None = whole
         while each is not None:
             each.stack = traceback.StackSummary.from_list([one for one in each.stack if _HOME not in one.filename])
             each = each.__cause__ or each.__context__
-        text = "".join(told.format())
+        text = "".join(whole.format())
     except _ANYTHING as raised:  # likewise
         return f"(its traceback raised {type(raised).__name__})"
     return text[-_LONGEST_TRACEBACK:]

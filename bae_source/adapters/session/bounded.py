@@ -26,7 +26,7 @@ from bae_source.model.selection import answered
 from bae_source.model.shortened import shortened, shortened_error
 
 _FOR_LAST = 4
-"""Which part of a block's budget is kept for its last value: a fourth."""
+"""The part of a block's budget that is kept for its last value: a fourth."""
 _LEAST = 2_000
 """Bytes of a page that is worth showing."""
 _LONGEST_ID = 1_000
@@ -100,8 +100,8 @@ def plain(outcome: Outcome) -> Outcome:
         ValueError: a field of it is not what an outcome has there.
         TypeError: likewise.
     """
-    told = json.loads(json.dumps({**as_mapping(outcome), "address": outcome.address, "exit_code": outcome.exit_code}))
-    return msgspec.convert(told, Outcome)
+    values = json.loads(json.dumps({**as_mapping(outcome), "address": outcome.address, "exit_code": outcome.exit_code}))
+    return msgspec.convert(values, Outcome)
 
 
 def cut_note(shown: str, length: int) -> str:
@@ -127,10 +127,10 @@ def selected(outcome: Outcome) -> str:
     answer = answered(outcome)
     if "text" in answer:
         return ""
-    told = msgspec.json.encode(answer)
-    if len(told) > _SELECTED:
-        raise ValueError(f"The selection has {len(told):,} bytes, more than {_SELECTED:,}.")
-    return told.decode()
+    encoded = msgspec.json.encode(answer)
+    if len(encoded) > _SELECTED:
+        raise ValueError(f"The selection has {len(encoded):,} bytes, more than {_SELECTED:,}.")
+    return encoded.decode()
 
 
 def bounded(outcome: Outcome, budget: int) -> Outcome:

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from bae_source.adapters.python.methods import Selection, Selections, named, valued
 from bae_source.adapters.session.arguments import declared, drawn, gathered, signature, taken
 from bae_source.adapters.session.bounded import fits
-from bae_source.adapters.session.events import Called, Told
+from bae_source.adapters.session.events import Called, CallEvent
 from bae_source.adapters.session.modules import Modules, Run
 from bae_source.adapters.session.naming import placed
 from bae_source.adapters.session.places import short_name
@@ -32,9 +32,9 @@ from bae_source.engine.registry import called
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
 from bae_source.model.outcome import Outcome, Text
-from bae_source.model.request import Request, check_said, parameters, summary, values_of
+from bae_source.model.request import Request, check_none, parameters, summary, values_of
 
-Report = Callable[[Told], None]
+Report = Callable[[CallEvent], None]
 _REMEMBERED = 16
 _REQUEST = "request"
 """The attribute of a text that has what it answers."""
@@ -100,8 +100,8 @@ class Tool:
 
     def __call__(self, /, *given: Any, **named: Any) -> Any:
         """Call the tool: a text, a selection or an outcome comes back, or a `ResourceError` is raised."""
-        told = lambda: drawn(self._shown, given, named)  # noqa: E731
-        return watched(self._desk, self._spot, told, lambda: self.perform(given, named))
+        call = lambda: drawn(self._shown, given, named)  # noqa: E731
+        return watched(self._desk, self._spot, call, lambda: self.perform(given, named))
 
     def __repr__(self) -> str:
         return f"{signature(self.verb, name=self.__name__)}\n    {summary(self._kind)}"
@@ -127,7 +127,7 @@ class Tool:
         arguments, problems = gathered(self.verb, given, named)
         if problems:
             raise self._wrong(arguments, problems)
-        check_said(self._kind, arguments)
+        check_none(self._kind, arguments)
         if self._spot.module:
             accepted = frozenset(each.name for each in parameters(self._kind))
             arguments = placed(self.verb, arguments, accepted, self._spot.module, self._desk.modules)
@@ -156,15 +156,15 @@ class Tool:
         raise AssertionError("arguments that were found wrong are")
 
 
-def watched(desk: Desk, spot: Spot, told: Callable[[], str], do: Callable[[], Any]) -> Any:
+def watched(desk: Desk, spot: Spot, call: Callable[[], str], do: Callable[[], Any]) -> Any:
     """Do something, and tell of it in one event."""
     try:
         with desk.lock:
             value = do()
     except BaseException as error:
-        desk.report(Called(place=spot.prefix, call=told(), returned=type(error).__name__, failed=True))
+        desk.report(Called(place=spot.prefix, call=call(), returned=type(error).__name__, failed=True))
         raise
-    desk.report(Called(place=spot.prefix, call=told(), returned=described(value)))
+    desk.report(Called(place=spot.prefix, call=call(), returned=described(value)))
     return value
 
 

@@ -6,7 +6,7 @@
     read(tar|         target=
     import app.cl|    app.client
 
-Invariant: nothing is called to find out, but what an object does when it is asked for its attributes.
+Invariant: nothing is called to find out, but an object's own code for its attributes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
         return _completions(namespace, text)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - the caller's objects may do anything when they are asked
+    except BaseException:  # noqa: BLE001 - the caller's objects may run any code here
         return (), 0
 
 

@@ -31,7 +31,7 @@ from bae_source.model.context import Context
 from bae_source.model.request import summary
 
 _WIDTH = 100
-_LEAST_SAID = 8
+_LEAST_TEXT = 8
 _MOST_LISTED = 24
 _MOST_BRANCHES = 12
 DEPTH = 3
@@ -182,8 +182,8 @@ def _stated(state: tuple[str, Mapping[str, Any]], desk: Desk) -> str:
 def _tools(spot: Spot, profile: Profile) -> Section:
     """Return the table of tools; in a package or module there is none, since they are those of its place."""
     if spot.module:
-        said = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
-        return Section(title=said)
+        title = f"Tools: those of {spot.place.name}; a name is looked for in {spot.module} first, and read() reads it"
+        return Section(title=title)
     rows = tuple(_tool(name, verb, profile) for name, verb in profile.verbs(spot.place).items())
     title = "Tools (help(NAME) tells all of one)"
     return Section(title=f"{title}. {profile.note}" if profile.note else title, rows=rows)
@@ -221,20 +221,20 @@ def _modules(spot: Spot, modules: Modules) -> Iterator[Section]:
 
 def _section(section: Section) -> str:
     lines = [section.title]
-    for name, said in section.rows:
-        if said.startswith("("):
-            lines.append(f"  {name} {said}")
-        elif len(name) + len(said) + 5 > _WIDTH:
-            lines += [f"  {name}", f"      {said}"]
+    for name, text in section.rows:
+        if text.startswith("("):
+            lines.append(f"  {name} {text}")
+        elif len(name) + len(text) + 5 > _WIDTH:
+            lines += [f"  {name}", f"      {text}"]
         else:
-            lines.append(f"  {name} — {said}")
+            lines.append(f"  {name} — {text}")
     return "\n".join([*lines, *_more(section.more, "  ")])
 
 
 def _parted(line: str) -> tuple[str, str]:
     """Return the name in a line, and what the line says of it."""
-    name, _, said = line.partition(" ")
-    return name, said.removeprefix("— ")
+    name, _, text = line.partition(" ")
+    return name, text.removeprefix("— ")
 
 
 def _cut(line: str) -> str:
@@ -243,6 +243,6 @@ def _cut(line: str) -> str:
     if over <= 0:
         return line
     head, _, counts = line.rpartition(" (")
-    name, dash, said = head.partition(" — ")
-    kept = said[: max(0, len(said) - over - 1)].rstrip()
-    return f"{name}{dash}{kept}… ({counts}" if len(kept) >= _LEAST_SAID else f"{name} ({counts}"
+    name, dash, text = head.partition(" — ")
+    kept = text[: max(0, len(text) - over - 1)].rstrip()
+    return f"{name}{dash}{kept}… ({counts}" if len(kept) >= _LEAST_TEXT else f"{name} ({counts}"

@@ -176,9 +176,9 @@ class Omitted(Struct, frozen=True, kw_only=True, tag="omitted"):
         return f"{MARK} +{counted(self.calls, 'more call')}{failed}{values}"
 
 
-Told = Called | Entered | LeftOut
+CallEvent = Called | Entered | LeftOut
 """The events of a block that runs."""
-Event = Told | Answered | Noted | Panel | Lost | Omitted
+Event = CallEvent | Answered | Noted | Panel | Lost | Omitted
 
 
 def answer_text(outcome: Outcome, answer: Json) -> str:

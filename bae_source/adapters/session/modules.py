@@ -1,6 +1,6 @@
 """The packages and modules of a project as a session walks through them, asked through the one door.
 
-Invariant: nothing is remembered, so what a session or anybody else adds is there at once.
+Invariant: nothing is remembered, so a module that is added, by a session or otherwise, is there at once.
 """
 
 from __future__ import annotations

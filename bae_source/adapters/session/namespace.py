@@ -145,8 +145,8 @@ class Namespace:
     def _way(self, spot: Spot) -> Way:
         return Way(spot, self.desk, self._offering, enter=self._enter, nav=self._nav)
 
-    def _word(self, shown: str, said: str, do: Callable[..., Any], *takes: Parameter) -> Word:
-        return Word(shown, said, do, self.desk, lambda: self.trail[-1], takes=takes)
+    def _word(self, shown: str, sentence: str, do: Callable[..., Any], *takes: Parameter) -> Word:
+        return Word(shown, sentence, do, self.desk, lambda: self.trail[-1], takes=takes)
 
     def _enter(self, spot: Spot) -> Display:
         return self._go(going(self.trail, spot), f"{spot.name}()")
@@ -158,8 +158,8 @@ class Namespace:
         """Return the word that shows the places, that of a spot or of where the session is."""
         depth = Parameter("depth", Parameter.POSITIONAL_OR_KEYWORD, default=DEPTH, annotation=int)
         shown = f"{f'{spot.name}.' if spot else ''}nav({depth}) -> str"
-        said = "Show the places as a tree, with where you are, and which tools there are."
-        word = self._word(shown, said, lambda depth=DEPTH: self._navigated(spot or self.trail[-1], depth, word), depth)
+        text = "Show the places as a tree, with where you are, and which tools there are."
+        word = self._word(shown, text, lambda depth=DEPTH: self._navigated(spot or self.trail[-1], depth, word), depth)
         return word
 
     def _go(self, trail: Trail, call: str) -> Display:

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
 
 from bae_source.engine.registry import REQUESTS
 from bae_source.model.call import WITH_PLACE
+from bae_source.model.closest import closest
 
 HOME = "home"
 SOURCE = "source"
@@ -226,7 +226,7 @@ def everyday(place: Place, name: str) -> str:
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
     """Return the tools that a name which is none may stand for."""
     meant = [verb for verb in _ELSEWHERE.get(name, ()) if verb in tools]
-    return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
+    return list(dict.fromkeys([*meant, *closest(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 
 
 def everyday_table() -> tuple[tuple[str, ...], ...]:

@@ -21,13 +21,13 @@ from bae_source.adapters.session.displays import Entry
 from bae_source.adapters.session.events import (
     Answered,
     Called,
+    CallEvent,
     Event,
     LeftOut,
     Lost,
     Noted,
     Omitted,
     Panel,
-    Told,
     answer_text,
 )
 from bae_source.adapters.tools import Json
@@ -109,7 +109,7 @@ class Telling:
         answer = _mapping(shown.answer) if shown.answer else as_mapping(outcome)
         self._events.append(Answered(outcome=outcome, answer=answer))
 
-    def take(self, event: Told) -> None:
+    def take(self, event: CallEvent) -> None:
         """Take an event."""
         self._room -= size_of(event.line) + 1
         if self._room >= 0:
@@ -190,8 +190,8 @@ def lost(gone: Gone, code: str, telling: Telling, output: str, left_out: int, tr
     )
 
 
-def _outcome(told: Done | Shown) -> Outcome:
-    found = {**_mapping(told.outcome), "address": told.address, "exit_code": told.exit_code}
+def _outcome(answer: Done | Shown) -> Outcome:
+    found = {**_mapping(answer.outcome), "address": answer.address, "exit_code": answer.exit_code}
     return msgspec.convert(found, Outcome)
 
 
@@ -202,14 +202,14 @@ def _ended(outcome: Outcome, why: Gone) -> Outcome:
     return replace(outcome, text=message, errors=(Failure(code=why.code, message=message),))
 
 
-def _mapping(told: str) -> Json:
+def _mapping(text: str) -> Json:
     """Return what JSON says that a worker said; its code can speak for it.
 
     Raises:
         ValueError: it is no object, or no JSON.
     """
     try:
-        found = json.loads(told)
+        found = json.loads(text)
     except RecursionError as error:
         raise ValueError("JSON that is too deep") from error
     if not isinstance(found, dict):

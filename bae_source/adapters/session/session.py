@@ -179,7 +179,7 @@ class Session:
             with self._noting:
                 if self._interrupts is not None:
                     self._interrupts.note()
-            return  # whoever holds it looks whether the session is closed once he has let go
+            return  # the thread that has it checks `closed` after releasing it
         try:
             self._ended()
         finally:
@@ -192,7 +192,7 @@ class Session:
 
     @contextmanager
     def _ending_if_left(self, how: str) -> Iterator[None]:
-        """End the worker if its host leaves by an exception: nobody knows then what was said and what was not."""
+        """End the worker if its host leaves by an exception: what it has received by then is unknown."""
         with ExitStack() as left:
             left.callback(self._left, how)
             yield
@@ -296,7 +296,7 @@ class Session:
         return process
 
     def _notice(self, telling: Telling) -> None:
-        """Tell what a new worker has to say, each fact once a session."""
+        """Report the notices of a new worker, each fact once a session."""
         for each in self._notices:
             if each not in self._noticed:
                 telling.note(each)
@@ -305,11 +305,11 @@ class Session:
 
     def _unstarted(self, error: Exception) -> TransactionError:
         process, self._process = self._process, None
-        said = ""
+        output = ""
         if process is not None:
             process.end()
-            said = process.output.taken(self.budget)[0]
-        hints = [line for line in said.splitlines() if line.strip()][-1:]
+            output = process.output.taken(self.budget)[0]
+        hints = [line for line in output.splitlines() if line.strip()][-1:]
         return TransactionError("timed_out", f"The session's worker does not start: {error}.", hints=hints)
 
     def _ran(self, process: Process, order: Execute, seconds: float, telling: Telling, interrupts: Interrupts) -> Ran:
@@ -344,11 +344,11 @@ class Session:
     def _answered(
         self, process: Process, until: float, telling: Telling, interrupts: Interrupts | None = None
     ) -> Message:
-        """Listen until a worker is ready, or has done what it was asked for last; gather what it tells meanwhile.
+        """Listen until a worker is ready, or has done its last order; gather its messages meanwhile.
 
         Raises:
             TimeoutError: it took too long.
-            _Interrupted: somebody wants it to end.
+            _Interrupted: it is to end.
             Gone: it has ended.
             ValueError: it says what is no message.
         """
@@ -402,14 +402,14 @@ class Interrupts:
         self.wake = self._waker = -1
 
     def taken(self) -> bool:
-        """Return whether there was one since this was asked last."""
+        """Return whether there was one since the last call."""
         try:
             return bool(os.read(self.wake, 64))
         except BlockingIOError:
             return False
 
     def note(self) -> None:
-        """Wake whoever looks."""
+        """Wake the thread that waits for an interruption."""
         try:
             os.write(self._waker, b"c")
         except BlockingIOError:

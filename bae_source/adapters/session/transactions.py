@@ -76,8 +76,8 @@ class Offering:
             context = checked(replace(desk.context, **values))
             return Changes(desk.begin(context.why or ""), desk, spot, context)
 
-        told = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
-        found: Changes = watched(desk, spot, told, begun)
+        call = lambda: drawn(TRANSACTION, (why,) if why else (), how)  # noqa: E731
+        found: Changes = watched(desk, spot, call, begun)
         return found
 
 
@@ -96,7 +96,7 @@ def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str 
         return Tool(name, desk, spot, run=run, shown=f"{before}{short_name(spot.place, name)}")
 
     def relayed(**given: Any) -> Any:
-        def made() -> Any:
+        def answered() -> Any:
             verb, arguments = desk.profile.offer.opened(name, given)
             if verb == HELP:
                 return Text(desk.profile.offer.helped(arguments))
@@ -105,7 +105,7 @@ def tool(name: str, desk: Desk, spot: Spot, run: Run | None = None, before: str 
         arguments = given.get("arguments", {})
         has_names = isinstance(arguments, dict)
         placed = [value for key, value in given.items() if not (has_names and key == "arguments")]
-        return watched(desk, spot, lambda: drawn(f"{before}{name}", placed, arguments if has_names else {}), made)
+        return watched(desk, spot, lambda: drawn(f"{before}{name}", placed, arguments if has_names else {}), answered)
 
     how = Parameter.POSITIONAL_OR_KEYWORD
     takes = (Parameter("verb", how, annotation=str), Parameter("arguments", how, default={}, annotation=dict))
@@ -126,7 +126,7 @@ class Changes:
         told: what an event says of it.
     """
 
-    told = "Changes (made at its end; tools that are not its own change at once)"
+    title = "Changes (made at its end; tools that are not its own change at once)"
 
     def __init__(self, draft: Draft, desk: Desk, spot: Spot, context: Context) -> None:
         self._draft = draft

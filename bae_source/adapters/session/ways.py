@@ -12,7 +12,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any
 
 from bae_source.adapters.session.calls import Desk
@@ -23,6 +22,7 @@ from bae_source.adapters.session.trail import Spot
 from bae_source.adapters.session.transactions import Offering
 from bae_source.adapters.session.words import Word
 from bae_source.errors import LookupFailed, ResourceError
+from bae_source.model.closest import closest
 
 _LONGEST = 1000
 
@@ -124,8 +124,8 @@ class Way:
         return sorted({*words, *self.supported_tools, *self.children})
 
     def __repr__(self) -> str:
-        said = self.description
-        return f"{said if self.__spot.module else f'{self.name} — {said}'}\n{self.name}() enters it."
+        description = self.description
+        return f"{description if self.__spot.module else f'{self.name} — {description}'}\n{self.name}() enters it."
 
     def __entering(self, name: str) -> Word:
         do = lambda: self.__enter(self.__spot)  # noqa: E731
@@ -145,7 +145,7 @@ class Way:
         spot = self.__spot
         if (refusal := self.__desk.profile.refusal(name)) is not None:
             return refusal
-        close = list(dict.fromkeys([*close_tools(name, self.supported_tools), *get_close_matches(name, self.children)]))
+        close = list(dict.fromkeys([*close_tools(name, self.supported_tools), *closest(name, self.children)]))
         meant = "" if spot.module else everyday(spot.place, name)
         hints = [f"Try {meant}."] if meant else [f"{spot.name}.{each}" for each in close]
         if spot.place.with_modules and len(module) < _LONGEST and self.__modules.knows(module):

@@ -10,7 +10,6 @@ Invariant: a call that does not fit is answered by its signature; nothing of how
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -19,7 +18,8 @@ from bae_source.adapters.session.arguments import drawn
 from bae_source.adapters.session.calls import Desk, watched
 from bae_source.adapters.session.trail import Spot
 from bae_source.errors import RequestError
-from bae_source.model.request import MOST_TOLD
+from bae_source.model.closest import closest
+from bae_source.model.request import MOST_NAMED
 
 _LONGEST_NAME = 100
 
@@ -36,12 +36,12 @@ class Word:
         spot: returns the place in which it is called.
     """
 
-    __slots__ = ("__desk", "__do", "__name__", "__said", "__shown", "__signature__", "__spot")
+    __slots__ = ("__desk", "__do", "__name__", "__sentence", "__shown", "__signature__", "__spot")
 
     def __init__(
         self,
         shown: str,
-        said: str,
+        sentence: str,
         do: Callable[..., Any],
         desk: Desk,
         spot: Callable[[], Spot],
@@ -51,7 +51,7 @@ class Word:
         self.__name__ = shown.partition("(")[0]
         self.__signature__ = Signature([*takes])
         self.__shown = shown
-        self.__said = said
+        self.__sentence = sentence
         self.__do = do
         self.__desk = desk
         self.__spot = spot
@@ -77,7 +77,7 @@ class Word:
         return []
 
     def __repr__(self) -> str:
-        return f"{self.__shown}\n    {self.__said}"
+        return f"{self.__shown}\n    {self.__sentence}"
 
     @property
     def help(self) -> str:
@@ -89,7 +89,7 @@ class Word:
         return RequestError(
             "invalid_arguments",
             f"{self.__name__} was called wrongly: {'; '.join(problems)}.",
-            hints=[f"{self.__shown}: {self.__said}"],
+            hints=[f"{self.__shown}: {self.__sentence}"],
             details={"problems": list(problems)},
         )
 
@@ -102,8 +102,8 @@ class Word:
 
 def _strangers(names: Sequence[str], takes: Sequence[Parameter]) -> list[str]:
     """Return what arguments there are none of: the first ones, and how many more."""
-    told = []
-    for name in names[:MOST_TOLD]:
-        close = get_close_matches(name[:_LONGEST_NAME], [each.name for each in takes], n=1)
-        told.append(f"{name[:_LONGEST_NAME]} is unknown" + (f", did you mean {close[0]}?" if close else ""))
-    return told if len(names) <= MOST_TOLD else [*told, f"{len(names) - MOST_TOLD:,} more names are unknown"]
+    problems = []
+    for name in names[:MOST_NAMED]:
+        close = closest(name[:_LONGEST_NAME], [each.name for each in takes], n=1)
+        problems.append(f"{name[:_LONGEST_NAME]} is unknown" + (f", did you mean {close[0]}?" if close else ""))
+    return problems if len(names) <= MOST_NAMED else [*problems, f"{len(names) - MOST_NAMED:,} more names are unknown"]

@@ -49,7 +49,7 @@ def blocks(lines: Iterable[str]) -> Iterator[str]:
 
 
 def ends_here(text: str) -> bool:
-    """Say whether a block ends with the last of its lines: a simple statement, or a compound one and an empty line."""
+    """Return whether a block ends with its last line: a simple statement, or a compound one and an empty line."""
     last = text.rpartition("\n")[2]
     if last.strip() and ("\n" in text or last.rstrip().endswith(":")) and _is_compound(text):
         return False

@@ -31,7 +31,7 @@ _UNAIDED = 'Lines are neither completed nor remembered: pip install "bae-source[
 
 
 class _Ended(BaseException):
-    """Somebody ends this process."""
+    """A signal that ends this process."""
 
 
 def shell(given: Mapping[str, Any], streams: Streams) -> Outcome:

@@ -87,11 +87,11 @@ def _table(section: Section, *, width: int) -> object:
     table = Table(box=SIMPLE_HEAD, show_header=False, padding=(0, 1), pad_edge=True, show_edge=False)
     table.add_column(ratio=2, overflow="fold")
     table.add_column(ratio=3, overflow="fold")
-    for name, said in section.rows:
+    for name, text in section.rows:
         verb = name.partition("(")[0]
         shown = signature(verb, width * 2 // 5) if verb in REQUESTS.verbs else visible(name)
         head, bracket, rest = shown.partition("(")
-        table.add_row(Text.assemble((head, "cyan"), (bracket + rest, "dim")), Text(visible(said)))
+        table.add_row(Text.assemble((head, "cyan"), (bracket + rest, "dim")), Text(visible(text)))
     return table
 
 

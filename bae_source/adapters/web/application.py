@@ -50,7 +50,7 @@ _STATUS = {
     "nothing_to_undo": 404,
     "internal_error": 500,
 }
-_HELD_SECONDS = 25.0
+_KEPT_SECONDS = 25.0
 _LOOK_SECONDS = 0.4
 _MOST = 10_000
 _MOST_LISTED = 100_000
@@ -154,7 +154,7 @@ async def _changes(desk: Desk, request: Request) -> Response:
     """Answer once something has changed since a version, or after some seconds."""
     since, task = (request.query_params.get(name, "") for name in ("since", "task"))
     loop = asyncio.get_running_loop()
-    until = loop.time() + _HELD_SECONDS
+    until = loop.time() + _KEPT_SECONDS
     while True:
         version = await asyncio.to_thread(desk.version, task)
         if version != since or loop.time() >= until or await request.is_disconnected():

@@ -1,6 +1,6 @@
 """The engine behind the page: what is shown comes from one engine, and what is decided goes through another.
 
-Each is used by one thread at a time, so that a decision that takes a minute of tests keeps nobody from reading.
+Each is used by one thread at a time, so that a decision that takes a minute of tests blocks no reader.
 
 Invariant: an answer is data, and an error is one as well, with a code and what to do next.
 """
@@ -144,7 +144,7 @@ class Desk:
         """Plan a proposal anew whose files have changed."""
 
         def renewing(deciding: Deciding) -> Outcome:
-            proposal = deciding.looked(task)
+            proposal = deciding.current(task)
             return Outcome(status="answer", text=f"{proposal.id} is as its files are now.", task_id=proposal.id)
 
         return self._decided(renewing)
@@ -167,17 +167,17 @@ class Desk:
 
     def _decided(self, do: Callable[[Deciding], Outcome]) -> Json:
         with self._decide:
-            return _answer(lambda: _told(do(self._deciding.deciding)))
+            return _answer(lambda: _as_json(do(self._deciding.deciding)))
 
 
 def _or_errors(outcome: Outcome, found: Json) -> Json:
     """Return what was found, or what is wrong."""
-    return _told(outcome) if outcome.errors else found
+    return _as_json(outcome) if outcome.errors else found
 
 
-def _told(outcome: Outcome) -> Json:
-    said = as_mapping(outcome)
-    return {name: said[name] for name in ("status", "operation_id", "text", "task_id", "warnings", "errors")}
+def _as_json(outcome: Outcome) -> Json:
+    values = as_mapping(outcome)
+    return {name: values[name] for name in ("status", "operation_id", "text", "task_id", "warnings", "errors")}
 
 
 def _answer(do: Callable[[], Json]) -> Json:
@@ -185,6 +185,6 @@ def _answer(do: Callable[[], Json]) -> Json:
     try:
         return do()
     except ResourceError as error:
-        return _told(failed(error))
+        return _as_json(failed(error))
     except Exception as error:  # noqa: BLE001 - the edge: the page gets one sentence, and goes on
-        return _told(bug(error, "review"))
+        return _as_json(bug(error, "review"))

@@ -8,7 +8,7 @@ Invariants:
   history under that id is not made again;
 - a process that dies between approval and write leaves an approval, which can be carried on; one that dies behind the
   commit point leaves an operation, which the next look at the proposal finds;
-- whoever proposed does not approve, where names were given by which that can be seen.
+- the person who proposed does not approve, where both have given names.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Deciding:
         self._proposing = changing.proposing
         self._plans = changing.proposing.plans
 
-    def looked(self, task: str) -> Proposal:
+    def current(self, task: str) -> Proposal:
         """Return a proposal as it is now; one whose base has changed is planned anew, and has another digest then.
 
         Raises:
@@ -126,7 +126,7 @@ class Deciding:
             RequestError: `invalid_arguments` for parts that it does not change.
             Refused: as `reject`.
         """
-        proposal = self.looked(task)
+        proposal = self.current(task)
         less, taken = self._parted(proposal, person, "-", parts, others=True)
         return proposal if less is None or not taken else self._anew(less, taken)
 
@@ -142,7 +142,7 @@ class Deciding:
             Refused: `stale` where the digest is of something else; `forbidden` for the proposer.
             ResourceError: it was approved, and could not be made; nothing was written.
         """
-        proposal = self.looked(task)
+        proposal = self.current(task)
         self.check_may(proposal, person)
         if named != proposal.digest:
             raise Refused(
@@ -161,7 +161,7 @@ class Deciding:
                 operation_id=f"op_{os.urandom(6).hex()}",
                 enter=self._proposing.entering("approved", by=person.name, why=reason),
             )
-        return self._made(proposal)
+        return self._applied(proposal)
 
     def reject(self, task: str, person: Person, reason: str, parts: Sequence[str] = ()) -> Outcome:
         """Reject a proposal, or take parts out of it: the rest is planned and judged anew, and waits.
@@ -190,7 +190,7 @@ class Deciding:
             RequestError: `invalid_arguments` for parts that it does not change.
             Refused: as `reject`.
         """
-        symbols = self.looked(task).symbols
+        symbols = self.current(task).symbols
         if all(any(covers(each, symbol) for each in parts) for symbol in symbols):
             return Outcome(status="answer", text="There is nothing else in it.", task_id=task)
         return self._without(task, person, reason, parts, others=True)
@@ -225,26 +225,26 @@ class Deciding:
                 hints=["Another person has to."],
             )
 
-    def _made(self, proposal: Proposal) -> Outcome:
+    def _applied(self, proposal: Proposal) -> Outcome:
         """Make what is approved."""
         if self._proposing.is_made(proposal):
-            return self._made_before(proposal)
+            return self._applied_before(proposal)
         try:
             with self._changing.gate.opened_for(proposal):
                 outcome = self._replayed(proposal, Context(who=proposal.who, why=proposal.reason or None))
             if outcome.status != "applied":
                 raise Refused("stale", f"{proposal.id} has nothing to change any more; nothing was written.")
         except ResourceError as error:
-            return self._not_made(proposal, error)
+            return self._not_applied(proposal, error)
         moved = self._proposing.applied(proposal)
         return replace(outcome, task_id=moved.id, warnings=(*self._changing.recovered(), *outcome.warnings))
 
-    def _made_before(self, proposal: Proposal) -> Outcome:
+    def _applied_before(self, proposal: Proposal) -> Outcome:
         moved = self._proposing.applied(proposal)
         text = f"{moved.id} was applied already, as {moved.operation_id}."
         return Outcome(status="applied", text=text, operation_id=moved.operation_id, task_id=moved.id)
 
-    def _not_made(self, proposal: Proposal, error: ResourceError) -> Outcome:
+    def _not_applied(self, proposal: Proposal, error: ResourceError) -> Outcome:
         """Note why what was approved could not be made, unless another process made it meanwhile.
 
         Raises:
@@ -253,9 +253,9 @@ class Deciding:
         if error.code == "busy":
             again = f"{proposal.id} is approved, and not made yet: approve it again."
             raise error.altered(hints=(again, *error.hints)) from error.__cause__
-        with self._changing.transactions.held():  # so that no other process makes it now
+        with self._changing.transactions.locked():  # so that no other process makes it now
             if self._proposing.is_in_effect(proposal):
-                return self._made_before(proposal)
+                return self._applied_before(proposal)
             if error.code != "proposal_closed":
                 to = State.STALE if error.code == "stale" else State.FAILED
                 enter = self._proposing.entering(to, code=error.code)
@@ -340,7 +340,7 @@ class Deciding:
         self, task: str, person: Person, reason: str, parts: Sequence[str], *, others: bool = False
     ) -> Outcome:
         """Take parts out of a proposal, or all but them."""
-        less, taken = self._parted(self.looked(task), person, reason, parts, others=others)
+        less, taken = self._parted(self.current(task), person, reason, parts, others=others)
         if less is None:
             return self.reject(task, person, reason)
         renewed = self._renewed(less, refused=taken)

@@ -29,6 +29,7 @@ from bae_source.engine.approving.touching.paths import out_of_reach
 from bae_source.engine.approving.touching.risk import risk_of
 from bae_source.engine.approving.touching.subjects import forbidden_in, subjects_of
 from bae_source.errors import Refused
+from bae_source.model.changeset import ChangeSet, FileChange
 from bae_source.model.plan import Plan
 from bae_source.project.workspace import Workspace
 from bae_source.system.hashing import sha256
@@ -109,7 +110,7 @@ class Gate:
             self.approved = None
 
     @property
-    def told(self) -> dict[str, Any]:
+    def approval(self) -> dict[str, Any]:
         """Return what the history keeps of the approval of the change that is being made."""
         if self.approved is None:
             return {}
@@ -158,6 +159,36 @@ class Gate:
             raise _forbidden(denied)
         waits_for = tuple(each for each in rulings if each.answer is Answer.APPROVE and not self._is_person)
         return Verdict(waits_for=waits_for, subjects=subjects, risk=risk)
+
+    def check_may_plan(self, paths: Sequence[str], who: str) -> None:
+        """See that some of these files may be changed, or wait for a person, before code runs that plans a change.
+
+        Parameters:
+            paths: Python files, as the root calls them.
+            who: the caller.
+
+        Raises:
+            Refused: `forbidden`, which names the rule, where each of them is denied.
+        """
+        governed = self._policies(paths)
+        if all(each.policy.is_open for each in governed):
+            return
+        names = Names(self._root)
+        denied: Ruling | None = None
+        for path in paths:
+            file = FileChange(path=path, before=None, after=None, edits=())
+            plan = Plan(changes=ChangeSet((file,)), changed=(), modules=(), summary="")
+            subjects = [Subject(kind=kind, name=name) for kind, name in names.of(path)]
+            rulings = [
+                ruling
+                for each in governed
+                for ruling in each.policy.change(_as_called(each, subjects, plan, self._root), who)
+            ]
+            denied = next((each for each in rulings if each.answer is Answer.DENY), None)
+            if denied is None:
+                return
+        if denied is not None:
+            raise _forbidden(denied)
 
     def check_records(self, paths: Sequence[str]) -> None:
         """See that what was recorded may go: where a policy is in force, only by a person's own hand.
@@ -232,8 +263,8 @@ def base_of(plan: Plan) -> dict[str, str | None]:
 
 def after_of(plan: Plan) -> str:
     """Return the digest of what a change leads to: bytes, permissions, and what is installed."""
-    looks = [(file.path, file.executable, file.mode) for file in plan.changes.files]
-    return sha256(msgspec.json.encode([plan.changes.digest, looks, plan.releases]))
+    modes = [(file.path, file.executable, file.mode) for file in plan.changes.files]
+    return sha256(msgspec.json.encode([plan.changes.digest, modes, plan.releases]))
 
 
 def _forbidden(ruling: Ruling) -> Refused:

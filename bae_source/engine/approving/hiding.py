@@ -13,7 +13,7 @@ Invariants:
 - its name is no secret, so answers can say what they leave out;
 - settings are read by the engine for itself, piece by piece (`settings.content_of`), whatever a caller may read of
   them; who reads a file for a caller in that way has it checked first (`Workspace.check_readable`);
-- where nothing is hidden, nothing is asked but whether folders between the root and a file have a policy.
+- where nothing is hidden, the only check is whether folders between the root and a file have a policy.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _HINT = "A person decides that, in the settings; go on without it."
 _MOST_KNOWN = 8
 Parts = tuple[tuple[Ruling, tuple[str, ...]], ...]
 Known = tuple[Ruling, Parts]
-"""How a file is decided by its names, and by which rules it is as a module that has a part with some name."""
+"""The decision on a file by its names, and the rules for it as a module that has a part of some name."""
 
 
 class Hidden:
@@ -76,7 +76,7 @@ class Hidden:
         """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return bool(self._around) or any(self._within.values())
 
-    def met(self, folders: Iterable[str]) -> bool:
+    def take_settings(self, folders: Iterable[str]) -> bool:
         """Look at folders below the root that have settings; say whether that hides more than before."""
         before = sum(map(len, self._within.values()))
         for folder in folders:
@@ -259,40 +259,40 @@ class Veiled:
         self.hidden = hidden
         self._disk = disk
         self._listed: dict[str, frozenset[str]] = {}
-        self._met: dict[str, Refused | None] = {}
+        self._refusals: dict[str, Refused | None] = {}
         self._real: dict[str, bool] = {}
 
-    def met(self, folders: Iterable[str]) -> bool:
+    def take_settings(self, folders: Iterable[str]) -> bool:
         """Look at folders that have settings; say whether that hides more than before."""
-        is_more = self.hidden.met(folders)
+        is_more = self.hidden.take_settings(folders)
         if is_more:
-            self._met.clear()
+            self._refusals.clear()
         return is_more
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return the content of a file that a walk found, and the stamp that belongs to it."""
-        self._check_met(path)
+        self._check_walked(path)
         return self._disk.read_stamped(path)
 
     def glance(self, path: str, size: int) -> bytes:
         """Return the content of a file that a walk found with a size."""
-        self._check_met(path)
+        self._check_walked(path)
         return self._disk.glance(path, size)
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file or a folder."""
         found = self._disk.stamp(path)
-        return _other(found) if found is not None and self._refusal_of_met(path) is not None else found
+        return _other(found) if found is not None and self._refusal_of_walked(path) is not None else found
 
     def stamps(self, paths: Sequence[str]) -> Mapping[str, Stamp]:
         """Return the stamps of some files and folders, by path."""
         found = self._disk.stamps(paths)
         hides = self.hidden.hides
-        hidden = {path for path in found if self._refusal_of_met(path) is not None} if hides else set()
+        hidden = {path for path in found if self._refusal_of_walked(path) is not None} if hides else set()
         if not hidden:
             return found
-        made = [_other(each) if path in hidden else each for path, each in found.items()]
-        return Stamps(tuple(found), in_pieces(made))
+        stamps = [_other(each) if path in hidden else each for path, each in found.items()]
+        return Stamps(tuple(found), in_pieces(stamps))
 
     def check(self, path: str) -> None:
         """See that the caller may read a file.
@@ -313,18 +313,18 @@ class Veiled:
             return found
         return next(filter(None, map(self.hidden.refusal_at, self.hidden.other_names(path))), None)
 
-    def _check_met(self, path: str) -> None:
-        refusal = self._refusal_of_met(path)
+    def _check_walked(self, path: str) -> None:
+        refusal = self._refusal_of_walked(path)
         if refusal is not None:
             raise refusal
 
-    def _refusal_of_met(self, path: str) -> Refused | None:
+    def _refusal_of_walked(self, path: str) -> Refused | None:
         """Return why a caller may not read what a walk met; it is looked at once."""
-        if path not in self._met:
-            self._met[path] = self._looked_at(path)
-        return self._met[path]
+        if path not in self._refusals:
+            self._refusals[path] = self._examined(path)
+        return self._refusals[path]
 
-    def _looked_at(self, path: str) -> Refused | None:
+    def _examined(self, path: str) -> Refused | None:
         try:
             status = os.lstat(f"{self._disk.root}/{path}")
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Tell the user that a change waits, by the program that the user's own settings name.
+"""Notify the user that a change waits, by the program that the user's own settings name.
 
     notify = ["notify-send", "A change waits for you"]      gets facts as JSON on its standard input, a line a change
 

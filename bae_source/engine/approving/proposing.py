@@ -6,7 +6,7 @@
 Invariants:
 - a proposal is planned and judged as any change, in a copy, before it is kept; nothing of the project is written;
 - what the same caller proposed already, and waits, is not kept twice;
-- who proposes is never who is asked: nothing here decides.
+- the proposer never decides: nothing here does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bae_source.model.changeset import Contents, digest
 from bae_source.model.context import Context
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
-from bae_source.model.text import listed
+from bae_source.model.text import is_text, listed
 from bae_source.project.files.port import Disk
 from bae_source.project.files.settings import own_settings
 from bae_source.project.workspace import Workspace
@@ -46,7 +46,7 @@ HOW = ("verify", "tidy", "format", "cascade", "reload")
 _DAYS = 14.0
 _PAUSE = 0.2
 _REMEMBERED = timedelta(days=90)
-"""How long at least it is known what became of a proposal."""
+"""The time for which the end of a proposal is remembered at least."""
 _WAITING = (State.AWAITING, State.APPROVED, State.STALE, State.FAILED)
 _OPEN = frozenset({State.AWAITING, State.APPROVED})
 _MOST_NAMED = 100
@@ -117,6 +117,8 @@ class Proposing:
             Refused: `forbidden` where it cannot be kept.
         """
         maker, now = self._maker, self._maker.now()
+        if plan.ran_code and plan.requirements is None:
+            requests = _as_patch(outcome.diff)
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
@@ -150,7 +152,7 @@ class Proposing:
         return _waiting(proposal, outcome)
 
     def notify(self) -> None:
-        """Tell the user that something waits, and of what the requests before could not tell."""
+        """Notify the user of a change that waits, and of those whose notification failed before."""
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 
@@ -309,6 +311,13 @@ class Proposing:
     def _days(self) -> float:
         found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
         return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
+
+
+def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
+    """Return a change as the patch that makes its very bytes, so that the code which planned it need not run again."""
+    if is_text(diff):
+        return ({"do": "patch", "patch": diff, "encoding": "utf-8"},)
+    return ({"do": "patch", "patch": diff.encode("utf-8", "surrogateescape").decode("latin-1"), "encoding": "latin-1"},)
 
 
 def how_of(context: Context) -> dict[str, Any]:

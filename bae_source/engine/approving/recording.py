@@ -61,7 +61,7 @@ class Recording:
     def __init__(self, folders: StateFolders, *, is_required: Callable[[], bool] = lambda: False) -> None:
         self._ledger = ledger_of(folders)
         self._is_required = is_required
-        self._told: tuple[Notice, ...] = ()
+        self._notices: tuple[Notice, ...] = ()
 
     def begun(self, entry: Entry, changes: ChangeSet) -> Entry:
         """Enter a change that is about to be written, and return what the history has of it, with the ledger's head.
@@ -78,32 +78,32 @@ class Recording:
             "approved_by": entry.request.get("approved_by"),
             "digest": changes.digest,
         }
-        self._told = ()
+        self._notices = ()
         try:
             head = self._ledger.append("change_begun", _given(about))
         except (OSError, Refused) as error:
             if self._is_required():
                 raise _unentered(error) from error
-            self._told = (_unavailable(error),)
+            self._notices = (_unavailable(error),)
             return entry
         return replace(entry, request={**entry.request, HEAD: head})
 
     def applied(self, entry: Entry) -> tuple[Notice, ...]:
         """Enter that a change is made, and return what the caller should know."""
-        return self._told or self.enter("change_applied", _facts(entry))
+        return self._notices or self.enter("change_applied", _facts(entry))
 
     def failed(self, entry: Entry, error: BaseException) -> BaseException:
         """Enter that a change could not be written; the error says so to `enter_refusal`."""
         code = error.code if isinstance(error, ResourceError) else _INTERNAL
-        if not self._told:
+        if not self._notices:
             self.enter("change_failed", {**_facts(entry), "code": code})
         if not isinstance(error, ResourceError):
             return error
         return error.altered(details={**error.details, _BEGUN: entry.id})
 
-    def recovered(self, operation_id: str, *, made: bool) -> None:
+    def recovered(self, operation_id: str, *, stands: bool) -> None:
         """Enter what became of a change whose process died."""
-        came_to = "applied" if made else "taken_back"
+        came_to = "applied" if stands else "taken_back"
         self.enter("change_recovered", {"operation_id": operation_id, "came_to": came_to})
 
     def enter(self, event: str, about: Mapping[str, Any], *, makes: bool = False) -> tuple[Notice, ...]:

@@ -156,7 +156,7 @@ def _symbols(
 ) -> dict[tuple[str, int], str]:
     """Return the symbol around each line that goes or comes, by its mark and its number."""
     lines = (before or b"").decode("utf-8", "surrogateescape").split("\n")
-    after = _made(lines, hunks)
+    after = _new_text(lines, hunks)
     there = {path: before} if old == path else {path: None} if old is None else {old: before, path: None}
     changes = between(there, dict.fromkeys(there) | {path: after.encode("utf-8", "surrogateescape")})
     later = workspace.after(changes)
@@ -170,7 +170,7 @@ def _symbols(
     }
 
 
-def _made(lines: Sequence[str], hunks: Sequence[Sequence[Row]]) -> str:
+def _new_text(lines: Sequence[str], hunks: Sequence[Sequence[Row]]) -> str:
     """Return what lines become by hunks."""
     found: list[str] = []
     at = 0

@@ -1,6 +1,6 @@
 """The files of a project as the caller of the request that is being carried out may read them.
 
-Where there may be no policy, they are the files themselves; only a file that is asked for by its path, and a walk that
+Where there may be no policy, they are the files themselves; only a file that is requested by its path, and a walk that
 meets settings in folders, have these looked at. What understands a policy is loaded where there may be one.
 
 Invariant: the policies are looked for anew for each snapshot, and whose request it is is known by thread.
@@ -63,6 +63,11 @@ class Seeing:
         return self.governing.policies(paths)
 
     @property
+    def caller(self) -> str:
+        """The caller of the request that is being carried out."""
+        return _CALLER.get() or caller(None, self._environment)
+
+    @property
     def may_be_around(self) -> bool:
         """Return whether there may be a policy for all below the root."""
         return may_be_around(self.root, self._environment)
@@ -83,7 +88,7 @@ class Seeing:
         """Return what tells which files the caller may not read."""
         from bae_source.engine.approving.hiding import Hidden  # likewise
 
-        return Hidden(self.governing, _CALLER.get() or caller(None, self._environment), self._known)
+        return Hidden(self.governing, self.caller, self._known)
 
     def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
         """Return the tables of policies that are in force, each in a line, and why others cannot be told.
@@ -126,7 +131,7 @@ class Seen(Disk):
     def __init__(self, seeing: Seeing) -> None:
         Disk.__init__(self, seeing.root)  # of which a part has its name besides
         self._seeing = seeing
-        self._looked: set[str] = set()
+        self._checked: set[str] = set()
         self._veiled: Veiled | None = self._veil() if seeing.may_be_around else None
 
     @property
@@ -134,14 +139,14 @@ class Seen(Disk):
         """Return whether there may be a file that may not be read, as far as folders were looked at."""
         return self._veiled is not None and self._veiled.hidden.hides
 
-    def met(self, folders: Sequence[str]) -> bool:
+    def take_settings(self, folders: Sequence[str]) -> bool:
         """Look at folders that have settings; say whether more is kept from the caller than before."""
         if self._veiled is not None:
-            return self._veiled.met(folders)
+            return self._veiled.take_settings(folders)
         if not any(may_be_in(f"{self.root}/{each}") for folder in folders for each in (*between(folder), folder)):
             return False
         self._veiled = self._veil()
-        return self._veiled.met(folders)
+        return self._veiled.take_settings(folders)
 
     def check(self, path: str) -> None:
         """See that a file may be read.
@@ -150,8 +155,8 @@ class Seen(Disk):
             Refused: `forbidden` if not.
         """
         if self._veiled is None:
-            new = [each for each in between(path) if each not in self._looked]
-            self._looked.update(new)
+            new = [each for each in between(path) if each not in self._checked]
+            self._checked.update(new)
             if any(may_be_in(f"{self.root}/{each}") for each in new):
                 self._veiled = self._veil()
         if self._veiled is not None:

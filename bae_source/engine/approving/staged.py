@@ -13,7 +13,7 @@ class VeiledStaged(Staged):
     """The files in an index, as a caller may read them.
 
     Parameters:
-        index: where their bytes are asked for.
+        index: the source of their bytes.
         hidden: tells what may not be read.
     """
 

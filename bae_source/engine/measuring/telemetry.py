@@ -86,7 +86,7 @@ class Log:
                 self.folders.make(self.folders.local)
                 self._append(data)
         except OSError:
-            return  # read-only, full, or no folder at all: nobody is worse off
+            return  # read-only, full, or no folder at all: no harm is done
 
     def lines(self) -> Iterator[Line]:
         """Yield what was noted, the oldest first."""
@@ -95,7 +95,7 @@ class Log:
                 try:
                     yield msgspec.json.decode(text, type=Line)
                 except msgspec.DecodeError:
-                    continue  # cut off by a full disk, or somebody else's
+                    continue  # cut off by a full disk, or not ours
 
     def _append(self, data: bytes) -> None:
         path = self.folders.local / _NAME

@@ -75,8 +75,8 @@ def _parsing(parse: Mapping[str, Mapping[float, int]]) -> list[str]:
         if not times:
             rows.append(f"{name:<12}  {0:>7}  {'-':>9}  {'-':>9}  {f'{target} ms' if target else 'none'}")
             continue
-        met = "none" if target is None else f"{target} ms, {'met' if percentile(times, 0.95) <= target else 'missed'}"
-        rows.append(f"{name:<12}  {sum(times.values()):>7}  {_both(times)}  {met}")
+        goal = "none" if target is None else f"{target} ms, {'met' if percentile(times, 0.95) <= target else 'missed'}"
+        rows.append(f"{name:<12}  {sum(times.values()):>7}  {_both(times)}  {goal}")
     return rows
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bae_source.engine.making import Made, Making, Operated
+from bae_source.engine.making import Making, Operated, Written
 from bae_source.engine.meta.loading import EngineReload
 from bae_source.engine.meta.putting_by import put_by
 from bae_source.engine.meta.smoke import Smoke
@@ -43,7 +43,7 @@ class EngineMaking(Making):
         super().__init__(*placed, **given)
         self._stays = stays
 
-    def make(self, transactions: Transactions, operated: Operated) -> Made:
+    def make(self, transactions: Transactions, operated: Operated) -> Written:
         """Put the old text by, judge the change, and write it.
 
         Raises:
@@ -54,9 +54,9 @@ class EngineMaking(Making):
         old = put_by(self._folders, *contents_of(self._workspace, self._plan))
         with ExitStack() as failed:
             failed.callback(old.drop_if_unchanged)
-            made = super().make(transactions, operated)
+            written = super().make(transactions, operated)
             failed.pop_all()
-        return replace(made, found=(*made.found, Notice("way_back", old.way_back)))
+        return replace(written, found=(*written.found, Notice("way_back", old.way_back)))
 
     def _set_up(self, environment: Mapping[str, str]) -> Setting:
         return Setting(

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from bae_source.engine.commands import undone
 from bae_source.engine.meta.changing import EngineChanging
 from bae_source.engine.meta.installation import NAME, installed
 from bae_source.engine.meta.seeing import PartSeeing
+from bae_source.engine.running.commands import undone
 from bae_source.engine.service import Query, Service
 from bae_source.errors import RequestError
 from bae_source.model.context import Context
@@ -75,7 +75,7 @@ class Meta(Service):
         return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
 
     def is_measuring(self) -> bool:
-        """Say that nothing is noted: the lines are about work on projects."""
+        """Return that nothing is noted: the lines are about work on projects."""
         return False
 
     @cached_property

@@ -119,7 +119,7 @@ def _stamp(folder: Path, state_id: str) -> None:
 
 
 def _rename_plans(folder: Path, state_id: str) -> None:
-    """Give the file of kept plans its new name, its journal first; of several files nobody can tell which counts."""
+    """Give the file of kept plans its new name, its journal first; of several files, none is known to count."""
     files, journals = (list(folder.glob(f"plans-*.sqlite{end}")) for end in ("", "-journal"))
     if len(files) == 1 and len(journals) <= 1:
         for path, end in (*((each, "-journal") for each in journals), (files[0], "")):

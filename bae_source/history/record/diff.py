@@ -35,7 +35,7 @@ def unified_diff(
 
     Parameters:
         contents: the bytes before the change, by path; a created file may be missing.
-        mode_of: the permission bits that a file has before the change, None where nobody can tell; asked only of files
+        mode_of: the permission bits that a file has before the change, None where that is unknown; called only of files
             that do not simply keep theirs.
 
     Returns:

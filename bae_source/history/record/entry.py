@@ -12,7 +12,7 @@ from msgspec import Struct
 
 Kind = Literal["change", "undo", "redo"]
 Bits = tuple[int | None, tuple[int, int] | None]
-"""Permission bits, user and group; None where nobody knows."""
+"""Permission bits, user and group; None where unknown."""
 MOST_BITS = 0o777
 """Permission bits that a file gets from what is written of it: not those by which it runs as its owner or group."""
 SCHEMA = 2

@@ -5,7 +5,7 @@ Invariants:
 - state that is not ours (`state.binding`) is left, unless it is what shall go;
 - nothing is removed while a transaction runs, or while one that a crash left is not taken back;
 - old content of the project that recovery kept for a person is the person's: it is never removed;
-- what somebody else put into our folders stays, and so does a link in their place, and what it leads to; both are told;
+- foreign files in our folders stay, and so does a link in their place, and its target; both are reported;
 - other projects of the same repository keep their history and their plans.
 """
 
@@ -44,7 +44,7 @@ _KINDS = (
 _MARKS = "marks of its folders"
 _MARKED = (IGNORE, ID, "kept")
 _MOST_NAMED = 10
-_ORDER = (*dict.fromkeys(told for _, told in _KINDS), _MARKS)
+_ORDER = (*dict.fromkeys(label for _, label in _KINDS), _MARKS)
 
 
 class Plans(Protocol):
@@ -84,24 +84,25 @@ def traces(folders: StateFolders, history: History, plans: Plans) -> tuple[str, 
 
 
 def left(folders: StateFolders) -> tuple[Notice, ...]:
-    """Tell what of our folders is not ours, and stays."""
-    told: list[str] = []
+    """Return a notice of the foreign files in our folders, which stay."""
+    lines: list[str] = []
     for place, standing in folders.standings().items():
         if standing is Standing.NO_FOLDER and place.is_symlink():
-            told.append(f"{place.name} is a link, and was left with what it leads to.")
+            lines.append(f"{place.name} is a link, and was left with what it leads to.")
         elif standing is Standing.FOREIGN:
-            told.append(f"{place.name} was not made here by you, and was left; forget --foreign removes it.")
+            lines.append(f"{place.name} was not made here by you, and was left; forget --foreign removes it.")
         elif standing is Standing.OTHERS:
-            told.append(f"{place.name} belongs to another user, and was left.")
+            lines.append(f"{place.name} belongs to another user, and was left.")
     for folder in _folders(folders):
         if names := [entry.name for entry in _entries(folder) if _kind(entry.name) is None]:
             more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            told.append(f"{folder.name} holds what is not ours, and was left: {', '.join(names[:_MOST_NAMED])}{more}.")
-    return (Notice("left", " ".join(told)),) if told else ()
+            shown = ", ".join(names[:_MOST_NAMED])
+            lines.append(f"{folder.name} holds what is not ours, and was left: {shown}{more}.")
+    return (Notice("left", " ".join(lines)),) if lines else ()
 
 
 def forget(
-    folders: StateFolders, history: History, plans: Plans, held: AbstractContextManager[None]
+    folders: StateFolders, history: History, plans: Plans, lock: AbstractContextManager[None]
 ) -> tuple[str, ...]:
     """Remove them, and say what was removed.
 
@@ -110,13 +111,13 @@ def forget(
 
     Raises:
         Refused: `busy` while a transaction runs; `unsafe_change`, if old content of the project lies among it.
-        HistoryError: nobody can tell whether other projects have operations in the history; nothing was removed.
+        HistoryError: nothing was removed: whether other projects have operations in the history is unknown.
         OSError: something could not be removed; the rest may be gone.
     """
     if not traces(folders, history, plans):
         return ()
     folders.check()
-    with held:
+    with lock:
         found = traces(folders, history, plans)
         is_shared = _is_shared(folders, history, plans)
         if is_shared:
@@ -176,7 +177,7 @@ def _kind(name: str) -> str | None:
     if name in _MARKED:
         return _MARKS
     return next(
-        (told for start, told in _KINDS if name == start or (start[-1] in ".-" and name.startswith(start))), None
+        (label for start, label in _KINDS if name == start or (start[-1] in ".-" and name.startswith(start))), None
     )
 
 

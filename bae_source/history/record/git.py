@@ -39,7 +39,7 @@ _CIRCUMSTANCES = (
     ("Permission denied", "permission was denied", "Check who owns our folders; doctor says what is amiss."),
     ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
 )
-"""What git says, in the language that its environment asks for, where nothing is wrong with the history."""
+"""Messages of git, in the language of its environment, that mean no damage to the history."""
 _REPORT = "dumping crash report"
 
 
@@ -126,8 +126,8 @@ class Repository:
                 words = ["git", "fast-import", "--quiet", "--done", "--force", "--date-format=raw"]
                 kept = () if lock is None else (lock,)
                 importing = repository.git.execute(words, istream=PIPE, as_process=True, pass_fds=kept)
-                _, said = importing.communicate(stream + b"done\n")
-                importing.wait(stderr=said)
+                _, errors = importing.communicate(stream + b"done\n")
+                importing.wait(stderr=errors)
         except HistoryUnavailable:
             for report in self.folder.glob("fast_import_crash_*"):  # which nothing can switch off
                 with suppress(OSError):
@@ -218,11 +218,11 @@ class Repository:
 
     def _failed(self, what: str, error: Exception | str) -> HistoryUnavailable:
         """Return the error with the last line that git said, without the paths in it; only damage is to be removed."""
-        said = str(getattr(error, "stderr", "") or error)
+        message = str(getattr(error, "stderr", "") or error)
         for words, reason, hint in _CIRCUMSTANCES:
-            if words in said:
+            if words in message:
                 return HistoryUnavailable(f"{reason}, so git could not {what} our history", hint)
-        lines = [line for line in said.strip().strip("'").strip().splitlines() if _REPORT not in line]
+        lines = [line for line in message.strip().strip("'").strip().splitlines() if _REPORT not in line]
         reason = " ".join("…" if "/" in word else word for word in (lines or ["it said nothing"])[-1].split())
         return HistoryUnavailable(
             f"git could not {what} our history ({reason})",

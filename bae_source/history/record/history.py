@@ -4,13 +4,13 @@
     history.git      those that were recorded: one commit each, on top of the one before, see `stream`
     history.1.git    older ones: what `history.git` was until it grew to half of what is kept
 
-A change waits for no git: its operation goes to `pending`, and is recorded by whoever reads the history next, or once
+A change waits for no git: its operation goes to `pending`, and is recorded by the next reader of the history, or once
 many are there.
 
 Invariants:
 - nothing of the user's repository is read or written: content comes in and goes out as bytes;
 - an operation is recorded whole or not at all, durable once recorded, and waits until then;
-- what is over the limits goes with a whole repository, by a rename: nobody waits for a history to be rewritten;
+- what is over the limits goes with a whole repository, by a rename: no request waits for a history to be rewritten;
 - where git is missing or fails, `HistoryUnavailable` is raised, which a transaction turns into a notice.
 """
 
@@ -40,10 +40,10 @@ __all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "L
 HISTORY_LOCK = "history.lock"
 """The file that keeps writers of the history apart, beside its folder."""
 
-_CHUNK = 64  # what is asked for is nearly always among the newest
+_CHUNK = 64  # the wanted operation is nearly always among the newest
 MOST_WAITING = 64
 LARGEST_WAITING = 4_000_000
-"""So many operations wait at most, and so many bytes of one, until somebody reads the history, if it can be written."""
+"""The most operations that wait, and bytes of one, until a request reads the history, if it can be written."""
 _MOST_PACKS = 64
 _AT_ONCE = 8
 """Part of the limit after which so much was recorded that the size is looked at."""
@@ -159,7 +159,7 @@ class History:
         return whole.removeprefix(own) if whole.startswith(own) else None
 
     def has_lately(self, operation_id: str) -> bool:
-        """Say whether an operation is among the newest, or waits for being recorded; where nobody can tell, it is not.
+        """Return whether an operation is among the newest, or waits to be recorded; False where that is unknown.
 
         Nothing is written, and no lock is taken.
         """
@@ -240,10 +240,10 @@ class History:
         return between(*self.contents(entry), {file.path: file.origin for file in entry.files if file.origin})
 
     def prune(self, keep: Callable[[Entry], bool]) -> Deleted:
-        """Delete operations for ever; the newest are asked about first, those of other projects never.
+        """Delete operations for ever; the newest are offered first, those of other projects never.
 
         Raises:
-            HistoryError: `nothing_to_undo`, if the history cannot be read or written, or somebody else is writing it.
+            HistoryError: `nothing_to_undo`, if the history cannot be read or written, or another process is writing it.
         """
         deleted = Deleted()
         with _readable(), self._alone() as lock:
@@ -280,9 +280,9 @@ class History:
         waiting = list(self._pending.waiting())
         if not waiting:
             return
-        # whoever was killed just before he dropped what he had recorded was the last to record anything
+        # a process that was killed before it dropped recorded operations was the last to record
         there = {entry.id for _, _, entry in islice(self._places(), max(_CHUNK, len(waiting)))}
-        limits = self._told_limits()
+        limits = self._warned_limits()
         group, size = list[Waiting](), 0
         for number, (_, each) in enumerate(waiting, start=1):
             if each.entry.id not in there:
@@ -305,8 +305,8 @@ class History:
         ]
         self._newest.write(b"".join(commits), self._newest.count() + len(commits), lock=lock)
 
-    def _told_limits(self) -> Limits:
-        """Return how much is kept; all of it where nobody can tell."""
+    def _warned_limits(self) -> Limits:
+        """Return how much is kept; all of it where that is unknown."""
         try:
             return self._limits()
         except (ResourceError, OSError):

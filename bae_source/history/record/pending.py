@@ -2,13 +2,13 @@
 
     pending/01732253400123456789-op_7f3a…       the entry, and what its files held before and after
 
-Each change puts its operation here, or whoever finds that it was made by a process that died: that takes a millisecond
+Each change puts its operation here, or the process that recovers it after a death does: that takes a millisecond
 and needs no git. The history takes them over before it is read.
 
 Invariants:
 - a file is put here whole and durable, or not at all; names sort as the operations were made;
 - what is here already is not put here again;
-- no more than the newest thousand wait: where git never comes, nobody would take them over.
+- no more than the newest thousand wait: without git they would wait for ever.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Pending:
         self.folder.mkdir(exist_ok=True)
         names = self.names()
         if not any(name.partition("-")[2] == entry.id for name in names):
-            made = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
+            moment = int(datetime.fromisoformat(entry.when).timestamp()) * 10**9
             last = int(names[-1].partition("-")[0]) if names else 0  # the clock may have been put back
-            name = f"{max(made, last + 1):020d}-{entry.id}"
+            name = f"{max(moment, last + 1):020d}-{entry.id}"
             replace_durably(self.folder / name, self.folder / f"{_DRAFT}{name}", content)
         for folder in (self.folder, self.folder.parent):
             sync(folder)

@@ -75,7 +75,7 @@ def git_on(folder: Path, search_path: str, program: Callable[[], str]) -> Git:
         search_path: what git itself finds programs by.
         program: says where git is, or raises.
     """
-    return _told(Git(folder), folder, search_path, program)
+    return _configured(Git(folder), folder, search_path, program)
 
 
 @contextmanager
@@ -86,11 +86,11 @@ def opened(folder: Path, search_path: str, program: Callable[[], str]) -> Iterat
         repository = _Repo(folder, expand_vars=False)
     with repository:
         assert isinstance(repository.git, Git)
-        _told(repository.git, folder, search_path, program)
+        _configured(repository.git, folder, search_path, program)
         yield repository
 
 
-def _told(git: Git, folder: Path, search_path: str, program: Callable[[], str]) -> Git:
+def _configured(git: Git, folder: Path, search_path: str, program: Callable[[], str]) -> Git:
     git.program = program
     git.inside = (f"PATH={search_path}", f"GIT_DIR={folder}")
     return git

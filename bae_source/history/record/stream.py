@@ -86,8 +86,8 @@ def _head(ref: str, entry: Entry) -> Iterable[bytes]:
 def message(entry: Entry) -> bytes:
     """Return the message of an entry's commit: its sentence and reason, and the entry itself on the last line."""
     line = msgspec.json.encode(replace(entry, request={}))
-    told = "\n\n".join(text for text in (entry.summary, entry.why) if text).replace("\0", "")
-    return told.encode("utf-8", "replace") + b"\n\n" + line + b"\n"
+    words = "\n\n".join(text for text in (entry.summary, entry.why) if text).replace("\0", "")
+    return words.encode("utf-8", "replace") + b"\n\n" + line + b"\n"
 
 
 def _person(role: str, name: str, stamp: str) -> bytes:

@@ -146,13 +146,13 @@ def _nothing(request: Undo | Redo, history: History, who: str) -> HistoryError:
 def _lost(history: History, who: str) -> Entry | None:
     """Return the caller's undo, after his last change, of what has been pruned since; None if there is none."""
     entries = list(history.walk())
-    known, said = {entry.id for entry in entries}, set[str]()
+    known, decided = {entry.id for entry in entries}, set[str]()
     for entry in entries:
         if entry.who == who and entry.kind == "change":
             return None
-        if entry.who == who and entry.kind == "undo" and not known.union(said).issuperset(entry.of):
+        if entry.who == who and entry.kind == "undo" and not known.union(decided).issuperset(entry.of):
             return entry
-        said.update(entry.of)
+        decided.update(entry.of)
     return None
 
 

@@ -42,7 +42,7 @@ class Undo(Request, frozen=True):
     verb: ClassVar[str] = "undo"
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "travel"
-    said: ClassVar[tuple[str, ...]] = ("operation_id",)
+    refuses_none: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when a change was a mistake; it is refused rather than overwrite what came later."
     examples: ClassVar[tuple[str, ...]] = (
         "undo",
@@ -71,7 +71,7 @@ class Redo(Request, frozen=True):
     verb: ClassVar[str] = "redo"
     effect: ClassVar[Effect] = Effect.WRITES
     runner: ClassVar[str] = "travel"
-    said: ClassVar[tuple[str, ...]] = ("operation_id",)
+    refuses_none: ClassVar[tuple[str, ...]] = ("operation_id",)
     when: ClassVar[str] = "Use it when an undo was a mistake."
     examples: ClassVar[tuple[str, ...]] = (
         "redo",

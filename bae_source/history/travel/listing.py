@@ -20,13 +20,13 @@ _AFTER_A_NAME = (".", "@", "[", ":")
 Holds = Callable[[Entry, str], bool]
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ListedOperation(Struct, frozen=True, kw_only=True):
     """An operation as it stands now.
 
     Parameters:
         entry: the operation.
         undone_by: id of the operation that undid it; None if it is in effect, or no change.
-        diff: what it changed, where that was asked for.
+        diff: the change as a diff, if requested.
     """
 
     entry: Entry
@@ -59,8 +59,8 @@ def select(
     since: datetime | None = None,
     target: str = "",
     touches: Holds = lambda _entry, _target: True,
-) -> tuple[Told, ...]:
-    """Return the operations that were asked for, newest first.
+) -> tuple[ListedOperation, ...]:
+    """Return the selected operations, newest first.
 
     Parameters:
         entries: newest first, none of the newest left out.
@@ -75,7 +75,7 @@ def select(
 
 def _selected(
     entries: Iterable[Entry], who: str | None, since: datetime | None, target: str, touches: Holds
-) -> Iterator[Told]:
+) -> Iterator[ListedOperation]:
     names = {target} if target else set()
     for entry, undo in marked(entries):
         if since is not None and datetime.fromisoformat(entry.when) < since:
@@ -83,7 +83,7 @@ def _selected(
         around = [name for name in names if _changed(entry, name, touches)]
         names |= {earlier for name in names for earlier in _earlier(entry, name)}
         if (who is None or entry.who == who) and (not target or around):
-            yield Told(entry=entry, undone_by=undo.id if undo else None)
+            yield ListedOperation(entry=entry, undone_by=undo.id if undo else None)
 
 
 def _changed(entry: Entry, name: str, touches: Holds) -> bool:
@@ -106,37 +106,37 @@ def is_in(address: str, name: str) -> bool:
     return address == name or (address.startswith(name) and address[len(name) :].startswith(_AFTER_A_NAME))
 
 
-def draw(told: Sequence[Told]) -> str:
+def draw(operations: Sequence[ListedOperation]) -> str:
     """Draw operations as lines of text, each with its diff where it has one."""
-    return "\n".join(_line(each) + (f"\n{each.diff}" if each.diff else "") for each in told)
+    return "\n".join(_line(each) + (f"\n{each.diff}" if each.diff else "") for each in operations)
 
 
-def draw_whole(told: Told) -> str:
+def draw_whole(operation: ListedOperation) -> str:
     """Draw all there is to say of one operation.
 
     Parameters:
         told: with its request and its diff.
     """
-    entry = told.entry
+    entry = operation.entry
     facts = [
         ("when", _when(entry)),
         ("who", entry.who),
         ("what", entry.summary),
         ("why", entry.why),
         ("of", " ".join(entry.of)),
-        ("undone by", told.undone_by or ""),
+        ("undone by", operation.undone_by or ""),
         ("changed", "\n             ".join(entry.changed)),
         ("files", "\n             ".join(dict.fromkeys(file.name for file in entry.files))),
     ]
     lines = [f"{entry.id}  {entry.kind}", *(f"  {name:<11}{value}" for name, value in facts if value)]
     request = msgspec.json.format(msgspec.json.encode(entry.request), indent=2).decode()
-    return "\n".join([*lines, "  request", *(f"    {line}" for line in request.splitlines()), "", told.diff])
+    return "\n".join([*lines, "  request", *(f"    {line}" for line in request.splitlines()), "", operation.diff])
 
 
-def _line(told: Told) -> str:
-    entry = told.entry
+def _line(operation: ListedOperation) -> str:
+    entry = operation.entry
     summary = entry.summary + (f" ({entry.why})" if entry.why else "")
-    pieces = [entry.id, _when(entry), entry.who, summary, *(["[undone]"] if told.undone_by else [])]
+    pieces = [entry.id, _when(entry), entry.who, summary, *(["[undone]"] if operation.undone_by else [])]
     return "  ".join(" ".join(piece.split()) for piece in pieces)  # whatever a caller says, it is one line
 
 

@@ -65,7 +65,7 @@ def _ended(line: bytes) -> bytes:
 def _regions(
     base: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]
 ) -> Iterator[tuple[Sequence[bytes], Sequence[bytes], Sequence[bytes]]]:
-    """Yield pieces of the three that belong together, alternately changed by somebody and common to all."""
+    """Yield pieces of the three that belong together, alternately changed in one and common to all."""
     at_a = at_b = at_c = 0
     for a, b, c, size in (*_common(base, ours, theirs), (len(base), len(ours), len(theirs), 0)):
         yield base[at_a:a], ours[at_b:b], theirs[at_c:c]

@@ -51,22 +51,22 @@ class Timeline:
                 return
 
     def since(self, change: Entry, word: Entry) -> Iterator[tuple[Entry, Entry]]:
-        """Yield the changes, anybody's, that stand otherwise than when this last word was said on a change.
+        """Yield the changes, of all callers, that stand otherwise than when this last word was said on a change.
 
         Each comes with the last word on it, the last of these words first. What was undone and made again since, or
         made and undone, is left out.
         """
-        said = self._said()
+        words = self._every_word()
         last: dict[str, Entry] = {}
         stood: dict[str, bool] = {}
-        for each, entry in said:
+        for each, entry in words:
             if each == change.id and entry.id == word.id:
                 break
             last.setdefault(each, entry)
             if entry.kind == "change":
                 stood[each] = False
         unknown = last.keys() - stood.keys()
-        while unknown and (found := next(said, None)):
+        while unknown and (found := next(words, None)):
             each, entry = found
             if each in unknown:
                 stood[each] = entry.kind != "undo"
@@ -81,13 +81,13 @@ class Timeline:
 
     def _words(self) -> Iterator[tuple[Entry, list[str]]]:
         """Yield each entry with the ids of those changes on which it says the last word, the last of them first."""
-        said: set[str] = set()
+        decided: set[str] = set()
         for entry in self._entries:
-            changes = [change for change in reversed(about(entry)) if change not in said]
-            said.update(changes)
+            changes = [change for change in reversed(about(entry)) if change not in decided]
+            decided.update(changes)
             yield entry, changes
 
-    def _said(self) -> Iterator[tuple[str, Entry]]:
+    def _every_word(self) -> Iterator[tuple[str, Entry]]:
         """Yield every word on every change, the last one first."""
         return ((change, entry) for entry in self._entries for change in reversed(about(entry)))
 
@@ -110,9 +110,9 @@ def marked(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Entry | None]]:
     Parameters:
         entries: newest first, none of the newest left out.
     """
-    said: dict[str, Entry] = {}
+    latest: dict[str, Entry] = {}
     for entry in entries:
         for change in entry.of:
-            said.setdefault(change, entry)
-        last = said.get(entry.id)
+            latest.setdefault(change, entry)
+        last = latest.get(entry.id)
         yield entry, last if last is not None and last.kind == "undo" else None

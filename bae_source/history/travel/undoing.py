@@ -80,7 +80,7 @@ def plan(
         who: the caller.
         read: the content of a file by project-relative path, None where there is no file; what files are called in
             messages comes with it.
-        bits: permission bits and owner of a file, as far as anybody can tell.
+        bits: permission bits and owner of a file, as far as they can be read.
         merge: takes a change back from a file that has changed since.
         now: the time, for ages.
         users: names the later changes that use what would go, in other files; so nothing is advised that is refused.
@@ -165,7 +165,7 @@ class _Deed:
 
         Parameters:
             word: the last word on it.
-            together: all changes that are asked for.
+            together: all changes of the request.
         """
         back = self.name == "undo"
         names = {file.path: file.name for file in change.files}
@@ -209,7 +209,7 @@ class _Deed:
         back = self.name == "undo"
         recorded = _recorded(change, word)
         moved = _moved(change, back=back)
-        made, origins = dict(self._bits), dict(self._origins)
+        bits, origins = dict(self._bits), dict(self._origins)
         lost = {file.path: self._bits_of(file.path) for file in change.files if _left(file, back=back) is not None}
         gone = {file.path for file in change.files if _left(file, back=not back) is None}
         is_other = gone | recorded.keys() | moved.keys()
@@ -221,7 +221,7 @@ class _Deed:
         for came, went in moved.items():
             taken = lost.get(went, _UNKNOWN)
             self._bits[came] = recorded.get(came, _UNKNOWN) if taken == _UNKNOWN else taken
-            if origin := origins.get(went, None if went in made else went):
+            if origin := origins.get(went, None if went in bits else went):
                 self._origins[came] = origin
 
     def _bits_of(self, path: str) -> Bits:
@@ -429,7 +429,7 @@ def _because(change: Entry, word: Entry) -> str:
 def _from_elsewhere(neighbour: Entry | None) -> str:
     """Return what changed a file if no operation of this project did."""
     if neighbour is None:
-        return "somebody changed it outside bae_source"
+        return "it was changed outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"
     return f"{neighbour.id} ({neighbour.summary}) came later, with {root}"
 

@@ -8,7 +8,7 @@ the stamps of each search: a part whose stamps are the same stays, and in one th
 
 Invariants:
 - a content is used only for the stamp that it was read under, and kept only if that stamp will tell of every change;
-- a file that cannot be read, is too large or hides words is handed back, to be looked into by itself;
+- a file that cannot be read, is too large or hides words is handed back, to be read by itself;
 - so many bytes are kept at most.
 """
 
@@ -30,7 +30,7 @@ _MOST_WORDS = 32
 _LONGEST_ESCAPE = len("\\U0000002e")
 
 Encoded = Iterable[tuple[bytes, bool]]
-"""Words as bytes, and whether each is looked for as a name, so that a part of a longer one does not count."""
+"""Words as bytes, and whether each is searched for as a name, so that a part of a longer one does not count."""
 
 
 class Haystack:
@@ -53,7 +53,7 @@ class Haystack:
         return self._asked > read
 
     def look(self, snapshot: Snapshot, stamps: Mapping[str, Stamp], words: Encoded) -> tuple[set[str], list[str]]:
-        """Return the files that hold one of the words, and the files that have to be looked into.
+        """Return the files that hold one of the words, and the files that have to be read.
 
         Parameters:
             stamps: of the files, as they are now.
@@ -135,9 +135,9 @@ class _Part(Struct, frozen=True):
         plain: their paths.
         stamps: theirs.
         ends: where each ends, with its line end.
-        others: the files that have to be looked into.
+        others: the files that have to be read.
         is_whole: whether that is so as long as the stamps are the same.
-        known: files by words that were looked for last.
+        known: files by words that were searched for last.
     """
 
     paths: Sequence[str]
@@ -167,7 +167,7 @@ class _Part(Struct, frozen=True):
             at = position(self.text, word, alone, self.ends[number])
 
     def content(self, number: int) -> bytes:
-        """Return what one of the plain files holds."""
+        """Return the content of one of the plain files."""
         return self.text[self.ends[number - 1] if number else 0 : self.ends[number] - 1]
 
 

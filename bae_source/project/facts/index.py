@@ -2,7 +2,7 @@
 
     workspace.index.summary(path)             one file's definitions
     workspace.index.summaries(paths)          many, as they come
-    workspace.index.uses(path)                what one file refers to; `uses_of(paths)` for many
+    workspace.index.uses(path)                the references in one file; `uses_of(paths)` for many
     workspace.index.mentioning({"send"})      the files whose text holds one of some words
 
 A path's stamp leads to the digest of its bytes, and the digest to its facts: in memory, else in the cache of the
@@ -67,10 +67,10 @@ class Index:
         self.workspace = workspace
         self._pruned = False
         self._pool: Pool | None = None
-        self._told: dict[str, str] = {}
+        self._digests_given: dict[str, str] = {}
         self._early: dict[str, _Window[Uses]] = {}
         self._is_new = False
-        """Whether nothing can be looked up in the cache, since there was none when this was asked first."""
+        """True where the cache is new, so that nothing can be looked up in it."""
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
@@ -95,12 +95,12 @@ class Index:
         if self._pool is not None:
             self._pool.start()
 
-    def told_of(self, path: str) -> bool:
-        """Return whether facts of a file were told."""
-        return path in self._told
+    def has_given(self, path: str) -> bool:
+        """Return whether facts of a file were given out."""
+        return path in self._digests_given
 
     def check(self, path: str, content: bytes | None, stamp: Stamp | None) -> None:
-        """See that the bytes which a file has now are those that facts were told about.
+        """Check that a file still has the bytes whose facts were given out.
 
         Parameters:
             stamp: which they were read under, if it will tell of every later change.
@@ -108,10 +108,10 @@ class Index:
         Raises:
             Refused: `stale` if they are not.
         """
-        told, seen = self._told[path], self.workspace.kept.seen.get(path)
-        if content is not None and stamp is not None and seen and (seen.stamp, seen.digest) == (_as_text(stamp), told):
+        given, seen = self._digests_given[path], self.workspace.kept.seen.get(path)
+        if content is not None and stamp is not None and seen and (seen.stamp, seen.digest) == (_as_text(stamp), given):
             return
-        if content is None or sha256(content) != told:
+        if content is None or sha256(content) != given:
             raise Refused("stale", f"{self._name(path)} changed while the project was read.", hints=["Ask again."])
 
     def summary(self, path: str) -> Summary:
@@ -128,7 +128,7 @@ class Index:
         return self._each(SUMMARY, paths)
 
     def uses(self, path: str) -> Uses:
-        """Return what a file refers to; raise as `summary` does."""
+        """Return the references in a file; raise as `summary` does."""
         found = self._parsed(path, self._one(USES, path))
         if isinstance(found, ResourceError):
             raise found
@@ -177,7 +177,7 @@ class Index:
                 self.begin(path)
 
         is_waiting = self._pool is not None and self._is_new
-        return mentioning(self.workspace, names, alone=True, look=look, met=begin if is_waiting else None)
+        return mentioning(self.workspace, names, alone=True, look=look, note=begin if is_waiting else None)
 
     def begin(self, path: str) -> None:
         """Have another process work out the uses of a file, where many are expected to be asked for."""
@@ -252,7 +252,7 @@ class Index:
         todo = {window.digests[path]: content for path, content in contents.items()}
         window.todo = [each for each in todo if each not in window.found]
         window.batches = pool.submit([todo[each] for each in window.todo]) if window.todo else []
-        self._told |= window.digests  # who reads one of them from now on is told if it changed
+        self._digests_given |= window.digests  # a later read of one of them fails if it changed
         return window
 
     def _known(self, path: str) -> str | None:

@@ -58,7 +58,7 @@ class Recent(Generic[V]):
     """Values by key, the most recently used kept.
 
     Parameters:
-        room: how much may be kept, in whatever unit `put` is told sizes in.
+        room: how much may be kept, in the unit of the sizes that `put` gets.
     """
 
     def __init__(self, room: int) -> None:
@@ -122,7 +122,7 @@ class Timings:
     """The time that files took to parse, kept until it is asked for.
 
     Parameters:
-        timer: nanoseconds from any beginning; None where nobody wants to know.
+        timer: nanoseconds from any beginning; None where no time is measured.
     """
 
     def __init__(self, timer: Callable[[], int] | None = None) -> None:
@@ -206,7 +206,7 @@ class Kept:
         clock: nanoseconds since the epoch; without it nothing is kept by path.
         timer: nanoseconds from any beginning; without it nothing is timed.
         trees: parsed files, if they shall be shared more widely.
-        process_is_ours: whether nobody else's code has run in this process, so that work may be given to copies of it.
+        process_is_ours: whether only our own code has run in this process, so that copies of it may do work.
         process_stays: whether many requests are to come, so that what they read is worth its memory.
         packages: tells in which folders the packages are installed that the project imports.
         surroundings: tells where the project's own programs run; None where none can.
@@ -357,7 +357,7 @@ class Kept:
     ) -> None:
         """Keep something between processes, as `Cache.keep` does; within `together`, when that ends.
 
-        What waits is not looked up meanwhile: who hands it in has it.
+        Waiting entries are not looked up: their writer has them.
         """
         if self.cache is None:
             return

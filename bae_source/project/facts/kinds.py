@@ -139,7 +139,7 @@ KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES
 def key() -> str:
     """Return what facts depend on besides a file's bytes: our own code, Python, and the parser for newer syntax.
 
-    Our own code is told by the stamps of its files, so that a change of it, released or not, is never missed.
+    Our own code is identified by the stamps of its files, so that no change of it, released or not, is missed.
     """
     home = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     names = [f"{folder}/{name}" for folder in _OURS for name in sorted(os.listdir(f"{home}/{folder}"))]
@@ -150,7 +150,7 @@ def key() -> str:
 
 
 def _newer_parser() -> str:
-    """Return the release of libcst, told by its folder of metadata: asking the library itself would load it."""
+    """Return the release of libcst by its folder of metadata: the library itself would have to be loaded."""
     for folder in own_path():
         try:
             if os.path.isdir(os.path.join(folder, "libcst")):

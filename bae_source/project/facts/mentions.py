@@ -2,14 +2,14 @@
 
     found = mentioning(workspace, {"send", "Client"})
     found.paths            files that may refer to one of them, sorted
-    found.unreadable       files that nobody could look into, and why
+    found.unreadable       files that could not be read, and why
 
 Invariants:
 - no file is missed: Python normalises identifiers (NFKC), so text outside ASCII is searched as Python would read it;
-- a file may be named though it only speaks of the word, in a comment or, unless it is looked for as a name, as a part
+- a file may be named though it only speaks of the word, in a comment or, unless it is searched for as a name, as a part
   of a longer one;
 - a file that cannot be read or decoded is named as such, never left out in silence; nor is a `.pyw` file, a notebook or
-  a script without an ending that holds a word, into which nobody looks further.
+  a script without an ending that holds a word, in which no references are searched for.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _ASCII = bytes(range(128))
 MANY = 500
 """Files; to read fewer takes less time than to remember what is in them."""
 _MOST_READ = 3
-"""How often a process that ends with its answer reads all files for new words, which the next one then knows."""
+"""Times that a short-lived process reads all files for new words and saves the answer for the next process."""
 _ASCII_COMPATIBLE = ("utf-8", "ascii", "iso8859-1", "iso8859-15", "cp1252")
 _ALONE = "\1"
-"""What the key of a word begins with that is looked for as a name."""
+"""First character of the key of a word that is searched for as a whole name."""
 _LARGEST_WINDOWED = 10_000_000
 _OUTSIDE = Refused(
     "outside_project",
@@ -59,7 +59,7 @@ class Mentioning(Struct, frozen=True):
 
     Parameters:
         paths: sorted.
-        unreadable: each file, and each folder, that could not be looked into, sorted by path, and why.
+        unreadable: each file, and each folder, that could not be read, sorted by path, and why.
     """
 
     paths: tuple[str, ...]
@@ -67,9 +67,9 @@ class Mentioning(Struct, frozen=True):
 
 
 Look = Callable[[Content], None]
-"""Is shown a file that was read."""
-Met = Callable[[str], None]
-"""Is told the path of a file in which a word was found."""
+"""Callback with a file that was read."""
+Note = Callable[[str], None]
+"""Callback with the path of a file in which a word was found."""
 
 
 def mentioning(
@@ -78,24 +78,24 @@ def mentioning(
     *,
     alone: bool = False,
     look: Look | None = None,
-    met: Met | None = None,
+    note: Note | None = None,
 ) -> Mentioning:
     """Return the files whose text holds one of the words.
 
     Parameters:
         words: identifiers, or any other pieces of text; they are normalised as Python does it.
         alone: whether the words are names, so that a part of a longer name does not count.
-        look: is shown each file that has to be read for this, so that nobody reads it again for something else.
-        met: is told of the files that have to be read which of them hold a word, as soon as that is known.
+        look: is shown each file that has to be read for this, so that it is not read again for something else.
+        note: called with each file that has to be read and holds a word, as soon as that is known.
     """
     sought = Words(words, alone=alone)
     census = workspace.census
     unreadable = unseen_in(workspace, sought.occur_in)
     if sought.ascii and not workspace.overlay:
-        if len(census.stamps) > MANY and (known := _remembered(workspace, sought, look, met)) is not None:
+        if len(census.stamps) > MANY and (known := _remembered(workspace, sought, look, note)) is not None:
             return Mentioning(known.paths, tuple(sorted([*unreadable, *known.unreadable], key=lambda item: item[0])))
-        held, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
-        found = list(held)
+        holders, paths = haystack_of(workspace).look(workspace, census.stamps, sought.encoded)
+        found = list(holders)
     else:
         found, paths = [], list(census.sources)
     for content in contents_of(workspace, paths):
@@ -104,8 +104,8 @@ def mentioning(
         try:
             if sought.occur_in(content.read(), content.source):
                 found.append(content.path)
-                if met is not None:
-                    met(content.path)
+                if note is not None:
+                    note(content.path)
         except ResourceError as error:
             unreadable.append((content.path, error))
     return Mentioning(tuple(sorted(found)), tuple(sorted(unreadable, key=lambda item: item[0])))
@@ -117,7 +117,7 @@ def haystack_of(workspace: FactSnapshot) -> Haystack:
 
 
 def unseen_in(workspace: FactSnapshot, may_matter: Callable[[bytes], bool]) -> list[tuple[str, ResourceError]]:
-    """Return the folders in which nobody could look for files, the files where nobody looks, and why.
+    """Return the folders that may not be listed and the files that are not searched, each with the reason.
 
     Parameters:
         may_matter: tells of the bytes of a `.pyw` file, a notebook or a script whether it has to be named.
@@ -149,7 +149,7 @@ def _is_unread_or(may_matter: Callable[[bytes], bool], workspace: FactSnapshot, 
         return True
 
 
-def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: Met | None) -> Mentioning | None:
+def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, note: Note | None) -> Mentioning | None:
     """Return the files that hold a word, reading those of which that is not known; None where to pile up is better.
 
     What was not known is known, and kept, from then on.
@@ -162,8 +162,8 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
         return None
     stamps: dict[str, Stamp | None] = {}
     unreadable: list[tuple[str, ResourceError]] = []
-    held: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
-    words = [(Words.of_key(word), holding) for word, holding in held.items()]
+    paths: dict[str, list[str]] = {word: [] for word in known.asked_for(sought.keys)}
+    words = [(Words.of_key(word), holding) for word, holding in paths.items()]
     asked = words[: len(sought.keys)]
     changed: set[str] = set()
     for content in contents_of(workspace, todo):
@@ -180,16 +180,16 @@ def _remembered(workspace: FactSnapshot, sought: Words, look: Look | None, met: 
                 if word.occur_in(text, content.source):
                     holding.append(path)
                     found = True
-            if found and met is not None and any(holding[-1:] == [path] for _, holding in asked):
-                met(path)
+            if found and note is not None and any(holding[-1:] == [path] for _, holding in asked):
+                note(path)
         except ResourceError as error:
             stamps[path] = None
             changed.add(path)
-            if not any(path in held[word][-1:] for word in sought.keys):
+            if not any(path in paths[word][-1:] for word in sought.keys):
                 unreadable.append((path, error))
     if any(stamps.values()):
-        kept.remember(known.noted(stamps, held, {word: todo if word in sought.keys else changed for word in held}))
-    holders = known.holding(census, sought.keys).difference(todo).union(*(held[word] for word in sought.keys))
+        kept.remember(known.noted(stamps, paths, {word: todo if word in sought.keys else changed for word in paths}))
+    holders = known.holding(census, sought.keys).difference(todo).union(*(paths[word] for word in sought.keys))
     return Mentioning(tuple(sorted(holders)), tuple(unreadable))
 
 
@@ -201,7 +201,7 @@ class Words:
         alone: whether a part of a longer name does not count; a private name counts as a part of what it is mangled to.
 
     Attributes:
-        keys: what tells each word from the same one that is looked for in the other way.
+        keys: what tells each word from the same one that is searched for in the other way.
     """
 
     def __init__(self, words: Collection[str], *, alone: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""The files that hold a word looked for before, so that not every file is read to find it again.
+"""The files that hold a word searched for before, so that not every file is read to find it again.
 
     known = Occurrences()
     known.outdated(census, {"send"})      files of which that is not known, since they changed or the word is new
@@ -8,8 +8,8 @@
 Invariants:
 - what is known of a file is known under its stamp, and is true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
-- it is bounded: the words looked for last stay;
-- what was saved is decoded when somebody asks: mostly nothing has changed, and of one word alone is asked.
+- it is bounded: the words searched for last stay;
+- the saved bytes are decoded on demand: mostly nothing has changed, and one word alone is requested.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from bae_source.project.files.stamps import Mark, Stamp, mark_of, marked, whole,
 MOST_WORDS = 64
 """Words that are kept: those of the latest questions."""
 _Kept = tuple[Mark, dict[str, bytes]]
-"""Which files it is of; for each word the numbers of those that hold it, as they are sorted. What is decoded when
-somebody asks is encoded twice, so that it is passed over at once."""
+"""The mark of the files; for each word the sorted numbers of the files that hold it. Values decoded on demand are
+encoded twice, so that the decoder passes over them at once."""
 
 _ENCODE = msgspec.msgpack.encode
 _DECODE = msgspec.msgpack.Decoder(_Kept).decode
@@ -55,32 +55,32 @@ class Occurrences:
 
     def holding(self, census: Census, words: Collection[str]) -> set[str]:
         """Return the files that are as they were and hold one of the words."""
-        held = frozenset().union(*(self.words.get(word, ()) for word in words))
+        holders = frozenset().union(*(self.words.get(word, ()) for word in words))
         if self._are_of(census):
-            return set(held)
+            return set(holders)
         known, now = self.stamps, whole(census.stamps)
-        return {path for path in held if path in now and known.get(path) == now[path]}
+        return {path for path in holders if path in now and known.get(path) == now[path]}
 
     def asked_for(self, words: Collection[str]) -> tuple[str, ...]:
-        """Return the words to look for in a file that is read: all of these, and those that were looked for last."""
+        """Return the words to look for in a file that is read: all of these, and those that were searched for last."""
         return tuple(dict.fromkeys([*words, *self.words]))[: max(len(words), MOST_WORDS)]
 
     def noted(
         self,
         stamps: Mapping[str, Stamp | None],
         words: Mapping[str, Collection[str]],
-        looked_into: Mapping[str, Collection[str]],
+        searched: Mapping[str, Collection[str]],
     ) -> Occurrences:
         """Return what is known after some files were read.
 
         Parameters:
             stamps: of these files; None for one of which nothing can be kept.
-            words: for each word that was looked for those that hold it; other words are not known any longer.
-            looked_into: for each of these words all files in which it was looked for.
+            words: for each word that was searched for those that hold it; other words are not known any longer.
+            searched: for each of these words all files in which it was searched for.
         """
         kept = {path: stamp for path, stamp in {**self.stamps, **stamps}.items() if stamp is not None}
         found = {
-            word: self.words.get(word, frozenset()).difference(looked_into[word]).union(holding)
+            word: self.words.get(word, frozenset()).difference(searched[word]).union(holding)
             for word, holding in words.items()
         }
         return Occurrences(kept, found)
@@ -121,7 +121,7 @@ def save(known: Occurrences) -> tuple[bytes, bytes] | None:
     """Return what is known as bytes, and the files of which it is; None where a path is no text."""
     paths = tuple(sorted(known.stamps))
     numbers = {path: number for number, path in enumerate(paths)}
-    words = {word: _ENCODE([numbers[path] for path in held if path in numbers]) for word, held in known.words.items()}
+    words = {word: _ENCODE([numbers[path] for path in own if path in numbers]) for word, own in known.words.items()}
     files = written(paths, known.stamps)
     try:
         return _ENCODE((mark_of(files), words)), _ENCODE(files)

@@ -12,7 +12,7 @@ Invariants:
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
 - what is large enough to break a parser is done by another process, as long as there is one;
 - where no process can be started, the work is done here;
-- no thread is needed: whoever waits for an answer feeds the processes meanwhile.
+- no thread is needed: a caller that waits for an answer feeds the processes meanwhile.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_PROCESSES = 8
 _SECONDS = 60.0
 _BATCH_BYTES = 40_000
 _AHEAD = 3
-"""How many batches a process has before it, so that it never waits while this one is busy."""
+"""Batches queued for each process, so that it never waits while this one is busy."""
 _SAFE_BYTES = 500_000
 """The largest file that is done here while there are other processes."""
 _LONGEST_WAIT = 90
@@ -72,7 +72,7 @@ class Pool:
     Parameters:
         name: of the kind of facts.
         processes: how many at most, this one included; as many as there are processors for us if left out.
-        process_is_ours: whether nobody else's code has run in this one, so that the others may be copies of it.
+        process_is_ours: whether only our own code has run in this one, so that the others may be copies of it.
         seconds: how long one batch may take.
 
     Attributes:
@@ -250,7 +250,7 @@ class Child:
 
     Parameters:
         name: of the kind of facts that it works out.
-        process_is_ours: whether nobody else's code has run in this one, so that it may be copied.
+        process_is_ours: whether only our own code has run in this one, so that it may be copied.
 
     Attributes:
         asked: what it has not answered yet, in order.
@@ -281,7 +281,7 @@ class Child:
 
     @staticmethod
     def wait(children: Sequence[Child], seconds: float) -> None:
-        """Wait until one of several processes has said something, or can be told more; at most so long."""
+        """Wait until one of several processes has sent something, or can take more; at most so long."""
         from bae_source.system.frames import wait  # as above
 
         wait(seconds, [child.process.channel for child in children])

@@ -22,10 +22,10 @@ from bae_source.project.files.stamps import Mark, Stamp, mark_of, written
 PYTHON = ".py"
 STUB = ".pyi"
 WINDOWED = ".pyw"
-"""What is a module on Windows alone ends in this."""
+"""Ending of files that are modules on Windows alone."""
 NOTEBOOK = ".ipynb"
 SERVED = ".wsgi"
-"""What a web server runs as Python ends in this."""
+"""Ending of files that a web server runs as Python."""
 _PROGRAMS = (NOTEBOOK, SERVED)
 
 
@@ -36,8 +36,8 @@ class Census:
         layout: the source roots.
         stamps: the stamp of every `.py` and `.pyi` file, by path.
         folders: every folder that was visited, with the names of the files in it.
-        closed: those of them that may not be listed; nobody knows what is in them.
-        outside: paths of Python files into which nobody looks: by links out of the project, and `.pyw` files.
+        closed: those of them that may not be listed, so that their content is not known.
+        outside: paths of Python files that are not read: behind links out of the project, and `.pyw` files.
         settings: folders below the root that hold a pyproject.toml.
 
     Attributes:

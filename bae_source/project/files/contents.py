@@ -46,7 +46,7 @@ class Content(Struct):
         return self.found
 
     def source(self) -> Source | None:
-        """Return what `source_of` gives for the bytes, decoded once for all who look; raise as it and `read` do."""
+        """Return what `source_of` gives for the bytes, decoded once for all callers; raise as it and `read` do."""
         if self._source is UNSET:
             self._source = source_of(self.read())
         return self._source

@@ -30,7 +30,7 @@ from bae_source.project.files.port import Folder
 from bae_source.project.files.snapshot import Snapshot
 
 NO_DATA = (PYTHON, STUB, ".pyc", ".pyo", ".pyd")
-"""What the names of Python's own files end in."""
+"""Endings of Python's own files."""
 _Steps = Sequence[re.Pattern[str] | None]
 """Expressions that the components have to match; None for any number of components."""
 
@@ -65,7 +65,7 @@ class DataNames(Struct, frozen=True):
     paths: tuple[str, ...]
     owners: dict[str, tuple[str, str]]
 
-    def made(self, sizes: Iterable[tuple[str, int]]) -> tuple[DataFile, ...]:
+    def files(self, sizes: Iterable[tuple[str, int]]) -> tuple[DataFile, ...]:
         """Return some of the files, by path and size."""
         owners = self.owners
         return tuple([DataFile(owners[path][0], path[len(owners[path][1]) :], path, size) for path, size in sizes])
@@ -74,7 +74,7 @@ class DataNames(Struct, frozen=True):
 def data_files(snapshot: Snapshot) -> tuple[DataFile, ...]:
     """Return the data files of the project, sorted by path."""
     names = data_names(snapshot)
-    return names.made([(path, stamp.size) for path, stamp in snapshot.files.stamps(names.paths).items()])
+    return names.files([(path, stamp.size) for path, stamp in snapshot.files.stamps(names.paths).items()])
 
 
 def data_names(snapshot: Snapshot) -> DataNames:
@@ -190,7 +190,7 @@ def _steps(components: Iterable[str]) -> _Steps:
 
 
 def _fits(steps: _Steps, parts: Iterable[str]) -> bool:
-    """Say whether components match; the places in the pattern are walked together, so that many stars take no time."""
+    """Return whether components match; all places in the pattern advance together, so that many stars cost no time."""
     places = _reached(steps, {0})
     for part in parts:
         ahead: set[int] = set()

@@ -29,7 +29,7 @@ _NEVER = frozenset(
 GIT_INDEX = ".git/index"
 _READABLE_INDEX = 3
 _SIGN = r"[*?\\[]|//"
-"""What makes a pattern match other paths than the one that it spells."""
+"""Characters that make a pattern match other paths than the one it spells."""
 _OUTPUT = frozenset({"build", "dist"})
 """Folders of build output at the root, unless they are packages."""
 
@@ -54,7 +54,7 @@ def never_entered(name: str) -> bool:
 
 
 class Patterns:
-    """Tells cheaply, while a project is walked from the outside in, what `is_ignored` has to be asked about."""
+    """Patterns met on a walk from the outside in: a cheap test of the paths that need `is_ignored`."""
 
     def __init__(self, files: Files) -> None:
         self.files = files
@@ -112,7 +112,7 @@ class Patterns:
 
 
 def _excluded(files: Files, path: str, folders: list[str]) -> bool:
-    """Say whether git's patterns exclude a file: the deepest one that matches decides, but not against a folder's."""
+    """Return whether git's patterns exclude a file: the deepest match decides, unless a folder is excluded itself."""
     specs = list(_specs(files, path, folders))
     if not specs:
         return False

@@ -1,6 +1,6 @@
 """The layout of a project's modules: its source roots, its packages, and which file a module's name means.
 
-Roots come from `[tool.bae-source] source-roots`, else from what the build backends are told (setuptools, hatch, poetry,
+Roots come from `[tool.bae-source] source-roots`, else from the settings of build backends (setuptools, hatch, poetry,
 pdm, flit, uv, maturin) and from the tree itself (`src/`), and the project's own folder is the last of them. Where that
 has no package itself, those of the projects in its folders count, as far as their names mean one thing. Nothing is
 executed to find them out: a `setup.py` is read, not run.
@@ -30,7 +30,7 @@ from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.settings import content_of, sections, settings_of, table
 
 STUB = "@stub"
-"""What the name of a stub ends in."""
+"""Ending of the name of a stub."""
 
 _INIT = "__init__.py"
 _DEEPEST = 3
@@ -41,7 +41,7 @@ _DATA = frozenset(
      "samples", "template", "templates", "doc", "docs", "documentation", "demo", "demos", "benchmark", "benchmarks",
      "vendor", "vendored", "third_party", "third-party", "thirdparty", "build", "dist"}
 )  # fmt: skip
-"""Names of folders whose projects are nobody's source."""
+"""Names of folders whose projects are no source of the project."""
 _NO_PACKAGES = _DATA | {"bin", "ci", "python", "scripts", "tools", "util", "utils"}
 """Names of folders that a flat project does not install."""
 _PROJECT = rb"(?m)^[ \t]*\[[ \t]*(?:project|tool\.poetry|tool\.flit\.(?:metadata|module))[ \t]*\]"
@@ -66,12 +66,12 @@ _LAYOUT_KEYS = (
 )
 _PACKAGE_DIR = rb"package_dir\s*+=\s*+(\{[^{}]{,10000}\})"
 _EVERYWHERE = frozenset({"setup.py", "conftest.py", "noxfile.py", "tasks.py", "tests", "test", "docs", "examples"})
-"""What stands beside the packages of many projects and is never imported by its name."""
+"""Modules beside the packages of many projects that are never imported by name."""
 _NOT_IMPORTED = ("__main__", "setup", "conftest", "test", "tests")
 
 
 class Nested(Struct, frozen=True, kw_only=True):
-    """A project in a folder of another one, told by what it says of itself, and the names by which code imports it.
+    """A project in a folder of another one, known by its own settings, and the names by which code imports it.
 
         part_a/pyproject.toml      [project]
         part_a/pkg_a/core.py       pkg_a.core, since a flat project is imported from its own folder
@@ -293,7 +293,7 @@ def without_names(layout: Layout) -> Iterator[tuple[Nested, list[str], frozenset
     """Yield the projects in folders whose code has no names of its own: with its roots, and the names by those."""
     files = layout.files
     if table(settings_of(files, only=_LAYOUT_KEYS), "tool", "bae-source").get("source-roots"):
-        return  # somebody has chosen
+        return  # the settings name the roots
     for project in _nested_projects(files):
         try:
             roots, packages = roots_of(files, project)
@@ -323,8 +323,8 @@ def _quoted(text: str) -> str:
 def _nested_projects(files: Files) -> list[Nested]:
     """Return the projects in folders of a project, sorted by folder; none below another one.
 
-    Those among tests, examples, templates and the like are somebody's data, and left out; in packages nothing is looked
-    for. So few folders are listed that it can be done before each request.
+    Those among tests, examples, templates and the like are data, and left out; packages are not searched. So only few
+    folders are listed, and each request can afford it.
     """
     found: list[Nested] = []
     level, listed = [""], 0

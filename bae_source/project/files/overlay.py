@@ -18,7 +18,7 @@ from bae_source.model.changeset import Contents
 from bae_source.project.files.port import FileKind, Files, Folder, Stamp
 
 _LEFTOVERS = ("__pycache__",)
-"""What does not keep a folder alive."""
+"""Entries that do not keep a folder alive."""
 
 _PLANS = count()
 
@@ -37,10 +37,10 @@ class Planned:
         self._number = next(_PLANS)
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what will stand at `path`."""
+        """Return the kind of `path`."""
         if path in self.contents:
             return FileKind.FILE if self.contents[path] is not None else None
-        if path in self._made:
+        if path in self._new_folders:
             return FileKind.FOLDER
         found = self.files.kind(path)
         return None if found is FileKind.FOLDER and self._is_gone(path) else found
@@ -76,7 +76,7 @@ class Planned:
         return self.files.inside(path)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder will hold, sorted."""
+        """Return the entries of a folder, sorted."""
         if folder not in self._touched:
             return self.files.names(folder)
         lead = f"{folder}/" if folder else ""
@@ -93,7 +93,7 @@ class Planned:
         files = {name for name in present.files if self._stays(lead + name)}
         files |= {name for name in added if lead + name in self.contents}
         folders = {name for name in present.folders if self._stays(lead + name)}
-        folders |= {name for name in added if lead + name in self._made}
+        folders |= {name for name in added if lead + name in self._new_folders}
         links = tuple(name for name in present.links if lead + name not in self.contents)
         outside = tuple(name for name in present.outside if lead + name not in self.contents)
         return Folder(path, tuple(sorted(folders)), tuple(sorted(files)), None, present.readable, links, outside)
@@ -104,14 +104,14 @@ class Planned:
 
     def stamps(self, paths: Sequence[str]) -> dict[str, Stamp]:
         """Return the stamps of some files and folders, by path."""
-        own = {path: self._stamp(path) for path in paths if path in self.contents or path in self._made}
+        own = {path: self._stamp(path) for path in paths if path in self.contents or path in self._new_folders}
         others = self.files.stamps([path for path in paths if path not in own])
         gone = {path for path, content in self.contents.items() if content is None}
         found = {**others, **own}
         return {path: found[path] for path in paths if path in found and path not in gone}
 
     @cached_property
-    def _made(self) -> frozenset[str]:
+    def _new_folders(self) -> frozenset[str]:
         """The folders of files that will be there."""
         return frozenset(
             folder for path, content in self.contents.items() if content is not None for folder in _above(path)

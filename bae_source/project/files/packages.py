@@ -28,7 +28,7 @@ _NAME = re.compile(rf"{_COMPONENT}(?:\.{_COMPONENT})*")
 
 
 class Nameable:
-    """Tells which of a project's files a dotted name can mean.
+    """The files of a project that dotted names can mean.
 
     Parameters:
         census: the project's files.

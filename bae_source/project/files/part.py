@@ -2,7 +2,7 @@
 
     Part("/env/lib/python3.11/site-packages", "bae_source")      names begin with `bae_source.`, and that is all
 
-Invariant: nothing beside the folder is read, listed or told of, whatever leads there.
+Invariant: nothing beside the folder is read, listed or reported, whatever leads there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Part(Disk):
         return found if path else replace(found, folders=self.names(""), files=(), links=(), outside=())
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         return super().names(folder) if folder else tuple(each for each in super().names("") if each == self._name)
 
     def inside(self, path: str) -> str | None:

@@ -31,13 +31,13 @@ from bae_source.system.descriptors import CLOSED_IN_CHILDREN, WITHOUT_LINKS, WIT
 LARGEST = 256_000_000
 _NO_NAMES = ("", ".", "..")
 _FOR_ALL = 0o111
-"""The bits of a folder that everybody may enter."""
+"""Permission bits of a folder that every user may enter."""
 _FIELDS = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
 _FIRST, _LAST = -(2**63), 2**64 - 1
 """Nanoseconds since the epoch that an encoded stamp can have: the years 1678 to 2554. Some file systems have others."""
 _MANY = 100
 _REMEMBERED = 4
-"""How many paths make a question that is worth remembering, and how many questions are."""
+"""Paths that make a question worth remembering, and the most questions remembered."""
 _FLAGS = os.O_RDONLY | CLOSED_IN_CHILDREN | WITHOUT_WAITING
 _PIECE = 1 << 20
 _TRIES = 3
@@ -86,7 +86,7 @@ class Files(Protocol):
         """Return the stamps of some files and folders, by path; those that have gone are left out."""
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
+        """Return the kind of `path`; None for nothing, for anything special, and for what leads out of the root."""
 
     def read(self, path: str) -> bytes:
         """Return a file's content; raise FileNotFoundError where there is none."""
@@ -98,7 +98,7 @@ class Files(Protocol):
         """Return the content of a file that a walk found with a size; raise as `read` does."""
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted; nothing where it cannot be listed."""
+        """Return the entries of a folder, sorted; nothing where it cannot be listed."""
 
     def pieces(self, path: str) -> Iterator[bytes]:
         """Yield a file's content piece by piece, for one that may be gigantic; raise as `read` does."""
@@ -111,7 +111,7 @@ class Files(Protocol):
 
 
 class _Asked(Struct, frozen=True):
-    """A question to `stamps`, and its answer; nobody changes that."""
+    """A question to `stamps`, and its answer, which is never changed."""
 
     paths: tuple[str, ...]
     parts: list[list[bytes]]
@@ -130,7 +130,7 @@ class Disk:
         self._asked: list[_Asked] = []
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`."""
+        """Return the kind of `path`."""
         full = self._inside(path)
         try:
             mode = os.stat(full).st_mode if full else 0
@@ -152,7 +152,7 @@ class Disk:
         try:
             return bytes_of(full)[0]
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def read_stamped(self, path: str) -> tuple[bytes, Stamp]:
         """Return the content of a file that a walk found, and the stamp that belongs to it.
@@ -168,12 +168,12 @@ class Disk:
             return _stamped(*bytes_of(f"{self.root}/{path}", WITHOUT_LINKS))
         except OSError as error:
             if error.errno != errno.ELOOP:
-                raise told(error) from None
+                raise translated(error) from None
         full = self._inside(path)  # a link to a file, which may lead out of the root
         try:
             return _stamped(*bytes_of(full or ""))
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def glance(self, path: str, size: int) -> bytes:
         """Return the content of a file that a walk found with a size, twice as fast as `read_stamped` where it has it.
@@ -187,7 +187,7 @@ class Disk:
         return self.read_stamped(path)[0] if content is None else content
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         full = self._inside(folder)
         try:
             return tuple(sorted(os.listdir(full))) if full else ()
@@ -205,7 +205,7 @@ class Disk:
         try:
             yield from pieces_of(full)
         except OSError as error:
-            raise told(error) from None
+            raise translated(error) from None
 
     def inside(self, path: str) -> str | None:
         """Return a path, absolute or from the root, as one below the root, with links to folders followed."""
@@ -310,14 +310,14 @@ class Disk:
             if name in _NO_NAMES or os.path.islink(full):
                 break
         else:
-            return full  # above the root are no links, so they need not be looked for there
+            return full  # above the root are no links, so they need not be searched for there
         full = os.path.realpath(os.path.join(self.root, path))
         inside = full == self.root or full.startswith(self.root.rstrip(os.sep) + os.sep)
         return full if inside else None
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the stamp of a file from its `stat`; a moment that nobody can encode counts as the one nearest to it."""
+    """Return the stamp of a file from its `stat`; a time that cannot be encoded counts as the nearest one that can."""
     fields = size, modified, changed, inode = _FIELDS(status)
     if _FIRST <= modified <= _LAST and _FIRST <= changed <= _LAST:
         return Stamp(*fields)
@@ -407,7 +407,7 @@ def gone() -> Refused:
     return Refused("stale", "has gone while the project was read.", subject="The file", hints=["Ask again."])
 
 
-def told(error: OSError) -> Exception:
+def translated(error: OSError) -> Exception:
     """Return what the system says of a file that cannot be read in our words."""
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
         return FileNotFoundError(*error.args)

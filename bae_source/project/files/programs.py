@@ -5,15 +5,16 @@
     site.wsgi          which a server runs
     LICENSE            nothing of the kind
 
-Nobody looks for references in them, so those that hold what is looked for are named, as `.pyw` files are.
+They are not searched for references, so those that hold a requested name are listed, as `.pyw` files are.
 
 Invariants:
 - of a notebook only cells of code count: what is drawn in it, and its text, runs nothing;
-- what is ignored is left out, and so is what a link leads to outside of the project.
+- what is ignored is left out, and so is what a link leads to outside the project.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -34,13 +35,13 @@ _ESCAPED = re.compile(rb"\\u(?!00[01])")
 """A letter outside ASCII as JSON may write it; colours of a terminal are none."""
 _NOTEBOOK = Refused(
     "forbidden",
-    "is a notebook, whose cells nobody looks into.",
+    "is a notebook, whose cells are not searched.",
     subject="The file",
     hints=["Put its code into a module."],
 )
 _SCRIPT = Refused(
     "forbidden",
-    "is a script whose name does not end in .py, and nobody looks into it.",
+    "is a script whose name does not end in .py, so it is not searched.",
     subject="The file",
     hints=["Let it end in .py."],
 )
@@ -60,7 +61,7 @@ class Programs:
         self._cells: dict[str, bytes] = {}
 
     def speaking(self, may_matter: Callable[[bytes], bool]) -> Iterator[tuple[str, ResourceError]]:
-        """Yield those that may matter, each with why nobody looks into it.
+        """Yield those that may matter, each with the reason why it is not searched.
 
         Parameters:
             may_matter: tells of bytes whether the file has to be named.
@@ -74,7 +75,7 @@ class Programs:
                         self._cells[path] = _cells(content)
                     matters = may_matter(self._cells[path])
             except ResourceError:
-                matters = True  # nobody can tell what its text is
+                matters = True  # its text is not known
             if matters and not is_ignored(self._snapshot.files, path):
                 yield path, _NOTEBOOK if is_notebook else _SCRIPT
 
@@ -102,8 +103,6 @@ class Programs:
 
 def _cells(content: bytes) -> bytes:
     """Return the code in the cells of a notebook; all of it where it cannot be read as one."""
-    import json  # few projects have a notebook that speaks of what is looked for
-
     try:
         cells = json.loads(content)["cells"]
         sources = [each.get("source", "") for each in cells if each.get("cell_type") == "code"]

@@ -2,7 +2,7 @@
 
 docs/l.txt -> a.txt        among both, docs/l.txt is a second name of docs/a.txt; alone, it is a file
 
-A change writes each of them once, and whoever judges it knows it under each of its names.
+A change writes each of them once, and each check sees it under all of its names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bae_source.project.files.port import FileKind, Files
 from bae_source.project.files.snapshot import Snapshot
 
 _INSIDE = "/-"
-"""What makes the path of a file that of something in it, so that a link which it is gets followed, too."""
+"""Suffix of a path that has the system follow a link at its end, too."""
 
 
 def second_names(files: Files, paths: Iterable[str]) -> dict[str, str]:

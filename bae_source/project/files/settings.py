@@ -24,7 +24,7 @@ LARGEST = 2_000_000
 
 _ESCAPED = (b"\\u", b"\\U", b"\\x")
 _MOST_PARTS = 100
-"""How many components a key may have: what Python's reader does for each grows with the square of their number."""
+"""Most components of a key: the time that Python's reader takes grows with the square of their number."""
 _STRINGS = (
     r'"""(?>(?:[^\\"]++|\\.|"(?!""))*)(?:""")?'
     r"|'''(?>(?:[^']++|'(?!''))*)(?:''')?"

@@ -2,7 +2,7 @@
 
 Invariants:
 - what is equal as bytes are equal stamps of the same files, in the same order;
-- encoded stamps never change, and are decoded piece by piece, when somebody asks for one.
+- encoded stamps never change, and are decoded piece by piece, on demand.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
@@ -17,7 +17,7 @@ import msgspec
 TICK = 2_000_000_000
 """Nanoseconds; the coarsest clock of a file system in use, FAT's, has ticks of two seconds."""
 TOGETHER = 64
-"""How many stamps are encoded as one piece."""
+"""Stamps encoded as one piece."""
 
 
 class Stamp(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -121,7 +121,7 @@ class Stamps(Mapping[str, Stamp]):
 
     @cached_property
     def whole(self) -> dict[str, Stamp]:
-        """All of them, for who goes through them."""
+        """All of them, for callers that go through them."""
         return {path: stamp for path, stamp in zip(self.paths, from_pieces(self.pieces), strict=True) if stamp}
 
     @cached_property
@@ -130,7 +130,7 @@ class Stamps(Mapping[str, Stamp]):
 
 
 def whole(stamps: Mapping[str, Stamp]) -> Mapping[str, Stamp]:
-    """Return stamps as who goes through all of them finds them fastest."""
+    """Return stamps in the form that is fastest to go through."""
     return stamps.whole if isinstance(stamps, Stamps) else stamps
 
 
@@ -150,7 +150,7 @@ class Written(msgspec.Struct, frozen=True, array_like=True):
 
 
 Mark = tuple[int, int, int]
-"""Tells files with their stamps from the same files with others: two checksums of another kind each, and the length.
+"""A mark that differs where the stamps of files differ: two checksums of different kinds, and the length.
 To read all from a cache only to compare them takes longer, and so does a hash that withstands those who forge one."""
 
 _decode_written = msgspec.msgpack.Decoder(Written).decode

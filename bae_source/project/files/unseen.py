@@ -1,4 +1,4 @@
-"""The parts of a project that cannot be looked into: their names, and what an answer says of them.
+"""The parts of a project that cannot be read: their names, and what an answer says of them.
 
     chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
     pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.
@@ -46,30 +46,30 @@ def name_at(census: Census, path: str) -> str:
 def unseen(
     snapshot: Snapshot, name: str | None = None, *, left: str = "searched", data: bool = False
 ) -> tuple[Notice, ...]:
-    """Return what is to be said of what nobody can look into: of what may belong to a package, or of all.
+    """Return notices about files and folders that cannot be read: those that may belong to a package, or all.
 
     Parameters:
         name: of the package; None or empty for the whole project.
-        left: what was not done with what lies there.
-        data: whether that was done with the data files of packages, of which a `.pyw` file is one.
+        left: the verb of what was not done there, such as "searched".
+        data: whether the request is about data files of packages, of which a `.pyw` file is one.
     """
     census = snapshot.census
-    told: list[Notice] = []
+    notices: list[Notice] = []
     if closed := _within(name, _closed(census)):
-        told.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
+        notices.append(Notice("forbidden", f"{listed(closed)} may not be listed, and what lies there was not {left}."))
     if outside := _within(name, _outside(census)):
         message = f"Links lead out of the project, and what they lead to was not {left}: {listed(outside)}."
-        told.append(Notice("outside_project", message))
+        notices.append(Notice("outside_project", message))
     if windowed := _within(name, _windowed(census, data=data)):
         message = f"Files that end in .pyw, which are modules on Windows alone, were not {left}: {listed(windowed)}."
-        told.append(Notice("not_searched", message))
-    return tuple(told)
+        notices.append(Notice("not_searched", message))
+    return tuple(notices)
 
 
 def behind_unseen(
     snapshot: Snapshot, name: str, *, below: str | None = None, asked: str | None = None
 ) -> LookupFailed | None:
-    """Return what to say of a name that may be where nobody can look; None where it cannot be.
+    """Return the error for a name that may be in a place that cannot be read; None where it cannot be.
 
     Parameters:
         name: dotted.
@@ -89,7 +89,7 @@ def behind_unseen(
         message, hint = f"{found} ends in .pyw and is a module on Windows alone", "Let it end in .py to have it read."
     else:
         message, hint = f"{found} is a link that leads out of the project", "Take a root that holds both (--root)."
-    return LookupFailed("symbol_not_found", f"{message}, so nobody can tell {unknown}.", hints=[hint])
+    return LookupFailed("symbol_not_found", f"{message}, so it is not known {unknown}.", hints=[hint])
 
 
 def _closed(census: Census) -> list[str]:
@@ -114,7 +114,7 @@ def _windowed(census: Census, *, data: bool = False) -> list[str]:
 
 
 def _within(name: str | None, parts: Iterable[str]) -> list[str]:
-    """Return, as names to be said, those that may hold some of a package."""
+    """Return the names of those that may hold some of a package."""
     return sorted({each or _ROOT for each in parts if not name or not each or f"{each}.".startswith(f"{name}.")})
 
 

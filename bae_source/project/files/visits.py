@@ -2,8 +2,8 @@
 
 Invariants:
 - a visit is true as long as the stamps in it are those of the files that they belong to; what is not is met anew;
-- what was saved leads nowhere but into folders below the root, whoever wrote it;
-- what was saved of folders is decoded when somebody asks: mostly nothing has changed, and `Shape` says it all.
+- saved paths lead nowhere but into folders below the root, whichever process wrote them;
+- saved folders are decoded on demand: mostly nothing has changed, and `Shape` is enough.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
@@ -33,7 +33,7 @@ class Visit(msgspec.Struct, frozen=True):
         folder: what it holds.
         python: paths of its Python files, without what is ignored.
         entered: paths of the folders in it that the walk entered.
-        outside: paths of the Python files into which nobody looks, as of a census.
+        outside: paths of the Python files that are not read, as of a census.
     """
 
     settled: bool
@@ -55,7 +55,7 @@ class Shape:
         folders: names of the files in each folder, virtual environments left out.
         python: paths of the Python files, sorted.
         closed: folders that may not be listed.
-        outside: paths of the Python files into which nobody looks, as of a census.
+        outside: paths of the Python files that are not read, as of a census.
         settings: folders below the root that hold a pyproject.toml.
     """
 
@@ -161,7 +161,7 @@ _DECODE_ROW = msgspec.msgpack.Decoder(_Row).decode
 
 
 def save(visits: Mapping[str, Visit], shape: Shape) -> bytes | None:
-    """Return visits as bytes, without those that cannot be told to be true later; None where names are no text.
+    """Return visits as bytes, without those whose truth cannot be checked later; None where names are no text.
 
     Parameters:
         shape: what they come to.

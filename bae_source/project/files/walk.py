@@ -25,19 +25,19 @@ from bae_source.project.files.visits import VENV as VENV
 
 _PYTHON = (PYTHON, STUB)
 _TELLING = (PYTHON, STUB, WINDOWED, ".gitignore")
-"""How names of files end that matter to a walk; those of a `pyvenv.cfg` matter where there are others."""
+"""Endings of the files that matter to a walk; `pyvenv.cfg` matters where there are others."""
 _DECIDING = (VENV, ".gitignore", SETTINGS)
 _INIT = "/__init__.py"
 _RULES = (".git/index", ".git/info/exclude", ".git/HEAD", "build/__init__.py", "dist/__init__.py")
-"""What decides at the root, besides its `.gitignore`, about what is ignored; a `.git` that is no folder has no HEAD."""
+"""Files that decide, besides the root's `.gitignore`, about ignored paths; a `.git` that is no folder has no HEAD."""
 MANY = 100
-"""Python files; who has to look into as many has much to do."""
+"""Python files past which a request is expected to take long."""
 FEW = 50
 """Folders; to list so many anew takes less time than to remember them. More have the whole walk gone over again."""
 
 
 class Walk:
-    """Walks a project again and again; what has not changed since the last time is not asked about again.
+    """Repeated walks of a project; folders unchanged since the last walk are not listed again.
 
     A folder is listed anew if its own stamp changed, or if it changed so shortly before it was listed that the stamp
     could not tell of another change. What is ignored is decided anew if a `.gitignore` on the way, git's index, or
@@ -157,7 +157,7 @@ class Walk:
         patterns = Patterns(self.files)
         visits: dict[str, Visit] = {}
         waiting = [("", rules)]
-        met = 0
+        count = 0
         while waiting:
             path, outer = waiting.pop()
             before = self.visits.get(path)
@@ -168,8 +168,8 @@ class Walk:
                 visit = self._visit(path, outer, patterns, now)
             visits[path] = visit
             if on_many is not None and before is None:
-                met += len(visit.python)
-                if met > MANY:
+                count += len(visit.python)
+                if count > MANY:
                     on_many()
                     on_many = None
             if visit.entered:
@@ -205,7 +205,7 @@ class Walk:
             outside += [name for name in telling if name.endswith(WINDOWED)]
             watched += [f"{lead}.gitignore"] if ".gitignore" in telling else []
         if VENV in folder.files and folder.path:
-            python, entered, outside = [], [], []  # a virtual environment, told by what is in it
+            python, entered, outside = [], [], []  # a virtual environment, recognised by its content
         elif (python or entered or outside) and patterns.reach(folder):
             linked = [name.removesuffix(_INIT) for name in outside]
             out = {name for name in patterns.suspects(folder, python + linked) if is_ignored(self.files, lead + name)}

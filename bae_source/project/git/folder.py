@@ -9,7 +9,7 @@ Git never starts on the repository itself, so nothing in it, whichever file says
 something, or look elsewhere. What git might write ends up here, too.
 
 Invariants:
-- git is a program that PATH names absolutely, outside of the repository;
+- git is a program that PATH names absolutely, outside the repository;
 - neither settings of the system or the user count, nor what of git is in the environment, but for where objects are;
 - nothing is fetched and no protocol is allowed, which nothing here would ask for.
 """
@@ -153,18 +153,18 @@ class GitFolder:
         """Read the few settings of the repository that say how it is to be read; git takes them from our hands."""
         repository = self._repository
         try:
-            said = whole(Path(os.path.realpath(repository.common / "config")), _MOST_SETTINGS)
+            content = whole(Path(os.path.realpath(repository.common / "config")), _MOST_SETTINGS)
         except FileNotFoundError:
             return
         except OSError as error:
             raise unreadable(f"its settings: {error.strerror}") from None
-        if not _SAYS_MORE.search(said):
+        if not _SAYS_MORE.search(content):
             return
-        done = self.run("config", "--file", "-", "--no-includes", "--null", "--list", given=said)
+        done = self.run("config", "--file", "-", "--no-includes", "--null", "--list", given=content)
         if done.returncode:
             raise unreadable(f"its settings: {last_line(done.stderr)}")
-        told = [each.partition("\n") for each in os.fsdecode(done.stdout).split("\0")]
-        settings = {name: value for name, _, value in told}
+        entries = [each.partition("\n") for each in os.fsdecode(done.stdout).split("\0")]
+        settings = {name: value for name, _, value in entries}
         extensions = {name.partition(".")[2]: settings[name] for name in settings if name.startswith("extensions.")}
         if unknown := sorted(extensions.keys() - _KNOWN):
             raise unreadable(f"it needs {unknown[0]!r} of git")
@@ -195,7 +195,7 @@ class GitFolder:
         self._write("index", index)
         if _FOLDED.search(index[: -_SIZES[self.is_sha256]]):
             raise wrong(
-                "The index of this project has folders in the place of files, which are not looked into.",
+                "The index of this project has folders in the place of files, which are not read.",
                 "Unfold it by `git sparse-checkout reapply --no-sparse-index`.",
             )
 
@@ -211,9 +211,9 @@ def unreadable(what: str) -> RequestError:
     return wrong(f"Git cannot read the index of this project ({what}).")
 
 
-def last_line(said: bytes) -> str:
+def last_line(output: bytes) -> str:
     """Return what git said last, without paths."""
-    lines = said.decode("utf-8", "replace").splitlines()
+    lines = output.decode("utf-8", "replace").splitlines()
     return " ".join("…" if "/" in word else word for word in (lines or ["it says nothing"])[-1].split())
 
 

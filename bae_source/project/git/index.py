@@ -129,7 +129,7 @@ class GitIndex:
     def ignored(self, paths: Iterable[str]) -> frozenset[str]:
         """Return those of some paths that git would ignore; all of them where it cannot say."""
         asked = list(paths)
-        if not all(map(self._can_be_told, asked)):
+        if not all(map(self._has_readable_patterns, asked)):
             return frozenset(asked)
         given = b"".join(b"./%b\0" % os.fsencode(path) for path in asked)  # no name is taken for a pattern so
         done = self._git.run("check-ignore", "-z", "--stdin", given=given, settings=self._ignored_everywhere)
@@ -191,7 +191,7 @@ class GitIndex:
         if self._repository.foreign(environment) and not self._is_safe():
             raise Refused(
                 "forbidden",
-                "The repository belongs to another user, so what is staged in it is not looked at.",
+                "The repository belongs to another user, so its staged files are not read.",
                 hints=["Run `git status` there; it says how to trust the repository."],
             )
 
@@ -218,7 +218,7 @@ class GitIndex:
         """The user's own list of what is ignored in all repositories, as a setting."""
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
-    def _can_be_told(self, path: str) -> bool:
+    def _has_readable_patterns(self, path: str) -> bool:
         """Return whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
@@ -227,8 +227,8 @@ class GitIndex:
     def _is_safe(self) -> bool:
         """Return whether the user's settings trust the repository, by the rules of `safe.directory`."""
         is_safe = False
-        for told in self._git.settings_of_the_user("safe.directory"):
-            is_safe = bool(told) and (is_safe or _covers(told, self._repository.top))  # an empty one begins anew
+        for value in self._git.settings_of_the_user("safe.directory"):
+            is_safe = bool(value) and (is_safe or _covers(value, self._repository.top))  # an empty one begins anew
         return is_safe
 
     def _stop(self) -> None:
@@ -254,13 +254,13 @@ def _is_readable(patterns: Path) -> bool:
     return stat.S_ISLNK(status.st_mode) or (stat.S_ISREG(status.st_mode) and status.st_size < _LARGEST_PATTERNS)
 
 
-def _covers(told: str, top: Path) -> bool:
+def _covers(value: str, top: Path) -> bool:
     """Return whether a value of `safe.directory` means a repository."""
-    inner = told.removesuffix("/*")
-    if told == "*" or not Path(told).is_absolute():
-        return told == "*"
+    inner = value.removesuffix("/*")
+    if value == "*" or not Path(value).is_absolute():
+        return value == "*"
     folder = os.path.realpath(inner)
-    return str(top) == folder if inner == told else folder in map(str, top.parents)
+    return str(top) == folder if inner == value else folder in map(str, top.parents)
 
 
 def _is_answered(pipe: IO[bytes]) -> bool:
@@ -271,7 +271,7 @@ def _is_answered(pipe: IO[bytes]) -> bool:
 
 
 def _no_room(error: OSError) -> RequestError:
-    message = f"To look at what is staged takes a temporary folder, and there is none: {error.strerror}."
+    message = f"To read staged files takes a temporary folder, and there is none: {error.strerror}."
     return wrong(message, "See where TMPDIR leads, and that there is room.")
 
 

@@ -108,19 +108,19 @@ def last_commit(repository: GitRepository) -> str | None:
     """Return the name of the commit that `HEAD` stands for; None before the first one.
 
     Raises:
-        RequestError: `invalid_arguments` where that cannot be told.
+        RequestError: `invalid_arguments` where that is not known.
     """
     if (repository.common / "reftable").is_dir():
-        raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files that are looked at.")
+        raise wrong("The last commit is kept in a reftable, which is not read.", "Name the files to check.")
     try:
-        told: str | None = _head(repository.folder)
+        head: str | None = _head(repository.folder)
         for _ in range(_LONGEST_CHAIN):
-            if told is None or _ID.fullmatch(told):
-                return told
-            name = told.removeprefix("ref:").strip()
-            if not told.startswith("ref:") or not name.startswith("refs/") or ".." in name or "\n" in name:
+            if head is None or _ID.fullmatch(head):
+                return head
+            name = head.removeprefix("ref:").strip()
+            if not head.startswith("ref:") or not name.startswith("refs/") or ".." in name or "\n" in name:
                 break
-            told = _ref(repository, name)
+            head = _ref(repository, name)
     except OSError as error:
         raise wrong(f"Which commit is the last cannot be read: {error.strerror}.") from None
     raise wrong("Which commit is the last cannot be made out.")
@@ -164,17 +164,17 @@ def _folder_at(entry: Path) -> Path | None:
     if not entry.is_file():
         return None
     try:
-        told = _text(entry)
+        content = _text(entry)
     except OSError:
-        told = ""
-    folder = entry.parent / told.removeprefix(_LINKED).strip()
-    if not told.startswith(_LINKED) or not _is_git_folder(folder):
+        content = ""
+    folder = entry.parent / content.removeprefix(_LINKED).strip()
+    if not content.startswith(_LINKED) or not _is_git_folder(folder):
         raise wrong("The .git of this project leads to no repository.")
     return Path(os.path.realpath(folder))
 
 
 def _is_git_folder(folder: Path) -> bool:
-    """Return whether git would take a folder for the inside of a repository.
+    """Return whether git would take a folder for the inside a repository.
 
     Raises:
         RequestError: `invalid_arguments` for a part of one: what lies around it must not be taken in its place.

@@ -49,16 +49,16 @@ class Staged:
         """The paths of files whose content was asked for, and did not come."""
         self._folders: dict[str, dict[str, FileKind]] = {"": {}}
         for path, entry in self.entries.items():
-            # what git ignores is told by patterns; nothing in the index is ignored, so they are not shown
+            # patterns say what git ignores; nothing in the index is ignored, so they are not shown
             if entry.regular and not path.endswith(".gitignore"):
                 folder, _, name = path.rpartition("/")
-                held = self._folders.get(folder)
-                if held is None:
-                    held = self._made(folder)
-                held[name] = FileKind.FILE
+                kinds = self._folders.get(folder)
+                if kinds is None:
+                    kinds = self._add_folder(folder)
+                kinds[name] = FileKind.FILE
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`."""
+        """Return the kind of `path`."""
         if path in self._folders:
             return FileKind.FOLDER
         folder, _, name = path.rpartition("/")
@@ -89,7 +89,7 @@ class Staged:
         return self.read(path)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         return tuple(sorted(self._folders.get(folder, {})))
 
     def pieces(self, path: str) -> Iterator[bytes]:
@@ -102,8 +102,8 @@ class Staged:
 
     def folder(self, path: str) -> Folder:
         """List a folder."""
-        held = self._folders.get(path, {})
-        names = {kind: tuple(sorted(name for name in held if held[name] is kind)) for kind in FileKind}
+        kinds = self._folders.get(path, {})
+        names = {kind: tuple(sorted(name for name in kinds if kinds[name] is kind)) for kind in FileKind}
         return Folder(path, names[FileKind.FOLDER], names[FileKind.FILE])
 
     def stamp(self, path: str) -> Stamp | None:
@@ -119,13 +119,13 @@ class Staged:
         """The paths at which something stands that is no file with one content."""
         return frozenset(path for path, entry in self.entries.items() if not entry.regular)
 
-    def _made(self, folder: str) -> dict[str, FileKind]:
+    def _add_folder(self, folder: str) -> dict[str, FileKind]:
         """Note a folder, and those around it, and return what is known to be in it."""
-        held = self._folders[folder] = {}
+        kinds = self._folders[folder] = {}
         outer, _, name = folder.rpartition("/")
         around = self._folders.get(outer)
-        (self._made(outer) if around is None else around)[name] = FileKind.FOLDER
-        return held
+        (self._add_folder(outer) if around is None else around)[name] = FileKind.FOLDER
+        return kinds
 
 
 def stamp_of(entry: Entry | None) -> Stamp:

@@ -1,12 +1,12 @@
 """Imports whose modules do something when they are imported, so that they may be there for that.
 
     import app.signals               unsure: app.signals registers handlers, and nothing else here makes it run
-    from app.models import User      likewise, where User has a base outside of the project, which may keep it
+    from app.models import User      likewise, where User has a base outside the project, which may keep it
     from app.core import f           no reason to stay: `from app.core import g` stays, and runs app.core anyway
     import google.cloud.storage      unsure: others may take the submodule from its package
 
 Invariants:
-- what an import runs in any case counts only by imports that stay: at the top of modules, outside of `if` and `try`;
+- what an import runs in any case counts only by imports that stay: at the top of modules, outside `if` and `try`;
 - in doubt a module does something.
 """
 
@@ -38,13 +38,13 @@ _ACTING = frozenset(
         "this",
     }
 )
-"""Modules outside of the project that are imported for what that does."""
+"""Modules outside the project that are imported for what that does."""
 _MOST_FOLLOWED = 300
-"""Modules that are looked into for what one import runs."""
+"""Most modules read for the code that one import runs."""
 
 
 class Acting:
-    """Finds what imports do when they run.
+    """A search for the effects of imports when they run.
 
     Parameters:
         project: where they are.

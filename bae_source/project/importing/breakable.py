@@ -132,7 +132,7 @@ def _undefined(before: Outline, after: Outline) -> Iterator[str]:
 
 
 def _defined(outline: Outline) -> Counter[_Path]:
-    """Return how often each name is defined outside of functions."""
+    """Return how often each name is defined outside functions."""
     found: Counter[_Path] = Counter()
     inside: set[int] = set()
     for index, each in enumerate(outline.definitions):

@@ -1,4 +1,4 @@
-"""Imports of a file, told by its text alone."""
+"""Imports of a file, by its text alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bae_source.project.workspace import Workspace
 
 
 def may_import(workspace: Workspace, path: str, words: Collection[str]) -> bool:
-    """Say, by its text alone, whether a file may have an import statement with one of some words in it."""
+    """Return whether a file's text may have an import statement with one of some words in it."""
     try:
         content = workspace.glance(path) or b""
     except ResourceError:

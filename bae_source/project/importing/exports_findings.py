@@ -114,7 +114,7 @@ def _missing(
         if name in lazily:
             continue
         is_for_types = name in for_types and len(bound.get(name, ())) <= for_types[name]
-        if is_for_types or provided.name(module.path, name, made=() if known else MAKES_NAMES) is False:
+        if is_for_types or provided.name(module.path, name, makers=() if known else MAKES_NAMES) is False:
             message = f"__all__ of {module.name} names {name}, which {module.name} does not have."
             yield ExportFinding(address=module.name, line=line, name=name, code="missing", message=message)
 

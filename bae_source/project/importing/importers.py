@@ -101,7 +101,7 @@ def importers_of(project: Project, sought: Sought) -> tuple[list[Reference], dic
 
 
 def _folders(sought: Sought) -> tuple[str, ...]:
-    """Return the folders of the package that is looked for, if it is one."""
+    """Return the folders of the package that is searched for, if it is one."""
     paths = [each.path for each in sought.meanings if isinstance(each, InModule)]
     return tuple(path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] == "__init__.py")
 
@@ -111,7 +111,7 @@ def _may_import_by_dots(content: bytes) -> bool:
 
 
 def _inside(project: Project, sought: Sought, folders: tuple[str, ...]) -> list[str]:
-    """Return the files that seem to import something by dots, which may be in the package that is looked for.
+    """Return the files that seem to import something by dots, which may be in the package that is searched for.
 
     Parameters:
         folders: of the package.
@@ -123,7 +123,7 @@ def _inside(project: Project, sought: Sought, folders: tuple[str, ...]) -> list[
     for path in (*(path for path in census.paths if path.startswith(folders)), *census.stubs):
         module = census.module(path)
         if module is None or import_name(module) == sought.module:
-            continue  # what a package imports from itself makes nobody else depend on it
+            continue  # no other module depends on what a package imports from itself
         try:
             content = workspace.glance(path) or b""
         except ResourceError:
@@ -134,7 +134,7 @@ def _inside(project: Project, sought: Sought, folders: tuple[str, ...]) -> list[
 
 
 def _by_dots(project: Project, path: str, sought: Sought) -> Iterator[Mentioned]:
-    """Yield the import statements of a file whose dots lead to the package that is looked for."""
+    """Yield the import statements of a file whose dots lead to the package that is searched for."""
     uses = project.uses(path)
     leading = {
         number: imported.line

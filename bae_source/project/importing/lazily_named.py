@@ -28,7 +28,7 @@ def in_tables(workspace: Workspace, name: str) -> Iterator[str]:
         try:
             view = view_of(workspace.tree(files[0]).text)
         except ResourceError:
-            continue  # that it was not looked into is said already
+            continue  # it is reported already as not searched
         modules = list(dict.fromkeys((*modules_below(workspace, files[0]), below)))
         meant = [each for each in modules if f"{each}.".startswith(f"{below}.")]
         for line in sorted(set(_lines(view, package, modules, meant))):

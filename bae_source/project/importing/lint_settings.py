@@ -31,7 +31,7 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class LintSettings:
-    """Finds where the settings let imports stay.
+    """The places at which the settings let imports stay.
 
     Parameters:
         files: of the project.

@@ -8,8 +8,8 @@ Each way into the circle is followed, from nothing loaded: `import pkg`, and any
 circle with.
 
 Invariants:
-- only what certainly fails is told, and did not before: a name that a module of the project binds later, which is no
-  submodule; what stands in an `if` or a `try` is taken to cope;
+- only a certain and new failure is reported: a name that a module of the project binds later, which is no submodule;
+  code in an `if` or a `try` is taken to cope;
 - only modules on a circle with one of the two are followed, and no functions, even if they are called meanwhile: that
   is left to the import that verifies, and has no notice where none does;
 - nothing is executed.
@@ -38,7 +38,7 @@ _MOST_NAMES = 12
 _FROM_THE_START = frozenset(
     (*dir(ModuleType), *vars(ModuleType("")), "__builtins__", "__cached__", "__file__", "__path__")
 )
-"""What each module has before its first statement."""
+"""Names that each module has before its first statement."""
 _ANY = {"*", "__getattr__"}
 
 
@@ -106,8 +106,8 @@ class _Followed:
     def has(self, path: str, name: str) -> bool:
         """Return whether a module has a name in the end, which is no module that a build makes."""
         imports = self._workspace.index.summary(path).imports
-        made = any(each.level == 1 and each.module.partition(".")[0] == name for each in imports)
-        return not made and self._provided.name(path, name) is True
+        is_built = any(each.level == 1 and each.module.partition(".")[0] == name for each in imports)
+        return not is_built and self._provided.name(path, name) is True
 
 
 def _early(was: _Followed, will: _Followed, package: str, inside: Collection[str]) -> _TooEarly | None:

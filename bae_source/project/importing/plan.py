@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def with_imports(
     workspace: Workspace, resolved: Resolved, splices: Sequence[tuple[Span, str]], statements: Iterable[str]
 ) -> tuple[Sequence[tuple[Span, str]], tuple[Notice, ...]]:
-    """Return splices on a module with those that add imports to it where they are missing, and what is to be said.
+    """Return splices on a module with those that add missing imports to it, and notices about these.
 
     Parameters:
         splices: the change that the imports are for.

@@ -73,7 +73,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 
 
 class UnreadImports(Struct, frozen=True, kw_only=True):
-    """Imports that nothing reads, and files that could not be looked into, each with the reason."""
+    """Imports that nothing reads, and files that could not be read, each with the reason."""
 
     found: tuple[Unread, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
@@ -194,7 +194,7 @@ def _reads(project: Project, path: str, name: str, mention: u.Mention, scope: in
 
 
 class _Finder:
-    """Finds the imports that nothing reads, and asks of each why it may be needed all the same."""
+    """A search for the imports that nothing reads, and the reasons why each may be needed all the same."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -362,7 +362,7 @@ def _as_text(module: str, name: str) -> re.Pattern[str]:
 
 
 class _Elsewhere:
-    """Finds what takes names from the modules that import them.
+    """A search for code that takes names from the modules that import them.
 
     Parameters:
         workspace: the project.

@@ -87,5 +87,5 @@ def _is_imported(scope: u.Scope, name: str) -> bool:
 def _entry(name: str, kind: str, parent: int, at: list[int], lines: SingleLines) -> Entry:
     text = lines.cut(at[0]).strip()
     more = f" … ({len(at)} places)" if len(at) > 1 else ""
-    said = f"{kind} {name}: {text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + ' …'}{more}"
-    return Entry((name,), kind, parent, None, (), at[0], at[0], at[0], said, "")
+    shown = f"{kind} {name}: {text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + ' …'}{more}"
+    return Entry((name,), kind, parent, None, (), at[0], at[0], at[0], shown, "")

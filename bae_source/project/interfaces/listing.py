@@ -6,7 +6,7 @@
                 def close(self) -> None — Close transport and proxies.
                 (2 private names)
 
-Depth counts levels below what is asked: 0 is its own line, 1 its direct members, and so on.
+Depth counts levels below the requested name: 0 is its own line, 1 its direct members, and so on.
 
 Invariants:
 - lines come in one pass over summaries, in the order in which the index yields them; nothing is parsed here;
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 INDENT = "    "
 _WIDTH = 110
 _MOST_METHODS = 40
-"""How many methods the line of a class names; how many more there are is said."""
+"""Most methods named in the line of a class; the number of others follows."""
 _NUMBER = "{:>5}  "
 _NO_NUMBER = " " * 7
 
@@ -46,7 +46,7 @@ class Style(Struct, frozen=True, kw_only=True):
     """The contents of an outline.
 
     Parameters:
-        depth: how many levels below what is asked.
+        depth: levels below the requested name.
         private: whether names that begin with `_` are shown, too, and not only counted; `__init__` and its like are
             public, and so are modules.
         numbers: whether each definition's line number stands in front.
@@ -69,7 +69,7 @@ class Listing(Struct, frozen=True, kw_only=True):
         etag: of the text.
         problems: what could not be read, and why, by module.
         unnamed: how many Python files below have no name that could be listed.
-        unseen: what is to be said of what nobody can look into below.
+        unseen: notices about places below that cannot be read.
     """
 
     text: str
@@ -80,7 +80,7 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def not_listed(unnamed: int) -> Notice:
-    """Return what is to be said of Python files that have no name."""
+    """Return notices about Python files that have no name."""
     files = f"{unnamed} Python file{'' if unnamed == 1 else 's'}"
     return Notice("unnamed_files", f"Not listed: {files} that no dotted name means.")
 

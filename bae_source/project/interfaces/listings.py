@@ -112,11 +112,11 @@ def _recalled(saved: bytes, key: bytes) -> Listing | None:
         return None
     if kept != key:
         return None
-    told = tuple(
+    errors = tuple(
         (module, SourceError(code, reason, subject=subject, hints=hints))
         for module, code, subject, reason, hints in problems
     )
-    return Listing(text=text, etag=etag, problems=told, unnamed=unnamed)
+    return Listing(text=text, etag=etag, problems=errors, unnamed=unnamed)
 
 
 def _as_bytes(key: bytes, listing: Listing) -> dict[str, bytes]:

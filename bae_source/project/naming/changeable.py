@@ -78,7 +78,7 @@ def through(found: Resolved, target: str, done: str = "moved") -> Iterator[Notic
 
 
 def resolve_broken(workspace: Workspace, target: str) -> Resolved:
-    """Return what a name means, also in a module that does not parse, as far as its definitions can be told.
+    """Return what a name means, also in a module that does not parse, as far as its definitions are recognised.
 
     Raises:
         RequestError, LookupFailed, SourceError: as `resolve`.

@@ -94,8 +94,8 @@ class SymbolsByLine:
 
     Invariants:
     - of the entries that hold a line, the last one in the order of the source is meant;
-    - whoever ends before an entry that follows it ends holds no line that is not held by that one too, so it is not
-      asked: a walk outwards takes as many steps as definitions are nested.
+    - an entry that ends before one that follows it holds no line that the other does not hold, so it is skipped: a walk
+      outwards takes as many steps as definitions are nested.
 
     Parameters:
         summary: of the module.

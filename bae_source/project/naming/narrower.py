@@ -16,7 +16,7 @@ _MOST = 5
 
 
 def narrower(workspace: Workspace, asked: Request) -> list[str]:
-    """Return a few calls whose answers are shorter; none where nobody can tell which."""
+    """Return a few calls whose answers are shorter; none where such calls are not known."""
     fields = as_mapping(asked)
     calls: list[str] = []
     if fields.get("full") and fields.get("target"):

@@ -82,10 +82,10 @@ def _merged(workspace: Workspace, selection: Selection, answer: Navigated, name:
         selector = _selector_at(workspace, target)
         if selector is not None:
             refs.setdefault(Ref(uri=str(selector)))
-    told = _told(answer.hover)
+    summary = _first_paragraph(answer.hover)
     data = selection.data
-    if data is not None and told and _bare(told) != _bare(data.signature or ""):
-        data = replace(data, content=f"{data.content}\n\n{name}: {told}")
+    if data is not None and summary and _bare(summary) != _bare(data.signature or ""):
+        data = replace(data, content=f"{data.content}\n\n{name}: {summary}")
     return replace(selection, data=data, refs=tuple(refs))
 
 
@@ -137,7 +137,7 @@ def _definition_at(tree: Tree, target: Target) -> int | None:
     )
 
 
-def _told(hover: str) -> str:
+def _first_paragraph(hover: str) -> str:
     """Return the first paragraph of a hover in one line, without marks; nothing where it is not fit to be shown."""
     plain = _FENCE.sub("", hover).strip()
     first = _SPACE.sub(" ", _RULE.split(plain)[0]).replace("( ", "(").replace(" )", ")").replace(",)", ")").strip()

@@ -8,11 +8,11 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from bae_source.errors import LookupFailed, ResourceError
 from bae_source.model.address import Segment
+from bae_source.model.closest import closest
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import STUB, Found, as_setting, without_names
 from bae_source.project.files.unseen import behind_unseen
@@ -87,7 +87,7 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
 
 
 def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
-    """Return what to say of a name that a module imports from several places, or from outside of the project.
+    """Return what to say of a name that a module imports from several places, or from outside the project.
 
     Parameters:
         inside: addresses of what it may mean in the project.
@@ -112,7 +112,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
     """Return what to say where a stub was asked of a module that has none.
 
     Parameters:
-        code: the address of what was asked in the code itself, if it is there.
+        code: the requested address in the code itself, if it is there.
     """
     census = workspace.census
     stubs = [found.name for path in census.stubs if (found := census.module(path))]
@@ -182,13 +182,13 @@ def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFa
 
 
 def _unseen(workspace: Workspace, name: str, *, below: str | None = None) -> LookupFailed | None:
-    """Return what to say of a name that may be where nobody can look; see `unseen.behind_unseen`."""
+    """Return the error for a name that may be in a place that cannot be read; see `unseen.behind_unseen`."""
     return behind_unseen(workspace, name, below=below)
 
 
 def close(name: str, names: Sequence[str], *, n: int, cutoff: float = 0.6) -> list[str]:
     """Return the names that are most like one."""
-    return get_close_matches(name, names, n=n, cutoff=cutoff)
+    return closest(name, names, n=n, cutoff=cutoff)
 
 
 def _top_names(workspace: Workspace, root: str) -> list[str]:

@@ -76,7 +76,7 @@ class Spot(Struct, frozen=True, kw_only=True):
         line: the line that was asked for.
         text: that line, as it stands in the file.
         source: the symbol's own text.
-        problem: why no symbol can be told, where the file does not parse.
+        problem: the reason why the symbol is not known, where the file does not parse.
     """
 
     address: str

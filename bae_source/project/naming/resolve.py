@@ -2,7 +2,7 @@
 
 The longest prefix that is a module is the module; the rest is looked up in it. What a module imports by a static
 statement is followed to where it is defined, link by link; nothing is executed, and nothing is guessed: two things of
-one name are an error that lists both. What a stub imports is looked for in stubs first, as type checkers do.
+one name are an error that lists both. What a stub imports is searched for in stubs first, as type checkers do.
 
     pkg.Client           pkg/__init__.py: from ._client import Client      ->  pkg._client.Client
     pkg.models.User      pkg/__init__.py: from . import _models as models  ->  pkg._models.User
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MAX_LINKS = 50
 _MOST_ABOVE = 50
-"""Classes above one that are looked into for a member that it lacks."""
+"""Classes above one that are read for a member that it lacks."""
 IsBound = Callable[[ModuleFile, tuple[Segment, ...]], bool]
 """Says whether a module binds a name that has a qualname in it."""
 
@@ -186,10 +186,10 @@ def _canonical(workspace: Workspace, found: Resolved, part: Part | None) -> Reso
 
 
 class _Resolver:
-    """Follows one name; remembers which links it went, so that a circle of imports ends.
+    """The resolution of one name, with the links that it went, so that a circle of imports ends.
 
     Parameters:
-        advising: whether a name that fails is somebody's, who wants to know what else there is.
+        advising: whether a caller gave the name, so that a failure lists candidates.
         is_bound: says which names have a meaning though nothing defines them.
     """
 
@@ -339,7 +339,7 @@ class _Resolver:
                     break
 
     def _other(self, text: str) -> Resolved:
-        """Resolve a name that somebody's name led to."""
+        """Resolve a name that followed from the caller's."""
         return _Resolver(self.workspace, text, stubs=False).resolve(parse_name(text))
 
     def _exposed(self, module: ModuleFile, tree: Tree, name: str) -> list[str]:

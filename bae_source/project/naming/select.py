@@ -15,7 +15,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TypeVar
 
@@ -25,6 +24,7 @@ from msgspec.structs import replace
 from bae_source.errors import LookupFailed, ResourceError, SourceError
 from bae_source.model.address import Address, Segment, is_selector
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.plan import ModuleFile
 from bae_source.model.request import Request
 from bae_source.model.selector import Selector, is_identifier, parse_selector, selector_of
@@ -253,7 +253,7 @@ class _Selection:
             stem = parts[-2] if module.package and len(parts) > 1 else parts[-1]
             if is_identifier(stem):
                 stems.setdefault(stem, []).append(module)
-        near = [module for stem in get_close_matches(wanted, stems, n=_NEAR) for module in stems[stem]][:_NEAR]
+        near = [module for stem in closest(wanted, stems, n=_NEAR) for module in stems[stem]][:_NEAR]
         candidates = [self._candidate(module, self._names_in(module)) for module in near]
         where = "from a source root on" if self.exact else "or a path that ends in it"
         return self._error(

@@ -38,7 +38,7 @@ _MOST_CALLS = 20
 _EXTENSION = re.compile(r"\.pyi?(?=[/#]|\Z)")
 
 Show = Callable[[str, Resolved], tuple[Selection, Question | None]]
-"""Makes the selection of one URI from what it means."""
+"""A function that makes the selection of one URI from its meaning."""
 
 
 def answer_each(
@@ -63,7 +63,7 @@ def answer_each(
             selection, question = show(uri, select(workspace, parse_selector(uri), exact=exact, verb=verb))
             shown += 1
         except ResourceError as problem:
-            error = _told(problem)
+            error = _in_format(problem)
             selection, question = _failed(workspace, uri, error, kind), None
             failures.append(error)
         selections.append(selection)
@@ -94,11 +94,11 @@ def line_range(resolved: Resolved) -> LineRange:
     return LineRange(start_line=lines.number(span.start), end_line=lines.number(last))
 
 
-def _told(error: ResourceError) -> ResourceError:
-    """Return an error as these answers tell it: a file of which nobody gets the text has a fault of its own.
+def _in_format(error: ResourceError) -> ResourceError:
+    """Return an error with a code of the format, which has none for a refusal.
 
-    The format has no code for what is refused. Nothing can be decoded of a file that may not be read, and what changed
-    meanwhile has no code that could be told of, like what has gone meanwhile.
+    A file that may not be read counts as one that cannot be decoded; one that changed or has gone meanwhile as one that
+    does not parse.
     """
     if not isinstance(error, Refused):
         return error
@@ -135,7 +135,7 @@ def _meant(workspace: Workspace, text: str) -> str | None:
 
 
 def _narrower(verb: str, uris: Sequence[str], selections: Sequence[Selection], *, exact: bool) -> tuple[str, ...]:
-    """Return calls that ask for less: each URI by itself, what is inside of a single one, or what it may have meant."""
+    """Return calls that ask for less: each URI by itself, what is inside a single one, or what it may have meant."""
     if len(uris) > 1:
         return tuple(_call(verb, (uri,), exact=exact) for uri in dict.fromkeys(uris))[:_MOST_CALLS]
     data = selections[0].data

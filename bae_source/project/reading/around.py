@@ -11,7 +11,7 @@
 
 Invariants:
 - nothing is guessed: a name that is bound in the symbol, too, is none of its imports or of its module;
-- callers are counted only where few files hold the name, so that reading stays quick; it is said where they are not;
+- callers are counted only where few files hold the name, so that reading stays quick; a notice says where they are not;
 - the comments hold no calls, which each door writes in its own way: those are handed back beside the text.
 """
 

@@ -32,7 +32,7 @@ _CANDIDATES = 5
 """The most candidates or hints in the warning of a name, and names in the error of several."""
 
 Read = Callable[[str], Outcome]
-"""Reads one name."""
+"""A function that reads one name."""
 
 
 def read_several(workspace: Workspace, names: Sequence[str], read: Read) -> Outcome:

@@ -43,7 +43,7 @@ def answer_of(
 
 
 def not_searched(name: str, error: ResourceError) -> Notice:
-    """Return what is to be said of a file that could not be searched."""
+    """Return the notice about a file that could not be searched."""
     reason = f"it {error.reason}" if error.subject else error.message
     return Notice(error.code, f"{name} was not searched: {reason}")
 

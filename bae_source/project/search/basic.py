@@ -3,7 +3,7 @@
     foo\\|bar          two alternatives to grep, and to re the text foo|bar
     [[:space:]]+      white space to grep -E, and to re one of `[:aceps` and then `]`
 
-Invariant: a translation matches what grep matches; where there is none, nothing is said.
+Invariant: a translation matches what grep matches; where there is none, no notice is given.
 """
 
 from __future__ import annotations

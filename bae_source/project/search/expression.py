@@ -1,4 +1,4 @@
-"""A regular expression made ready to search many files: what is looked for first, and what care it needs.
+"""A regular expression made ready to search many files: the literal pieces to search first, and the care that it needs.
 
     \\bmark_safe\\(      holds the piece `mark_safe(`: a file without these bytes need not be decoded
     ^\\s*class\\s        may match line ends, so each line is looked at by itself
@@ -67,12 +67,7 @@ class Expression(Struct, frozen=True, kw_only=True):
     @property
     def how(self) -> dict[str, bool]:
         """Return how a text is searched, as `matching.hits_in` takes it."""
-        return {
-            "by_line": self.by_line,
-            "spanning": self.spanning,
-            "every": self.every,
-            "inverted": self.inverted,
-        }
+        return {"by_line": self.by_line, "spanning": self.spanning, "every": self.every, "inverted": self.inverted}
 
     def may_match(self, content: bytes, *, python: bool) -> bool:
         """Return whether a file's bytes may hold a match.
@@ -197,7 +192,7 @@ def _compiled(pattern: str, flags: int) -> re.Pattern[str]:
 
 
 def _is_simple(pattern: str) -> bool:
-    """Say whether all matches on one line are found in a whole text, too: nothing looks around or at a line's end."""
+    """Return whether a whole text gives the same matches as its lines: nothing looks around or at a line's end."""
     if re.search(r"[\x00-\x1f]|\(\?(?!:)|\[\^|\[\[", pattern) or "--" in pattern:
         return False
     escaped = re.findall(r"\\(.)", pattern)

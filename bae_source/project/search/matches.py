@@ -4,7 +4,7 @@
     **.Client.send    any method `send` of a class `Client`
     :docs/**          with a colon, files that are no Python
 
-Invariant: what could not be looked into, and may hold a match, is in the notices.
+Invariant: what could not be read, and may hold a match, is in the notices.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class Match(Struct, frozen=True, order=True):
 def symbols_matching(
     workspace: Workspace, text: str, *, kind: Kind | None = None, attributes: bool = False
 ) -> tuple[list[Match], list[Notice]]:
-    """Return the modules and symbols that match a pattern, sorted, and what is to be said of what was not looked into.
+    """Return the modules and symbols that match a pattern, sorted, and notices about files that were not read.
 
     Parameters:
-        kind: what alone is wanted.
+        kind: the only kind that is wanted.
         attributes: whether what is bound without a definition may match, too.
 
     Raises:
         RequestError: `invalid_name` if the pattern is none.
     """
     pattern = name_pattern(text)
-    modules, unnamed = _looked_at(workspace, pattern)
+    modules, unnamed = _modules_for(workspace, pattern)
     found = [*_modules(workspace, modules, pattern)] if kind in (None, "package", "module") else []
     notices = list(unseen(workspace))
     if kind not in ("package", "module"):
@@ -98,10 +98,10 @@ def _modules(workspace: Workspace, modules: Sequence[ModuleFile], pattern: NameP
     yield from (Match(name, "package", name, 1) for name in outer if _matches(pattern, name))
 
 
-def _looked_at(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
+def _modules_for(workspace: Workspace, pattern: NamePattern) -> tuple[Sequence[ModuleFile], int]:
     """Return the stubs if the pattern asks for them, and the modules of code otherwise.
 
-    Files that no dotted name means are left out; how many of them might match is told.
+    Files that no dotted name means are left out; the number that might match is returned.
     """
     census, nameable = workspace.census, Nameable(workspace.census)
     every = [module for path in census.stubs if (module := census.module(path))] if pattern.stubs else census.modules

@@ -7,7 +7,7 @@ Invariants:
 - nothing but the standard library is imported, for the process starts with this file alone;
 - the answer on a text depends on the expression and the text only, in whichever process it is found.
 
-Protocol: frames (`system.frames`). On standard input comes JSON of what is asked, then each text as UTF-8; on standard
+Protocol: frames (`system.frames`). On standard input comes the request as JSON, then each text as UTF-8; on standard
 output goes, for each text, JSON of its hits, or of its replacements.
 """
 

@@ -140,7 +140,7 @@ def _has_braces(text: str) -> RequestError:
 
 
 def _split(text: str) -> list[str]:
-    """Split at dots outside of brackets."""
+    """Split at dots outside brackets."""
     pieces, inside = [""], False
     for char in text:
         if char == "." and not inside:

@@ -152,14 +152,14 @@ def _weigh(document: Document, words: Sequence[str]) -> _Weighed:
             continue
         tokens = Counter(words_in(text))
         norm = 1 - field.bound + field.bound * tokens.total() / field.length
-        held: list[str] = []
+        matched: list[str] = []
         for number, word in enumerate(words):
             count = tokens[word] + _INSIDE * _inside(tokens, word, field)
             if count:
                 frequencies[number] += field.weight * count / norm
-                held.append(word)
-        if held:
-            why.append((field.name, tuple(held)))
+                matched.append(word)
+        if matched:
+            why.append((field.name, tuple(matched)))
     return _Weighed(document, tuple(frequencies), tuple(why))
 
 

@@ -131,7 +131,7 @@ def _searched(
 
 
 class _Reading:
-    """Reads the files of a scope that may hold a match, and notes those that cannot be read."""
+    """The files of a scope that may hold a match, and those that cannot be read."""
 
     def __init__(self, workspace: Workspace, scope: Scope, expression: Expression, sieve: Sieve) -> None:
         self._workspace = workspace

@@ -1,4 +1,4 @@
-"""The scope of a search: the whole project, or what one dotted name stands for.
+"""The scope of a search: the whole project, or the part that one dotted name means.
 
     httpx                     a package with all its modules and data files
     httpx._client             a module and its stub
@@ -8,7 +8,7 @@
 Invariants:
 - a module whose code does not parse can be searched too, since it is known by its file;
 - nothing of what is ignored, or behind a link to a folder, is ever in a scope;
-- what belongs to it and may not be looked at is said.
+- files that belong to it and may not be read are reported.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _data(workspace: Workspace, sieve: Sieve | None) -> tuple[DataFile, ...]:
         return data_files(workspace)
     names = data_names(workspace)
     stamps = workspace.files.stamps(names.paths)
-    return names.made([(path, stamps[path].size) for path in sieve.sifted_data(stamps)])
+    return names.files([(path, stamps[path].size) for path in sieve.sifted_data(stamps)])
 
 
 def _of_data(file: DataFile) -> Searched:

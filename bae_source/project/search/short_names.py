@@ -73,7 +73,7 @@ def with_namesakes(workspace: Workspace, asked: Request, error: LookupFailed) ->
 
 
 def _is_member(workspace: Workspace, parts: Sequence[str]) -> bool:
-    """Say whether a name is one in a class or function that is there, which other symbols called so say nothing of."""
+    """Return whether a name is a member of a class or function that exists, so that its namesakes are no candidates."""
     from bae_source.project.naming.resolve import resolve  # once a name has failed
 
     try:

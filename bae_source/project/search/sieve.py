@@ -30,7 +30,7 @@ ROOM = 8_000_000
 
 
 class Sieve:
-    """Looks at files for one search.
+    """The choice of files for one search.
 
     Parameters:
         workspace: where they are read.
@@ -65,8 +65,8 @@ class Sieve:
         if self._holding is not None:
             return [path for path in paths if path in self._holding]
         stamps = self._workspace.census.stamps
-        found, rest = self._looked_up(stamps, haystack_of)
-        return self._held(paths, found, rest, whole(stamps), python=True)
+        found, rest = self._from_haystack(stamps, haystack_of)
+        return self._candidates(paths, found, rest, whole(stamps), python=True)
 
     def sifted_data(self, stamps: Mapping[str, Stamp]) -> list[str]:
         """Return those data files that may hold a match, in their order.
@@ -74,20 +74,20 @@ class Sieve:
         Parameters:
             stamps: of the data files.
         """
-        found, rest = self._looked_up(stamps, lambda workspace: workspace.kept.haystack("data", lambda _: True))
-        return self._held(list(stamps), found, rest, whole(stamps), python=False)
+        found, rest = self._from_haystack(stamps, lambda workspace: workspace.kept.haystack("data", lambda _: True))
+        return self._candidates(list(stamps), found, rest, whole(stamps), python=False)
 
-    def _looked_up(
+    def _from_haystack(
         self, stamps: Mapping[str, Stamp], haystack: Callable[[Workspace], Haystack]
     ) -> tuple[Collection[str], Collection[str]]:
-        """Return the files that hold one of the pieces, and those that have to be looked into."""
+        """Return the files that hold one of the pieces, and those that have to be read."""
         workspace, pieces = self._workspace, self._expression.pieces
         if not pieces or self._expression.ignore_case or workspace.overlay:
             return (), frozenset(stamps)
         found, rest = haystack(workspace).look(workspace, stamps, [(piece, False) for piece in pieces])
         return found, frozenset(rest)
 
-    def _held(
+    def _candidates(
         self,
         paths: Sequence[str],
         found: Collection[str],
@@ -98,11 +98,11 @@ class Sieve:
     ) -> list[str]:
         """Return those files that may hold a match.
 
-        Thousands are looked into with each search, so nothing is called for each but what reads it.
+        Thousands are read with each search, so nothing is called for each but what reads it.
 
         Parameters:
             found: those that do.
-            rest: those that have to be looked into.
+            rest: those that have to be read.
             stamps: what the files had when the project was walked.
             python: whether they are source code.
         """
@@ -110,26 +110,26 @@ class Sieve:
         only = pieces[0] if len(pieces) == 1 and not self._expression.ignore_case else None
         until, now = self.deadline - self._seconds / 2, time.monotonic
         glance, is_read = self._workspace.files.glance, self._workspace.is_read
-        held = []
+        result = []
         for path in paths:
             if path in found:
-                held.append(path)
+                result.append(path)
             elif path not in rest:
                 continue
             else:
                 size = stamps[path].size
                 if not pieces or size > MAX_DATA or now() > until:
-                    held.append(path)
+                    result.append(path)
                     continue
                 try:
                     content = self._workspace.glance(path) if is_read(path) else glance(path, size)
                 except (ResourceError, FileNotFoundError):
-                    held.append(path)  # whoever reads it will say what is the matter
+                    result.append(path)  # the later reader reports the reason
                     continue
                 if content is None or (only is not None and only in content) or may_match(content, python=python):
-                    held.append(path)
+                    result.append(path)
                     self._keep(path, content)
-        return held
+        return result
 
     def _keep(self, path: str, content: bytes | None) -> None:
         if content is not None and len(content) <= self._room:

@@ -1,8 +1,8 @@
-"""Symbols by what they are called and what is said of them.
+"""Symbols by their names and docstrings.
 
 Invariants:
-- only files that hold the beginning of one of the words are looked into; all others could not have been found;
-- every file that was to be looked into and could not be is named, and the answer is not complete.
+- only files that hold the beginning of one of the words are read; all others could not have been found;
+- every file that was to be read and could not be is named, and the answer is not complete.
 """
 
 from __future__ import annotations
@@ -114,17 +114,17 @@ def _holding(module: str, wording: Wording, words: Sequence[str], kept: set[int]
 
 def _documents(workspace: Workspace, module: str, path: str, wording: Wording, wanted: set[int]) -> Iterator[Document]:
     summary = wording.summary
-    said = {passage.index: passage for passage in wording.passages}
+    passages = {passage.index: passage for passage in wording.passages}
     in_tests = any(_TEST.fullmatch(part) for part in module.split("."))
     outer, _, last = module.rpartition(".")
     if MODULE in wanted:
-        passage = said.get(MODULE, _SILENT)
+        passage = passages.get(MODULE, _SILENT)
         texts = (last, outer, _inner(passage.docstring), passage.comments)
         yield _document(module, "module", module, 1, texts, in_tests=in_tests)
     for named in symbols_of(summary) if wanted - {MODULE} else ():
         if named.index not in wanted:
             continue
-        entry, passage = summary.entries[named.index], said.get(named.index, _SILENT)
+        entry, passage = summary.entries[named.index], passages.get(named.index, _SILENT)
         around = f"{last} {' '.join(named.path[:-1])}"
         yield _document(
             address_in(workspace, module, path, named.address),

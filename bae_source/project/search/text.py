@@ -64,7 +64,7 @@ class Hit:
 
     @property
     def address(self) -> str:
-        """The innermost symbol that the line lies in; the module itself outside of all, and where it does not parse."""
+        """The innermost symbol that the line lies in; the module itself outside all, and where it does not parse."""
         if isinstance(self._symbols, Symbols):
             self._symbols = self._symbols.at(self.line)
         return self._symbols
@@ -189,7 +189,7 @@ def search_text(
     if binary:
         notices = (*notices, Notice("binary_matches", f"No text, and holds a match: {listed(tuple(binary))}."))
     if stopped is not None:
-        notices = (*notices, _told(stopped, scope, seconds))
+        notices = (*notices, _stopped_notice(stopped, scope, seconds))
     complete = stopped is None and not skipped.serious and scope.complete
     return TextFound(files=tuple(found), binary=tuple(binary), notices=notices, complete=complete)
 
@@ -252,7 +252,7 @@ def _file_hits(workspace: Workspace, text: _Text, matches: Sequence[Match], expr
     return FileHits(file=text.file, text=text.whole, hits=tuple(hits))
 
 
-def _told(stopped: Stopped, scope: Scope, seconds: float) -> Notice:
+def _stopped_notice(stopped: Stopped, scope: Scope, seconds: float) -> Notice:
     names = [file.name for file in scope.files]
     name = stopped.text.file.name if isinstance(stopped.text, _Text) else names[0]
     when = "before its time was up" if stopped.in_time else f"after {seconds:g} s"

@@ -22,7 +22,7 @@ _STOP = frozenset(
      "was", "what", "when", "where", "which", "will", "with")
 )  # fmt: skip
 SHORTEST_PIECE = 4
-"""Letters that a word must have to be looked for inside longer ones."""
+"""Letters that a word must have to be searched for inside longer ones."""
 
 
 def words_in(text: str) -> list[str]:

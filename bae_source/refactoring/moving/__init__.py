@@ -1,1 +1,1 @@
-"""Moving definitions to another module: what they need there, who uses them, and what is left behind."""
+"""Moving definitions to another module: their imports there, their users, and the rest of the old module."""

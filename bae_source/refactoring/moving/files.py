@@ -57,7 +57,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
             check_written_by_hand(workspace, {each.path: each.name for each in code})
             spliced, report = without_generated(project, spliced, report, [move.sought.word])
         check_unsure(extent.address, report, choice)
-    held = f", with {counted(extent)}" if extent.folder is not None else ""
+    inner = f", with {counted(extent)}" if extent.folder is not None else ""
     users = f", and its name in {counted_places(report)}" if report is not None and report.changed else ""
     inside = {new: contents.pop(old, workspace.content(old)) for old, new in destination.paths.items()}
     plan = planned_files(
@@ -65,7 +65,7 @@ def plan_files(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
         spliced=spliced,
         contents={**dict.fromkeys(destination.paths), **dict.fromkeys(destination.created, b""), **inside, **contents},
         origins={new: old for old, new in destination.paths.items()},
-        summary=f"Moved {extent.address} to {destination.address}{held}{users}.",
+        summary=f"Moved {extent.address} to {destination.address}{inner}{users}.",
         changed=(destination.address, extent.address),
         seen=(extent.etag,),
         warnings=(*public, *_notices(workspace, extent, destination), *_by_their_place(project, extent, destination)),

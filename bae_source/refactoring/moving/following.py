@@ -24,7 +24,7 @@ from bae_source.syntax.names import uses as u
 
 
 class Following:
-    """Tells the files in which the name follows.
+    """The files in which the name of a moved module follows.
 
     Parameters:
         sought: the module.

@@ -1,4 +1,4 @@
-"""Imports inside of the functions that need them, so that two modules need not import each other as they load.
+"""Imports inside the functions that need them, so that two modules need not import each other as they load.
 
     def run():                          def run():
         return LIMIT                        from app.core import LIMIT
@@ -23,7 +23,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def inside_functions(text: str, places: Mapping[int, str], newline: str) -> list[tuple[Span, str]] | None:
-    """Return what imports names in the functions that need them; None if one is needed outside of all functions.
+    """Return what imports names in the functions that need them; None if one is needed outside all functions.
 
     Parameters:
         text: of a module, which parses.

@@ -31,7 +31,7 @@ from bae_source.project.naming.resolve import Resolved, resolve
 from bae_source.project.references.meaning.meanings import InModule, Meaning, Symbol
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.choice import Choice
 from bae_source.refactoring.moving.local_imports import inside_functions
@@ -72,7 +72,7 @@ def plan_merge(workspace: Workspace, extent: Extent, to: str, choice: Choice) ->
     _check_captured(project_of(workspace), origin.module, target.module)
     reading = _with_bare_names(workspace, origin, target.module)
     merge = Merge(reading, resolve(reading, f"{extent.name}@module"), target)
-    spliced, report = merge.made()
+    spliced, report = merge.result()
     if choice.skip_generated:
         check_written_by_hand(
             workspace, {**dict.fromkeys(extent.files, extent.address), target.module.path: target.module.name}
@@ -124,7 +124,7 @@ def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:
 
 
 def _stubs(workspace: Workspace, extent: Extent, to: ModuleFile) -> tuple[list[Spliced], list[Notice]]:
-    """Return what takes the declarations of a stub into the stub of the other module, and what to say of it."""
+    """Return the splices that take a stub's declarations into the stub of the other module, and notices about it."""
     if len(extent.files) < 2:
         return [], []
     try:
@@ -155,7 +155,7 @@ def _check_captured(project: Project, origin: ModuleFile, to: ModuleFile) -> Non
 
 
 def _with_bare_names(workspace: Workspace, origin: Resolved, to: ModuleFile) -> Workspace:
-    """Return the project with the module as it names what it takes from the other one by dots: as that does itself."""
+    """Return the project in which the module uses names of the other one without dots, as that does itself."""
     project, module, tree = project_of(workspace), origin.module, origin.tree
     uses, meant = project.uses(module.path), frozenset[Meaning]({InModule(to.path)})
     splices: list[tuple[Span, str]] = []
@@ -195,12 +195,18 @@ class Merge:
         own = (name for name in scope if name not in by_import or any(each[0] != u.IMPORTED for each in scope[name]))
         return tuple(name for name in own if name != "__all__")
 
-    def made(self) -> tuple[tuple[Spliced, ...], Report]:
-        """Return what changes.
+    def result(self) -> tuple[tuple[Spliced, ...], Report]:
+        """Return the changes.
 
         Raises:
             Refused: as `plan_merge`.
         """
+        # app/new.py: def f(): ...        app/old.py: from app.new import f        app/user.py: from app.old import g
+        #                                             def g(): return f()
+        #   others    app/user.py: from app.new import g, by the move of the module's name
+        #   own       app/old.py without `from app.new import f`, which `_drop` takes out
+        #   parts     `def g(): return f()`, and the imports that it needs still: none
+        #   here      splices that put `g` at the end of app/new.py
         self._check_readable()
         self._check_movable()
         same = frozenset(self._check_free())
@@ -270,7 +276,7 @@ class Merge:
             )
 
     def _tell(self) -> None:
-        """Note what means another thing afterwards, or is lost."""
+        """Note names that mean another thing afterwards, and a docstring that is lost."""
         mentions = self.uses.mentions
         used = sorted(name for name in _OF_MODULE if any(each[4] == u.PLAIN for each in mentions.get(name, ())))
         if used:
@@ -280,14 +286,14 @@ class Merge:
             self.notices.append(Notice("docstring_gone", f"The docstring of {self.origin.name} went with its file."))
 
     def _mentions(self) -> Iterator[tuple[str, Mentioned]]:
-        """Yield where the module that takes all mentions what it takes."""
+        """Yield the mentions of the moved names in the module that takes them."""
         for name in self.names:
             sought = sought_of(self.origin, name)
-            for path, found in looked_for(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
+            for path, found in search_code(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
                 yield from ((name, each) for each in found if path == self.to.path)
 
     def _into(self, parts: Apart, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[tuple[Span, str]]:
-        """Return what puts all into the other module, which imports none of it any more."""
+        """Return the splices that put all into the other module, which imports none of it any more."""
         names = {name: name for name in self.names}
         retargeting = Retargeting(self.project, self.target, self.to, self.origin, self.to, names)
         revision = Revision(self.target.text)
@@ -372,7 +378,7 @@ def _put(
     place: Position,
     listed_names: Sequence[tuple[Span, str]],
 ) -> tuple[tuple[Span, str], ...]:
-    """Return what puts the statements of a module into another, with the imports that they need."""
+    """Return the splices that put the statements of a module into another, with the imports that they need."""
     inserted = insert(tree, (), place, f"{parts.rest}\n").splices if parts.rest else ()
     both = [*inserted, *listed_names]
     if not parts.imports:

@@ -5,7 +5,7 @@
 
 Invariants:
 - a method that overrides another one, or is overridden, stays: a call may reach any of them;
-- a call is rewritten only where it is sure what stands before the dot.
+- a call is rewritten only where its receiver is sure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.classes.family import Family, family_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Mentioned
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.project.references.types.values import Class, Instance, Rebound
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.moving.choice import Choice
@@ -67,7 +67,7 @@ def plan_function(workspace: Workspace, resolved: Resolved, as_name: str | None,
             what means it.
     """
     method = Method(workspace, resolved, as_name)
-    spliced, report = method.made()
+    spliced, report = method.result()
     if choice.skip_generated:
         check_written_by_hand(workspace, {resolved.module.path: resolved.address})
         spliced, report = without_generated(method.project, spliced, report, [method.sought.word])
@@ -104,8 +104,8 @@ class Method:
         self._left: list[Reference] = []
         self._changed: dict[str, int] = {}
 
-    def made(self) -> tuple[tuple[Spliced, ...], Report]:
-        """Return what changes.
+    def result(self) -> tuple[tuple[Spliced, ...], Report]:
+        """Return the changes.
 
         Raises:
             Refused: as `plan_method`.
@@ -115,8 +115,8 @@ class Method:
         self._check_alone(family)
         self._check_scopes(family)
         self.sought = family.sought
-        looked = looked_for(self.project, family.sought, self.workspace.index.naming)
-        mentions = dict(looked.files)
+        matches = search_code(self.project, family.sought, self.workspace.index.naming)
+        mentions = dict(matches.files)
         taken: list[str] = []
         spliced: list[Spliced] = []
         for path in sorted({*mentions, self.module.path}):
@@ -137,8 +137,8 @@ class Method:
             changed=self._changed,
             unsure=tuple(each for each in self._left if each.certainty != "mention"),
             mentions=tuple(each for each in self._left if each.certainty == "mention"),
-            unparsed=tuple((name_at(self.workspace.census, path), error) for path, error in looked.unreadable),
-            complete=not looked.unreadable,
+            unparsed=tuple((name_at(self.workspace.census, path), error) for path, error in matches.unreadable),
+            complete=not matches.unreadable,
         )
         return tuple(spliced), report
 
@@ -205,7 +205,7 @@ class Method:
     def _file(
         self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned], function: AsFunction, taken: list[str]
     ) -> list[tuple[Span, str]]:
-        """Return what changes in one file."""
+        """Return the changes in one file."""
         calls = MethodCalls(
             self.project,
             module.path,
@@ -232,7 +232,7 @@ class Method:
         return list(added_imports(self.workspace, module, tree, calls.splices, statements).splices)
 
     def _at_home(self, revision: Revision) -> list[tuple[Span, str]]:
-        """Return what changes in the module of the class: the method goes, and the function stands behind the class."""
+        """Return the changes in the module of the class: the method goes, and the function stands behind the class."""
         content = self.tree.source.encode(revision.text)
         now = self.workspace.kept.trees.get(content)
         found = [

@@ -36,7 +36,7 @@ from bae_source.project.references.meaning.meanings import InFolder, InModule, M
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
 from bae_source.project.references.search.prose import code_of
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.refactoring.moving.following import Following
 from bae_source.refactoring.moving.settings import renamed_settings
 from bae_source.refactoring.moving.symbols import reference
@@ -66,7 +66,7 @@ class Moved(Struct, frozen=True, kw_only=True):
         contents: the text of moved files that change, by the path that they have now; and settings.
         report: what changes and what stays.
         code: by path, line and column of places that name the module and are code.
-        notices: what else is to be said.
+        notices: further remarks for the outcome.
     """
 
     spliced: tuple[Spliced, ...]
@@ -118,7 +118,7 @@ class ModuleMove:
         self._left: list[Reference] = []
 
     def _whole_imports(self, module: ModuleFile) -> Iterator[Spliced]:
-        """Yield what changes in a file that does not parse, and stays where it is."""
+        """Yield the changes in a file that does not parse, and stays where it is."""
         try:
             source = Source(self.workspace.content(module.path) or b"")
             spans = tuple(module_imports(source.text, self.old, self.new))
@@ -132,18 +132,18 @@ class ModuleMove:
             yield Spliced(module=module, splices=tuple((span, self.new) for span in spans))
 
     def moved(self) -> Moved:
-        """Return what changes."""
-        looked = looked_for(self.project, self.sought, self.workspace.index.naming)
-        mentions = dict(looked.files)
+        """Return the changes."""
+        matches = search_code(self.project, self.sought, self.workspace.index.naming)
+        mentions = dict(matches.files)
         stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
         self.following = Following(self.project, self.sought, self.new, mentions, stays_around=stays)
         for each, loaded in calls_importing(self.project, self.sought):
             self._calls.setdefault(each.path, []).append((each, loaded))
-        unread = dict(looked.unreadable)
+        unread = dict(matches.unreadable)
         spliced: list[Spliced] = []
         contents: dict[str, bytes] = {}
         packages = {path for name in self._tables for path in self.workspace.census.find(name)}
-        broken = (path for path, error in looked.unreadable if error.code == "syntax_invalid")
+        broken = (path for path, error in matches.unreadable if error.code == "syntax_invalid")
         own = (path for path in self.paths if path.endswith((".py", ".pyi")))
         for path in sorted({*mentions, *self._calls, *packages, *self.following.around, *own, *broken}):
             module = self.workspace.census.module(path)
@@ -175,7 +175,7 @@ class ModuleMove:
             unparsed=tuple((self._at(path), unread[path]) for path in sorted(unread)),
             complete=not unread,
         )
-        notices, code = tuple(self.following.public_gone()), code_of(looked.files)
+        notices, code = tuple(self.following.public_gone()), code_of(matches.files)
         for path, places in self._in_strings.items():
             code[path] = [*code.get(path, ()), *places]
         return Moved(spliced=tuple(spliced), contents=contents, report=report, code=code, notices=notices)
@@ -212,7 +212,7 @@ class ModuleMove:
     def _file(
         self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]
     ) -> Iterator[_Splice]:
-        """Yield what changes in one file."""
+        """Yield the changes in one file."""
         there = ModuleFile(
             name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
         )
@@ -232,7 +232,7 @@ class ModuleMove:
                 yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
 
     def _in_calls(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
-        """Yield what changes in `import_module(".old", __package__)`; a name without dots is changed as a string."""
+        """Yield the changes in `import_module(".old", __package__)`; a name without dots is changed as a string."""
         parts, lines = self.old.split("."), source.lines
         for mentioned, (name, level) in self._calls.get(module.path, ()):
             match = _LOADING.match(source.text, lines.offset(*mentioned.mention[:2]))
@@ -255,12 +255,12 @@ class ModuleMove:
             yield Span(word if is_near else match.start(1), end), self.following.last if is_near else self.new
 
     def _exported(self, path: str) -> Iterator[_Splice]:
-        """Yield what changes in the `__all__` of a file in which the name follows."""
+        """Yield the changes in the `__all__` of a file in which the name follows."""
         for start in sorted(self.following.exported.offsets(path)):
             yield Span(start, start + len(self.sought.word)), self.following.last
 
     def _in_tables(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
-        """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
+        """Yield the changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
         lead = f"{module.name}."
         below = self.old.removeprefix(lead)
         later = self.new.removeprefix(lead) if self.new.startswith(lead) else ""
@@ -326,7 +326,7 @@ class ModuleMove:
         there: ModuleFile,
         local: bool,
     ) -> Iterator[_Splice]:
-        """Yield what changes in `from pkg import old`."""
+        """Yield the changes in `from pkg import old`."""
         package = self.new.rpartition(".")[0]
         span, text = span_of(lines, alias), self._taken(alias, local)
         shown = self._shown(package, node.level, there) if package else ""
@@ -347,7 +347,7 @@ class ModuleMove:
         yield whole, f"{kept}{joined}"
 
     def _taken(self, alias: ast.alias, local: bool) -> str:
-        """Return what takes the module, and under which name."""
+        """Return the imported name afterwards, with `as` where the statement binds another one."""
         last, bound = self.following.last, alias.asname or alias.name
         bound = last if local and bound == self.sought.word else bound
         return last if bound == last and alias.asname is None else f"{last} as {bound}"
@@ -403,7 +403,7 @@ class ModuleMove:
             self._leave_unsure(mentioned, module, why)
 
     def _attribute(self, mentioned: Mentioned, source: Source, module: ModuleFile, start: int) -> Iterator[_Splice]:
-        """Yield what changes where the module is taken from its package, or from a module that hands it out."""
+        """Yield the changes where the module is taken from its package, or from a module that hands it out."""
         word = Span(start, start + len(self.sought.word))
         before = _CHAIN.search(source.text, 0, start)
         chain = re.sub(r"\s", "", before[1]) if before else ""

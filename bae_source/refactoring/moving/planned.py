@@ -51,15 +51,7 @@ def plan_symbols(
     _check_targets(resolved, targets, if_match, as_name)
     target, _ = _destination(workspace, to, resolved[0])
     if len(resolved) == 1 and is_method(resolved[0]):
-        return _plan_method(
-            workspace,
-            resolved[0],
-            target,
-            as_name,
-            choice,
-            shim=shim,
-            local_imports=local_imports,
-        )
+        return _plan_method(workspace, resolved[0], target, as_name, choice, shim=shim, local_imports=local_imports)
     names = {str(each.address): _name(each) if as_name is None else checked_name(each, as_name) for each in resolved}
     changed = tuple(f"{target.name}.{name}" for name in names.values())
     _check_distinct(names, target)

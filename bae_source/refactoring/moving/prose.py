@@ -39,7 +39,7 @@ class Moved(Struct, frozen=True, kw_only=True):
     """One thing that has another dotted name.
 
     Parameters:
-        sought: as it is looked for.
+        sought: as it is searched for.
         new: the dotted name that it has now.
         code: by path, line and column of places that are known to name it in code.
     """

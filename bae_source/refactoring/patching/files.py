@@ -9,7 +9,6 @@ Invariant: a section that does not fit leaves everything as it is, and the ones 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from hashlib import sha1, sha256
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, ResourceError, SourceError
 from bae_source.model.changeset import Edit, between, file_change
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.project.files.data_listing import data_files
 from bae_source.project.files.port import FileKind
@@ -102,9 +102,9 @@ class Patching:
         return self.result
 
     def _begin(self, series: Sequence[Named]) -> None:
-        made = self.result
+        result = self.result
         self._begun = Patched(
-            contents=dict(made.contents), origins=dict(made.origins), executable=dict(made.executable)
+            contents=dict(result.contents), origins=dict(result.origins), executable=dict(result.executable)
         )
         self._leaving = {each.old for each in series if each.old and each.section.action in ("rename", "delete")}
         self._arriving = {
@@ -112,7 +112,7 @@ class Patching:
         }
 
     def _do(self, each: Named) -> None:
-        """Do what one section says.
+        """Carry out one section.
 
         Raises:
             ResourceError: it cannot be done, or does not fit.
@@ -158,7 +158,7 @@ class Patching:
             raise self._not_there(path)
         after = self._fitted(path, content, each.section)
         if after is not None:
-            self._put(path, after[0], each, made=after[1])
+            self._put(path, after[0], each, via=after[1])
 
     def _move(self, each: Named) -> None:
         """Rename or copy a file, as it was before the series, or else as a section of the series made it.
@@ -230,7 +230,7 @@ class Patching:
             return None
         placed = [fit for fit in fits if isinstance(fit, Fit)]
         try:
-            made = edits(view, placed)
+            changes = edits(view, placed)
         except UnicodeEncodeError as error:
             raise SourceError(
                 "encoding_invalid",
@@ -238,15 +238,15 @@ class Patching:
                 hints=["Write the character in another way, or convert the file to UTF-8 first."],
             ) from None
         result.seen += [etag_of("\n".join(view.lines[fit.start : fit.stop])) for fit in placed]
-        change = file_change(path, content, made)
+        change = file_change(path, content, changes)
         return change.apply(content), list(change.edits)
 
     def _fits(self, path: str, content: bytes, section: Section) -> tuple[View, list[Fitted]]:
         """Return the file's lines, and where the hunks of a section fit into them."""
         view = View(content, section.hunks, python=path.endswith((".py", ".pyi")))
         before, after = (_holds(content, blob) for blob in section.blobs or ("", ""))
-        is_as_made = all(view.places([line.text for line in hunk.new], exact) for hunk in section.hunks if hunk.new)
-        if after and not before and section.hunks and is_as_made:
+        is_applied = all(view.places([line.text for line in hunk.new], exact) for hunk in section.hunks if hunk.new)
+        if after and not before and section.hunks and is_applied:
             return view, [Applied(hunk, max(0, hunk.start or 0)) for hunk in section.hunks]
         known = before if section.blobs and not after else None  # hunks that were edited since belong to neither
         return view, list(fitted(view, section.hunks, known=known))
@@ -263,19 +263,19 @@ class Patching:
             )
 
     def _put(
-        self, path: str, content: bytes | None, each: Named, *, made: list[Edit] | None = None, runs: bool | None = None
+        self, path: str, content: bytes | None, each: Named, *, via: list[Edit] | None = None, runs: bool | None = None
     ) -> None:
         """Note what a file holds from now on.
 
         Parameters:
-            made: the edits that lead there.
+            via: the edits that lead there.
             runs: whether it is a program, where the section does not name its mode.
         """
         result, section = self.result, each.section
         is_first = path not in result.contents
         result.edits.pop(path, None)
-        if is_first and made is not None:
-            result.edits[path] = made
+        if is_first and via is not None:
+            result.edits[path] = via
         result.counts[path] = result.counts.get(path, 0) + max(1, len(section.hunks))
         if content is None:
             self._go(path)
@@ -355,7 +355,7 @@ class Patching:
         known = [*census.paths, *census.stubs, *(each.path for each in data_files(self._workspace))]
         last = path.rpartition("/")[2]
         same = [each for each in known if each.rpartition("/")[2] == last]
-        for each in (*same[:5], *get_close_matches(path, known, n=5, cutoff=0.7)):
+        for each in (*same[:5], *closest(path, known, n=5, cutoff=0.7)):
             yield self._called(each)
 
     def _called(self, path: str) -> str:
@@ -363,7 +363,7 @@ class Patching:
 
 
 def _holds(content: bytes, blob: str) -> bool:
-    """Say whether git calls a content so, be its names made by SHA-1 or SHA-256, and its line ends as they are or not.
+    """Return whether git's name for a content is this one, by SHA-1 or SHA-256, with its line ends or plain ones.
 
     Parameters:
         blob: the beginning of its name.

@@ -53,20 +53,20 @@ class Named(Struct, frozen=True, kw_only=True):
 def named(workspace: Workspace, sections: Sequence[Section]) -> Iterator[Named | Refused | RequestError]:
     """Yield the files of a patch, in its order, or why one of them is out of reach."""
     base = _base(workspace, sections)
-    made: set[str] = set()
+    adds: set[str] = set()
     for section in sections:
         try:
-            old = None if section.old is None else _path(workspace, section, section.old, base, made, is_new=False)
-            new = None if section.new is None else _path(workspace, section, section.new, base, made, is_new=True)
+            old = None if section.old is None else _path(workspace, section, section.old, base, adds, is_new=False)
+            new = None if section.new is None else _path(workspace, section, section.new, base, adds, is_new=True)
             if section.action == "change":
-                both = [each for each in (new, old) if each is not None and _is_there(workspace, each, made)]
+                both = [each for each in (new, old) if each is not None and _is_there(workspace, each, adds)]
                 old = new = both[0] if both else new or old
             for path in dict.fromkeys(each for each in (old, new) if each is not None):
                 check_reachable(workspace, path)
         except (Refused, RequestError) as error:
             yield error
             continue
-        made |= {each for each in (new,) if each is not None}
+        adds |= {each for each in (new,) if each is not None}
         yield Named(section=section, old=old, new=new)
 
 
@@ -117,12 +117,12 @@ def _present_part(workspace: Workspace, folder: str) -> str:
     return here
 
 
-def _path(workspace: Workspace, section: Section, name: str, base: int, made: set[str], *, is_new: bool) -> str:
+def _path(workspace: Workspace, section: Section, name: str, base: int, adds: set[str], *, is_new: bool) -> str:
     """Return the path that a name means.
 
     Parameters:
         base: how many folders around the project the names begin at.
-        made: paths of files that the patch has made until here.
+        adds: paths of files that the patch adds before this section.
         is_new: whether the file need not be there.
 
     Raises:
@@ -138,9 +138,9 @@ def _path(workspace: Workspace, section: Section, name: str, base: int, made: se
             unchanged=True,
             hints=["Only the project's own files are changed; see --root."],
         )
-    there = [each for each in inside if _is_there(workspace, each, made)]
+    there = [each for each in inside if _is_there(workspace, each, adds)]
     if not there and is_new:
-        there = [each for each in inside if _has_way(workspace, each, made)]
+        there = [each for each in inside if _has_way(workspace, each, adds)]
     return (there or inside)[0]
 
 
@@ -202,11 +202,11 @@ def _fits(workspace: Workspace, section: Section, name: str, base: int) -> bool:
     return any(_is_there(workspace, each, set()) for each in (*inside, *filter(None, others)))
 
 
-def _is_there(workspace: Workspace, path: str, made: set[str]) -> bool:
-    return path in made or workspace.files.kind(path) is FileKind.FILE
+def _is_there(workspace: Workspace, path: str, adds: set[str]) -> bool:
+    return path in adds or workspace.files.kind(path) is FileKind.FILE
 
 
-def _has_way(workspace: Workspace, path: str, made: set[str]) -> bool:
+def _has_way(workspace: Workspace, path: str, adds: set[str]) -> bool:
     """Return whether the outermost folder of a path is there, or it needs none."""
     top, slash, _ = path.partition("/")
-    return not slash or workspace.files.kind(top) is FileKind.FOLDER or any(each.startswith(f"{top}/") for each in made)
+    return not slash or workspace.files.kind(top) is FileKind.FOLDER or any(each.startswith(f"{top}/") for each in adds)

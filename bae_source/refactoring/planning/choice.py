@@ -32,7 +32,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 
     def takes(self, place: Reference) -> bool:
         """Return whether a place that is not sure changes."""
-        return (place.certainty == "unsure" and self.unsure) or not _names(place).isdisjoint(self.include)
+        return (place.certainty == "unsure" and self.unsure) or not named_as(place).isdisjoint(self.include)
 
     def check_included(self, places: Sequence[Reference]) -> None:
         """See that what is to be included is there.
@@ -43,7 +43,7 @@ class Choice(Struct, frozen=True, kw_only=True):
         Raises:
             RequestError: `invalid_arguments`, with the places that can be.
         """
-        known = {name for each in places for name in _names(each)}
+        known = {name for each in places for name in named_as(each)}
         if unknown := [each for each in self.include if each not in known]:
             raise RequestError(
                 "invalid_arguments",
@@ -55,7 +55,7 @@ class Choice(Struct, frozen=True, kw_only=True):
             )
 
 
-def _names(place: Reference) -> set[str]:
+def named_as(place: Reference) -> set[str]:
     """Return how a place can be named."""
     owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
     return {f"{owner}:{line}" for owner in owners for line in lines}

@@ -13,13 +13,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from unicodedata import normalize
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
 from bae_source.model.address import DottedName, parse_name
 from bae_source.model.call import Call
 from bae_source.model.changeset import digest
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import Plan
 from bae_source.project.data_files import DataFolder, find_data, folders_of, path_in
@@ -271,7 +271,7 @@ def _no_package(workspace: Workspace, package: str) -> LookupFailed:
         "symbol_not_found",
         f"{package} is no package or folder of this project.",
         hints=["outline lists the packages; :dir/file.txt names a file below the project's root."],
-        candidates=get_close_matches(package, known, n=5),
+        candidates=closest(package, known, n=5),
     )
 
 

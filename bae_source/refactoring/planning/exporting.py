@@ -8,13 +8,13 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import LookupFailed, Refused, ResourceError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.project.files.layout import import_name
@@ -87,7 +87,7 @@ def exposing(
         LookupFailed: `symbol_not_found` if the module has no such name.
         Refused: `name_collision` if the package binds one of them to something else.
     """
-    init, tree = _told_in(workspace, package)
+    init, tree = _exposing_file(workspace, package)
     own = workspace.tree(module)
     modules = modules_below(workspace, package)
     notices: list[Notice] = []
@@ -125,7 +125,7 @@ def withdrawing(workspace: Workspace, module: ModuleFile, package: ModuleFile, n
         LookupFailed: `symbol_not_found` if the package does not expose one of them.
         Refused: `unsafe_change` if it imports them where they are left.
     """
-    init, tree = _told_in(workspace, package)
+    init, tree = _exposing_file(workspace, package)
     modules, below = modules_below(workspace, package), _below(module, package)
     starred = _starred(workspace.tree(module), tree, package, below)
     exposed = dict.fromkeys((*exposed_of(tree, package.name, below, modules=modules), *(starred or ())))
@@ -161,7 +161,7 @@ def exposes_others(workspace: Workspace, module: ModuleFile) -> bool:
         package = package_of(workspace, module, None)
         modules = modules_below(workspace, package)
         others = {each for each in modules if "." not in each and not each.startswith("_")} - {name}
-        _, tree = _told_in(workspace, package)
+        _, tree = _exposing_file(workspace, package)
         exposed = {each for each in others if exposed_of(tree, package.name, each, modules=modules)}
         starred = {each for each in others - exposed if _is_starred(tree, package, each)}
     except ResourceError:
@@ -178,7 +178,7 @@ def _below(module: ModuleFile, package: ModuleFile) -> str:
     return import_name(module)[len(import_name(package)) + 1 :]
 
 
-def _told_in(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tree]:
+def _exposing_file(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tree]:
     """Return the file that tells what a package exposes: its `__init__`, or the stub that it loads names by."""
     tree = workspace.tree(package)
     if "attach_stub" in tree.text and by_stub(View(tree.text)):
@@ -209,7 +209,7 @@ def _stub_notices(workspace: Workspace, init: ModuleFile, names: Sequence[str], 
 
 
 def _public(tree: Tree, module: ModuleFile) -> tuple[tuple[str, ...], list[Notice]]:
-    """Return what a module has for the public, and what is to be said of that."""
+    """Return the public names of a module, and notices about them."""
     outline = tree.outline
     names, notices = outline.public, list[Notice]()
     if not outline.exports_known:
@@ -228,7 +228,7 @@ def _check_names(tree: Tree, module: ModuleFile, names: Sequence[str]) -> None:
         return
 
     public = [name for name in outline.names_in(MODULE) if not name.startswith("_")]
-    near = [match for name in missing for match in get_close_matches(name, has - {"*"}, n=3)]
+    near = [match for name in missing for match in closest(name, has - {"*"}, n=3)]
     raise LookupFailed(
         "symbol_not_found",
         f"{module.name} has no {', '.join(missing)} that could be exported.",
@@ -250,11 +250,11 @@ def _is_starred(tree: Tree, package: ModuleFile, below: str) -> bool:
     return any((each.level, each.module) in ((1, below), (0, whole)) for each in stars)
 
 
-def refuse_circle(told: str) -> Refused:
+def refuse_circle(reason: str) -> Refused:
     """Return the refusal of an export that makes a circular import."""
     return Refused(
         "unsafe_change",
-        f"The export would make a circular import: {told}",
+        f"The export would make a circular import: {reason}",
         unchanged=True,
         hints=[
             "Import the name inside of a function that is called only once both are imported, or move what both need "

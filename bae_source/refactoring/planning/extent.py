@@ -8,8 +8,8 @@
 Invariants:
 - what git ignores, and what else is no part of the project, belongs to nothing: it stays where it is, and is named;
 - compiled code is of no account: it goes with the folder, and comes back by itself;
-- what is reached through a link belongs to somebody else, and a folder with a repository or a source root of its own
-  is more than a package: both are refused.
+- a path through a link does not belong to the project, and a folder with a repository or a source root of its own is
+  more than a package: both are refused.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def counted(extent: Extent) -> str:
 
 
 def gone(extent: Extent) -> str | None:
-    """Return the name that others may import and that goes with it; None for data files, which nobody imports."""
+    """Return the name that others may import and that goes with it; None for data files, which no code imports."""
     return extent.name if extent.kind in ("module", "package") else None
 
 
@@ -246,8 +246,8 @@ def _of_package(workspace: Workspace, address: str, name: str, folder: str, modu
             unchanged=True,
             hints=["Name the packages in it one by one."],
         )
-    held = _Held(workspace, name, folder)
-    files = tuple(sorted(held.files))
+    content = _FolderContent(workspace, name, folder)
+    files = tuple(sorted(content.files))
     return Extent(
         address=address,
         name=name,
@@ -255,7 +255,7 @@ def _of_package(workspace: Workspace, address: str, name: str, folder: str, modu
         files=files,
         folder=folder,
         module=module,
-        left=tuple(sorted(held.left)),
+        left=tuple(sorted(content.left)),
         etag=_digest(workspace, name, folder, files),
     )
 
@@ -297,11 +297,11 @@ def _content(workspace: Workspace, name: str, path: str) -> bytes:
     except ResourceError as error:
         raise Refused("forbidden", f"{name}: {error.message}", hints=error.hints) from None
     if content is None:
-        raise Refused("stale", f"{name} changed while it was looked at.", hints=["Ask again."])
+        raise Refused("stale", f"{name} changed while it was read.", hints=["Ask again."])
     return content
 
 
-class _Held:
+class _FolderContent:
     """The contents of a package's folder.
 
     Attributes:

@@ -8,7 +8,7 @@ Relative imports that mean something else once several changes have given their 
 Invariants:
 - what a later plan may have mended is looked at once more, in the end;
 - what leads into what is moved along means the same as before, and is not spoken of;
-- a file that cannot be read is said.
+- a file that cannot be read is reported.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         last: what the last of them comes to.
     """
     paths = sorted({file.path for plan in plans for file in plan.changes.files})
-    origins, made = _provenance(plans)
+    origins, created = _provenance(plans)
     before = {path: first.content(path) for path in paths}
     found = between(before, {path: last.content(path) for path in paths}, origins)
     alone = _alone(plans)
-    files = [_anew(file) if file.path in made else alone.get(file.path, file) for file in found.files]
+    files = [_anew(file) if file.path in created else alone.get(file.path, file) for file in found.files]
     changes = ChangeSet(tuple(with_modes(files, _modes(plans), last)))
     touched = {file.path for file in changes.files}
     modules: dict[str, ModuleFile] = {module.path: module for plan in plans for module in plan.modules}
@@ -65,6 +65,7 @@ def joined(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> Plan:
         unused=tuple(address for plan in plans for address in plan.unused),
         takes=any(plan.takes for plan in plans),
         circles=any(plan.circles for plan in plans),
+        ran_code=any(plan.ran_code for plan in plans),
         requirements=_requirements([plan.requirements for plan in plans if plan.requirements is not None]),
     )
 
@@ -93,19 +94,19 @@ def _requirements(every: Sequence[Requirements]) -> Requirements | None:
 def _provenance(plans: Sequence[Plan]) -> tuple[dict[str, str], set[str]]:
     """Return where each file in the end came from that has another name than at first, and which ones are made here."""
     origins: dict[str, str] = {}
-    made: set[str] = set()
+    created: set[str] = set()
     for plan in plans:
-        came, fresh = dict(origins), set(made)
+        came, fresh = dict(origins), set(created)
         for file in plan.changes.files:
             if file.before is not None and file.after is not None and file.origin is None:
                 continue  # it stays what it is
             origins.pop(file.path, None)
-            made.discard(file.path)
+            created.discard(file.path)
             if file.after is not None and (file.origin is None or file.origin in fresh):
-                made.add(file.path)
+                created.add(file.path)
             elif file.after is not None and file.origin is not None:
                 origins[file.path] = came.get(file.origin, file.origin)
-    return {path: origin for path, origin in origins.items() if path != origin}, made
+    return {path: origin for path, origin in origins.items() if path != origin}, created
 
 
 def _alone(plans: Sequence[Plan]) -> dict[str, FileChange]:
@@ -180,18 +181,16 @@ def _added(notices: Sequence[Notice]) -> Notice:
 
 
 def _warnings(first: Workspace, last: Workspace, plans: Sequence[Plan], changes: ChangeSet) -> Iterator[Notice]:
-    """Yield what is to be said: what a later change may have mended is looked at once more, in the end."""
+    """Yield the notices; those that a later change may have mended are checked once more, in the end."""
     names = dict.fromkeys(plan.gone for plan in plans[:-1] if plan.gone)
     if not names:
         for plan in plans:
             yield from plan.warnings
         return
-    from bae_source.refactoring.planning import (
-        left_behind,
-    )
+    from bae_source.refactoring.planning import left_behind
 
     names.update(dict.fromkeys(plan.gone for plan in plans if plan.gone))
-    again = {*left_behind.TOLD, *_MENDED}
+    again = {*left_behind.NOTICE_CODES, *_MENDED}
     for plan in plans:
         yield from (notice for notice in plan.warnings if not plan.gone or notice.code not in again)
     yield from _broken_at_last(first, last, changes)
@@ -228,7 +227,7 @@ def _broken_at_last(first: Workspace, last: Workspace, changes: ChangeSet) -> tu
         for each in (each for each in imports if each.level and not each.begins and _words(each) in stood):
             meant, means = _named(here, each), _named(there, each)
             if meant is not None and means != _moved(meant, names):
-                found.append(_told(there, each, meant, means))
+                found.append(_sentence(there, each, meant, means))
     return tuple(_notices(list(dict.fromkeys(found)), unread))
 
 
@@ -255,7 +254,7 @@ def _named(module: ModuleFile, imported: Imported) -> str | None:
     return ".".join([*map(str, base), *([imported.attribute] if bare else [])])
 
 
-def _told(module: ModuleFile, imported: Imported, before: str, now: str | None) -> str:
+def _sentence(module: ModuleFile, imported: Imported, before: str, now: str | None) -> str:
     means = f"means {now} now" if now else "leads out of the top package now"
     return f"{module.name}:{imported.line} meant {before} and {means}"
 

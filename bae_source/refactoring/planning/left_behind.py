@@ -1,4 +1,4 @@
-"""References to modules that go away: named with the change, and mended by nobody here.
+"""References to modules that go away: reported with the change, and not mended.
 
     from pkg.old import f           a module that imports it
     patch("pkg.old.f")              a string that may lead to it
@@ -6,7 +6,7 @@
     _LAZY = {"f": ".old"}           a table by which a package finds names when they are asked for
 
 Invariants:
-- what is said is sure, or said to be unsure: a file that was not looked into is counted, never taken for one without;
+- each notice is sure, or marked as unsure: a file that was not read is counted, never taken for one without uses;
 - the work is bounded: the text tells which files can import it at all, and only the first of many are parsed.
 """
 
@@ -32,8 +32,8 @@ from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent
 from bae_source.syntax.names import uses as u
 
-TOLD = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
-"""The codes of what is said here."""
+NOTICE_CODES = ("still_imported", "perhaps_imported", "named_in_strings", "not_searched")
+"""Codes of the notices of this module."""
 
 _MOST_FILES = 100
 _MOST_SHOWN = 10
@@ -56,23 +56,23 @@ def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
         workspace: the project as it is before the change.
         extent: the module or package.
     """
-    return _told(workspace, extent.name, frozenset(extent.files))
+    return _said_of(workspace, extent.name, frozenset(extent.files))
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     """Return what to say of the places that still refer to a module or a package by a name that has gone.
 
     Parameters:
-        workspace: the project as all changes leave it; nothing is said if it has such a module again.
+        workspace: the project as all changes leave it; no notices are given if it has such a module again.
     """
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
         return ()
-    return _told(workspace, name, frozenset())
+    return _said_of(workspace, name, frozenset())
 
 
 def importing(notices: Iterable[Notice]) -> str:
-    """Return the places that surely import a module, out of what is said of it; "" if there are none."""
+    """Return the places that surely import a module, by the notices about it; "" if there are none."""
     return next((each.about[0] for each in notices if each.code == "still_imported"), "")
 
 
@@ -85,7 +85,7 @@ def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
     return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
 
 
-def _told(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+def _said_of(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
     return tuple(_notices(name, *_searched(workspace, name, inside)))
 
 
@@ -96,19 +96,19 @@ def _searched(
     *,
     most: int | None = _MOST_FILES,
 ) -> tuple[_Found, int]:
-    """Return what refers to a module by its name, and how many files may and were not looked into.
+    """Return what refers to a module by its name, and how many files may and were not read.
 
     Parameters:
-        most: how many are looked into; None for all.
+        most: how many are read; None for all.
     """
     project = project_of(workspace)
     found = _Found()
     word = name.rpartition(".")[2]
     mentioning = workspace.index.mentioning([word])
     asked = [path for path in mentioning.paths if path not in inside and _may_refer(workspace, path, name)]
-    looked = asked[:most]
-    project.load(looked)
-    for path in looked:
+    searched = asked[:most]
+    project.load(searched)
+    for path in searched:
         _look(project, path, name, inside, found)
     found.unread += [name_at(workspace.census, path) for path, _ in mentioning.unreadable if path not in inside]
     sought = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset())
@@ -119,7 +119,7 @@ def _searched(
     calls = (each for each, _ in calls_importing(project, itself) if each.path not in inside)
     called = dict.fromkeys(f"{name_at(workspace.census, each.path)}:{each.mention.line}" for each in calls)
     found.strings += [each for each in called if each not in found.strings]
-    return found, len(asked) - len(looked)
+    return found, len(asked) - len(searched)
 
 
 def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
@@ -128,17 +128,17 @@ def _notices(name: str, found: _Found, more: int) -> Iterator[Notice]:
         yield Notice("still_imported", f"{name} is still imported: {places}.", (places,))
     if found.perhaps:
         shown = listed(found.perhaps, _MOST_SHOWN)
-        yield Notice("perhaps_imported", f"{name} may be imported still, from its own folder: {shown}.")
+        yield Notice("perhaps_imported", f"{name} may still be imported, from its own folder: {shown}.")
     elif more and not found.sure:
-        yield Notice("perhaps_imported", f"{name} may be imported still: {more:,} files speak of it and were not read.")
+        yield Notice("perhaps_imported", f"{name} may still be imported: {more:,} files speak of it and were not read.")
     if found.strings:
         yield Notice("named_in_strings", f"{name} is still named in strings: {listed(found.strings, _MOST_SHOWN)}.")
     if found.unread:
-        yield Notice("not_searched", f"Not looked into, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
+        yield Notice("not_searched", f"Not searched, so there may be more: {listed(found.unread, _MOST_SHOWN)}.")
 
 
 def _look(project: Project, path: str, name: str, inside: frozenset[str], found: _Found) -> None:
-    """Note what one file has to do with the modules.
+    """Note the references of one file to the modules.
 
     Parameters:
         inside: their files.
@@ -180,6 +180,6 @@ def _is_within(dotted: str, name: str) -> bool:
 
 
 def _may_refer(workspace: Workspace, path: str, name: str) -> bool:
-    """Say, by its text alone, whether a file may import a module or name it in a string."""
+    """Return whether a file's text may import a module or name it in a string."""
     word = name.rpartition(".")[2]
     return may_import(workspace, path, [word]) or name.encode() in (workspace.glance(path) or b"")

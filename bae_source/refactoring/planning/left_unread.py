@@ -4,7 +4,7 @@
 
 Invariants:
 - nothing is parsed: a change that takes no imported name out of a text costs a look at the words that it takes out;
-- no module is missed that has not the name left outside of imports, comments and plain strings.
+- no module is missed that has not the name left outside imports, comments and plain strings.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _inner_imports(text: str) -> list[tuple[int, int]]:
 def _not_standing(tree: Tree, names: set[str]) -> set[str]:
     """Return those of some names that do not stand in a text where they may be read.
 
-    That is outside of imports, comments, and strings without fields.
+    That is outside imports, comments, and strings without fields.
     """
     places = {name: _places(tree, name) for name in names}
     if not any(places.values()):
@@ -114,7 +114,7 @@ def _not_standing(tree: Tree, names: set[str]) -> set[str]:
 
 
 def _places(tree: Tree, name: str) -> list[int]:
-    """Return where a name stands outside of imports, and behind no dot."""
+    """Return where a name stands outside imports, and behind no dot."""
     text, imports = tree.text, [(each.start, each.end) for each in tree.outline.imports]
     found, place = list[int](), text.find(name)
     while place >= 0:

@@ -1,4 +1,4 @@
-"""The text of a module changed in place, outside of its definitions too: its parts, or a piece that occurs once.
+"""The text of a module changed in place, outside its definitions too: its parts, or a piece that occurs once.
 
     edit pkg.mod --old 'import os' --new 'import sys'       any text of the module
     edit pkg.mod@docstring, pkg.mod@imports, pkg.mod@main   a part of it, or one that it has not got yet
@@ -120,18 +120,18 @@ def _planned(
         seen=_seen(resolved, text),
         warnings=notices,
     )
-    said: tuple[Notice, ...] = ()
+    about_names: tuple[Notice, ...] = ()
     if plan.changes and text:
         after = workspace.tree_after(plan.changes.files[0].apply(resolved.tree.source.content))
         found = altered_module(resolved.tree, after)
-        said = found.notices
+        about_names = found.notices
         names += [(Segment(name),) for name in found.added]
     home = resolved.address.whole
     changed = [Address(module=home.module, qualname=name, marker=home.marker) for name in names]
     return replace(
         plan,
         changed=tuple(dict.fromkeys(map(str, (resolved.address, *changed)))),
-        warnings=(*said, *plan.warnings),
+        warnings=(*about_names, *plan.warnings),
         summary=plan.summary if plan.changes else f"{resolved.address} is like that already.",
     )
 

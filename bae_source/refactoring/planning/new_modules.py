@@ -32,7 +32,7 @@ from bae_source.project.workspace import Workspace
 from bae_source.syntax.outline.definitions import MODULE, ImportBinding
 
 _LEFTOVERS = ("__pycache__",)
-"""What an empty folder may hold."""
+"""Entries that an empty folder may have."""
 
 
 class NewModule(Struct, frozen=True, kw_only=True):
@@ -84,9 +84,9 @@ def new_module(
     _check_spelling(workspace.files, folder, parts[known:])
     lead = posixpath.join(folder, *parts[known:-1])
     path = f"{posixpath.join(lead, parts[-1])}/__init__.py" if package else f"{posixpath.join(lead, parts[-1])}.py"
-    made = {} if namespace else _missing(folder, parts, known)
+    created = {} if namespace else _missing(folder, parts, known)
     _check_way(workspace.files, posixpath.join(lead, parts[-1]))
-    for each in (*made, path):
+    for each in (*created, path):
         _check_inside(workspace.files, each)
     module = workspace.layout.module_at(path)
     if module is None or module.name != ".".join(parts):
@@ -98,7 +98,7 @@ def new_module(
     if base is not None and base.file is not None and known == len(parts) - 1:
         _check_attribute(workspace, base.file, parts[-1])
     parent = None if len(parts) == 1 or namespace else ".".join(parts[:-1])
-    return NewModule(module=module, packages=made, parent=parent, notices=_notices(workspace, parts, made))
+    return NewModule(module=module, packages=created, parent=parent, notices=_notices(workspace, parts, created))
 
 
 def _check_names(parts: tuple[str, ...]) -> None:
@@ -180,10 +180,10 @@ def _nearest(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Found
 
 def _missing(folder: str, parts: tuple[str, ...], known: int) -> dict[str, str]:
     """Return the packages between what is there and the new module, by the path of their `__init__`."""
-    made = {}
+    created = {}
     for length in range(known + 1, len(parts)):
-        made[f"{posixpath.join(folder, *parts[known:length])}/__init__.py"] = ".".join(parts[:length])
-    return made
+        created[f"{posixpath.join(folder, *parts[known:length])}/__init__.py"] = ".".join(parts[:length])
+    return created
 
 
 def _check_spelling(files: Files, folder: str, names: Sequence[str]) -> None:
@@ -252,7 +252,7 @@ def _means_submodule(parent: ModuleFile, binding: ImportBinding) -> bool:
 
 
 def is_empty(files: Files, folder: str) -> bool:
-    """Return whether a folder holds nothing of anybody's: no file in it and below it, compiled ones left out."""
+    """Return whether a folder is empty: it has no file in it or below it, compiled ones left out."""
     return all(
         name in _LEFTOVERS
         or (
@@ -263,10 +263,10 @@ def is_empty(files: Files, folder: str) -> bool:
     )
 
 
-def _notices(workspace: Workspace, parts: tuple[str, ...], made: dict[str, str]) -> tuple[Notice, ...]:
+def _notices(workspace: Workspace, parts: tuple[str, ...], created: dict[str, str]) -> tuple[Notice, ...]:
     notices = []
-    if made:
-        notices.append(Notice("packages_made", f"Made the missing packages: {', '.join(made.values())}."))
+    if created:
+        notices.append(Notice("packages_made", f"Made the missing packages: {', '.join(created.values())}."))
     if parts[0] in sys.stdlib_module_names and not workspace.layout.prefixes(parts[:1]):
         message = f"{parts[0]} is a module of the standard library too; one of the two will hide the other."
         notices.append(Notice("shadows_stdlib", message))

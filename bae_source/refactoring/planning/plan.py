@@ -92,7 +92,7 @@ def outdated(address: str, present: str, source: str | None) -> Refused:
 
 @contextmanager
 def telling_etag(etag: str) -> Iterator[None]:
-    """Have an error of a text that is not where it is to be replaced carry the present etag of what was looked into."""
+    """Have an error of a text that is not where it is to be replaced carry the present etag of what was read."""
     try:
         yield
     except LookupFailed as error:
@@ -150,9 +150,9 @@ def planned_files(
 
     Raises:
         SourceError: `syntax_invalid` if a new file would not parse; `encoding_invalid`; `not_lossless`.
-        Refused: `unsafe_change` if a definition outside of the splices would change.
+        Refused: `unsafe_change` if a definition outside the splices would change.
     """
-    made = contents or {}
+    given = contents or {}
     files: list[FileChange] = []
     modules: list[ModuleFile] = []
     notices = list(warnings)
@@ -165,10 +165,10 @@ def planned_files(
             notices += _check_spliced(workspace, each, change)
             files.append(change)
             modules.append(workspace.module_file(each.module))
-    whole = between({path: workspace.content(path) for path in made}, made, origins)
+    whole = between({path: workspace.content(path) for path in given}, given, origins)
     for change in whole.files:
         if change.path not in checked:
-            notices += check_whole(workspace, change, made[change.path], origins or {})
+            notices += check_whole(workspace, change, given[change.path], origins or {})
     modules += _modules(workspace, whole)
     return Plan(
         changes=ChangeSet(tuple(sorted((*files, *whole.files), key=lambda change: change.path))),
@@ -185,13 +185,13 @@ def _uniform(workspace: Workspace, each: Spliced) -> Spliced:
     if not each.splices:
         return each
     text = workspace.source(each.module).text
-    made = [(span, kept_uniform(new, text)) for span, new in each.splices]
-    splices = tuple((span, new) for span, new in made if span.cut(text) != new)
+    uniform = [(span, kept_uniform(new, text)) for span, new in each.splices]
+    splices = tuple((span, new) for span, new in uniform if span.cut(text) != new)
     return replace(each, splices=splices)
 
 
 def _check_spliced(workspace: Workspace, each: Spliced, change: FileChange) -> list[Notice]:
-    """Compare a module before and after, and return what is to be said of it."""
+    """Compare a module before and after, and return the notices about it."""
     if _is_alike(workspace, each, change):
         return []
     before = workspace.tree(each.module)
@@ -222,7 +222,7 @@ def _is_alike(workspace: Workspace, each: Spliced, change: FileChange) -> bool:
 def check_whole(
     workspace: Workspace, change: FileChange, content: bytes | None, origins: Mapping[str, str]
 ) -> list[Notice]:
-    """See that a file which is written as a whole is Python, if it is called so, and return what is to be said.
+    """Check that a file which is written as a whole is Python, if its name says so, and return the notices.
 
     Raises:
         SourceError: `syntax_invalid`.
@@ -258,7 +258,7 @@ def _modules(workspace: Workspace, changes: ChangeSet) -> list[ModuleFile]:
         return []
     later = workspace.after(changes)
     found = ((file, workspace.layout.module_at(file.path)) for file in changes.files)
-    # What is deleted is judged as it was, so that a script stays one, which nobody tries to import.
+    # A deleted file is judged as it was, so that a script stays one, and no check imports it.
     return [(workspace if file.after is None else later).module_file(module) for file, module in found if module]
 
 

@@ -1,4 +1,4 @@
-"""Names that a change takes away and the project still uses: named with the change, and mended by nobody here.
+"""Names that a change takes away and the project still uses: reported with the change, and not mended.
 
     delete m.a.f        m.b:1: from m.a import f        m.a:6: return f()        m.c:4: a.f()
 
@@ -8,7 +8,7 @@ Modules that go as a whole are for `left_behind`.
 Invariants:
 - a change that takes no name away costs the comparison of two outlines;
 - a name that the module still binds or takes from elsewhere, or that a module of a package stands for, is not gone;
-- the work is bounded, and what was not looked into is named.
+- the work is bounded, and what was not read is named.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Taken(Struct, frozen=True, kw_only=True):
 
     Parameters:
         module: as it is before the change.
-        defined: paths of names; those inside of a class or function that goes as well are left out.
+        defined: paths of names; those inside a class or function that goes as well are left out.
         imported: names that came by import statements.
         after: the module afterwards.
     """
@@ -240,7 +240,7 @@ def _but_for(workspace: Workspace, changes: ChangeSet, path: str) -> Workspace:
 
 
 class _Search:
-    """Finds what still uses the names that a module loses.
+    """A search for the users of names that a module loses.
 
     Parameters:
         workspace: the project after the change, and the module as it is before.
@@ -266,8 +266,8 @@ class _Search:
         """Return what to say."""
         found = self.found()
         unread = listed(self._unread, _MOST_SHOWN)
-        text = f"Not looked into, so more may be used still: {unread}; ask references before the change."
-        return [*_said(self._module, found), *([Notice("not_searched", text)] if unread else [])]
+        text = f"Not searched, so more may still be used: {unread}; ask references before the change."
+        return [*_warnings(self._module, found), *([Notice("not_searched", text)] if unread else [])]
 
     def found(self) -> dict[str, _Found]:
         """Return the users of each name."""
@@ -307,9 +307,9 @@ class _Search:
             return found
         mentioning = self.workspace.index.naming(names)
         self._unread += [self._name(path) for path, _ in mentioning.unreadable]
-        looked = [path for path in mentioning.paths if may_import(self.workspace, path, names)]
-        self.project.load(looked)
-        for path in looked:
+        searched = [path for path in mentioning.paths if may_import(self.workspace, path, names)]
+        self.project.load(searched)
+        for path in searched:
             try:
                 imports = self.project.uses(path).imports if path != self._module.path else ()
             except ResourceError:
@@ -388,7 +388,7 @@ class _Search:
         return name_at(self.workspace.census, path)
 
 
-def _said(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
+def _warnings(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
     """Yield a warning for each name that is still used."""
     used = {name: each for name, each in found.items() if each != _Found()}
     for name, each in list(used.items())[:_MOST_SHOWN]:
@@ -397,7 +397,7 @@ def _said(module: ModuleFile, found: dict[str, _Found]) -> Iterator[Notice]:
         if sure := [*each.statements, *each.sure]:
             yield Notice("still_used", f"{address} is still used: {_listed(sure)}; {how}.")
         if each.unsure:
-            yield Notice("perhaps_used", f"{address} may be used still: {_listed(each.unsure)}; {how}.")
+            yield Notice("perhaps_used", f"{address} may still be used: {_listed(each.unsure)}; {how}.")
         if each.strings:
             yield Notice("named_in_strings", f"{address} is still named in strings: {_listed(each.strings)}.")
     if more := [f"{module.name}.{name}" for name in list(used)[_MOST_SHOWN:]]:

@@ -1,4 +1,4 @@
-"""A change taken back from a file of the project that has changed since, checked like any plan; and who needs it."""
+"""A change taken back from a file of the project that has changed since, checked like any plan; and its users."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def going(workspace: Workspace, changes: ChangeSet) -> _Gone:
             elif names := names_bound(workspace.tree(module)) - names_bound(later.tree(module)):
                 gone[module.name] = frozenset(names)
         except ResourceError:
-            continue  # of code that does not parse nobody knows the names
+            continue  # the names in code that does not parse are not known
     return gone
 
 

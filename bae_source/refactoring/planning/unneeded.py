@@ -6,7 +6,7 @@
 
 Invariants:
 - with a change goes only what was read before it, and what all changes of one transaction leave is looked at once;
-- what one removal leaves needless goes too, in the modules that are asked about;
+- what one removal leaves needless goes too, in the requested modules;
 - a file that a program writes stays as it is.
 """
 
@@ -43,7 +43,7 @@ class Unneeded(Struct, frozen=True, kw_only=True):
         gone: the names that go, by module.
         unsure: those that stay, with the reason.
         generated: names of files that a program writes, and that have some.
-        unreadable: files that could not be looked into, each with the reason.
+        unreadable: files that could not be read, each with the reason.
     """
 
     spliced: tuple[Spliced, ...]

@@ -92,7 +92,7 @@ def _lacking(project: Project, path: str) -> Iterator[tuple[str, int]]:
     provided = Provided(project.workspace.census, project.uses, project.workspace.files.names)
     for each in taken:
         is_known = hasattr(builtins, each.name) or each.name in _OF_MODULES
-        if not is_known and provided.name(path, each.name, made=()) is False:
+        if not is_known and provided.name(path, each.name, makers=()) is False:
             yield each.name, each.line
 
 
@@ -105,7 +105,7 @@ def may_unbind(project: Project, each: Spliced) -> bool:
     try:
         scopes = project.uses(each.module.path).scopes
     except ResourceError:
-        return False  # it does not parse, so nobody can tell
+        return False  # it does not parse, so that is not known
     return any(not gone.isdisjoint(scope.names) for scope in scopes)
 
 

@@ -5,7 +5,7 @@
     delete app.core --with-imports          the same for all that app.core defines, and for `import app.core`
 
 Invariants:
-- what stands inside of what goes is no user.
+- what stands inside what goes is no user.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bae_source.project.references.meaning.of_resolved import sought_of
 from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.search.prose import in_prose
-from bae_source.project.references.search.references import looked_for, references_to
+from bae_source.project.references.search.references import references_to, search_code
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning.extent import Extent
 from bae_source.refactoring.planning.plan import Spliced
@@ -125,12 +125,12 @@ def _from_outside(project: Project, resolved: Resolved) -> Iterator[Notice]:
 
 
 def users_of_modules(workspace: Workspace, extent: Extent) -> Users:
-    """Return what surely refers to modules, or to what they define, from outside of them."""
+    """Return what surely refers to modules, or to what they define, from outside them."""
     project, inside = project_of(workspace), frozenset(extent.files)
     found = [
         project.shown(each, project.lines(path))
         for sought in _in_modules(project, inside)
-        for path, mentions in looked_for(project, sought, workspace.index.naming).files
+        for path, mentions in search_code(project, sought, workspace.index.naming).files
         for each in mentions
         if path not in inside and each.certainty == "sure"
     ]
@@ -183,7 +183,7 @@ def is_bound(after: Workspace, resolved: Resolved) -> bool:
 
 
 def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spliced]:
-    """Yield what takes a symbol out of the imports and the `__all__` of other modules, and of its own.
+    """Yield the changes that take a symbol out of the imports and the `__all__` of other modules, and of its own.
 
     What changes in its own module has no targets, and is to be joined with the deletion.
     """
@@ -192,13 +192,13 @@ def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spli
 
 
 def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterator[Spliced]:
-    """Yield what takes modules, and all that they define, out of the imports and the `__all__` of other modules."""
+    """Yield the changes that take modules, and their definitions, out of the imports and `__all__` of other modules."""
     project, inside = project_of(workspace), frozenset(extent.files)
     yield from _without(project, list(_in_modules(project, inside)), inside)
 
 
 def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
-    """Yield modules as they are looked for, and what they define."""
+    """Yield modules as they are searched for, and what they define."""
     for path in inside:
         if (module := project.workspace.census.module(path)) is None or not path.endswith(".py"):
             continue
@@ -211,11 +211,11 @@ def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
 
 
 def _without(project: Project, soughts: Sequence[Sought], inside: frozenset[str]) -> Iterator[Spliced]:
-    """Yield what takes things out of the imports and the `__all__` of all modules but some."""
+    """Yield the changes that take symbols and modules out of the imports and the `__all__` of all modules but some."""
     exported: dict[str, set[str]] = {}
     imported: dict[str, set[_Key]] = {}
     for sought in soughts:
-        for path, mentions in looked_for(project, sought, project.workspace.index.naming).files:
+        for path, mentions in search_code(project, sought, project.workspace.index.naming).files:
             kinds = {each.mention.kind for each in mentions if each.certainty == "sure"}
             if u.EXPORT in kinds:
                 exported.setdefault(path, set()).add(sought.word)

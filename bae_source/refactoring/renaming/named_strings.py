@@ -2,7 +2,7 @@
 
     T = TypeVar("T")                            the string is what the type variable calls itself
     P = namedtuple("P", "x y")                  likewise; a copy is pickled by it
-    getattr(core, "send")                       likewise, where the attribute of `core` is what is renamed
+    getattr(core, "send")                       likewise, where the attribute of `core` is the renamed symbol
     Colour["RED"]                               likewise, of an enumeration
     patch.object(core, "send")                  likewise, as with `monkeypatch.setattr`
     p["x"], p.get("x"), "x" in p                keys, where `p` surely holds a TypedDict that has `x`
@@ -36,9 +36,9 @@ _CALLED_SO = frozenset(
     {"namedtuple", "NamedTuple", "TypedDict", "NewType", "TypeVar", "ParamSpec", "TypeVarTuple", "TypeAliasType",
      "make_dataclass", "make_class", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 )  # fmt: skip
-"""What is given the name of the variable that it is bound to."""
+"""Calls that take the name of the variable which their value is bound to."""
 _TAKING = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})
-"""What takes the name of an attribute behind what has it; `object` is that of `mock.patch`."""
+"""Calls with an object and the name of its attribute; `object` is that of `mock.patch`."""
 _KEYED = frozenset({"get", "pop", "setdefault"})
 _VALIDATING = frozenset({"field_validator", "field_serializer", "validator", "serializer"})
 """Decorators that take the names of fields."""
@@ -125,7 +125,7 @@ class _Named(ABC):
 
     @abstractmethod
     def is_named(self, values: Values) -> bool:
-        """Return whether the word surely is what is renamed, in what may be any of some values."""
+        """Return whether the word surely is the renamed symbol, in what may be any of some values."""
 
     def values(self, node: ast.expr, scope: int) -> Values:
         """Return what a name, or attributes of one, may be; nothing for any other expression."""
@@ -134,15 +134,15 @@ class _Named(ABC):
             known = (
                 each for each in self.values(node.value, scope) if each is not None and not isinstance(each, Rebound)
             )
-            return frozenset().union(*(self._held(inference.attribute(each, node.attr)) for each in known))
+            return frozenset().union(*(self._values_of(inference.attribute(each, node.attr)) for each in known))
         if not isinstance(node, ast.Name):
             return frozenset()
-        return self._held(self.project.names.named(self.path, scope, node.id))
+        return self._values_of(self.project.names.named(self.path, scope, node.id))
 
-    def _held(self, meanings: Iterable[Meaning | None]) -> Values:
+    def _values_of(self, meanings: Iterable[Meaning | None]) -> Values:
         found: set[Value] = set()
         for each in meanings:
-            found |= self.project.inference.held(each) if isinstance(each, Symbol) else {each}
+            found |= self.project.inference.values_of(each) if isinstance(each, Symbol) else {each}
         return frozenset(found)
 
     def _scope_of(self, node: ast.AST, around: int) -> int:

@@ -4,7 +4,7 @@ class Handler(logging.Handler):      Handler.emit overrides one of the standard 
 def emit(self, record): ...
 class Worker(unknown.Base):          Worker.run may override one of a package that is not installed: unsure
 def run(self): ...
-    class Page:                          Page.title: a descriptor is told the name, and may look something up by it
+    class Page:                          Page.title: a descriptor gets the name, and may look something up by it
         title = Field()
 """
 
@@ -27,7 +27,7 @@ from bae_source.syntax.names import uses as u
 _RUN_SOMETHING = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 """Modules of the standard library that do more than define things when they are loaded."""
 
-_MADE_OF = {
+_STAND_INS = {
     f"{module}.{name}": kind
     for module in ("typing", "typing_extensions")
     for name, kind in (("NamedTuple", tuple), ("TypedDict", None))
@@ -56,8 +56,8 @@ def _reason(project: Project, name: str, word: str) -> str:
     """Return why a class outside may have a member of a name; nothing where it has none."""
     some = f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
     package, may = name.partition(".")[0], f"{name}, which is above it, may have {some} too"
-    if name.startswith(BUILTINS) or name in _MADE_OF:
-        kind = _MADE_OF[name] if name in _MADE_OF else getattr(builtins, name.removeprefix(BUILTINS), None)
+    if name.startswith(BUILTINS) or name in _STAND_INS:
+        kind = _STAND_INS[name] if name in _STAND_INS else getattr(builtins, name.removeprefix(BUILTINS), None)
         return f"{kind.__name__} has {some} too" if isinstance(kind, type) and hasattr(kind, word) else ""
     if package in STANDARD:
         known = _standard_class(name)
@@ -67,12 +67,12 @@ def _reason(project: Project, name: str, word: str) -> str:
         return f"{name}, which is above it, may be a class of the project, from another source root" if has_it else ""
     files = list(files_of(project.workspace.kept.packages, package))
     if not files:
-        return f"{name}, which is above it, could not be looked into: {package} is not installed"
+        return f"{name}, which is above it, could not be read: {package} is not installed"
     return may if may_have(files, word) else ""
 
 
 def handed_on(project: Project, family: Family) -> str:
-    """Return the class of a descriptor that is told the name of a family; nothing where none is."""
+    """Return the class of a descriptor that gets the name of a family; "" where there is none."""
     for symbol in family.symbols if family.classes else ():
         for how, first, second, _ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
             value = {u.ASSIGNED: first, u.ANNOTATED: second}.get(how, u.OPAQUE)

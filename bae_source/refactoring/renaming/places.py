@@ -30,7 +30,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, bound_in
-from bae_source.project.references.search.references import Looked, looked_for
+from bae_source.project.references.search.references import Matches, search_code
 from bae_source.project.references.search.strings import offset_in
 from bae_source.project.references.types.values import Class
 from bae_source.refactoring.renaming.exported import Exported
@@ -46,9 +46,9 @@ _NAMED_BY = (Reason.DOTTED_NAME.of(), Reason.LEADING_NAME.of())
 _SLOTS = frozenset({"__slots__", "__match_args__"})
 """Attributes of a class whose strings name others."""
 _AS = re.compile(r"(?:[ \t\f\r\n\\]|#[^\r\n]*)+as(?:[ \t\f\r\n\\]|#[^\r\n]*)+")
-"""What stands between what an import takes and the name that it gives it."""
+"""Text between the name that an import takes and its alias."""
 _GIVEN = (u.PARAMETER, u.INSTANCE, u.OWN_CLASS, u.OTHER)
-"""How a parameter binds its name; those with stars hold what nobody knows."""
+"""Binding of a parameter; of one with stars the values are not known."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -75,12 +75,12 @@ class Places(Struct, frozen=True, kw_only=True):
     Parameters:
         changed: sure and probable places, by path and position.
         left: places that are unsure, and strings that are no more than mentions.
-        looked: what the search found.
+        matches: what the search found.
     """
 
     changed: tuple[Place, ...]
     left: tuple[Mentioned, ...]
-    looked: Looked
+    matches: Matches
 
 
 def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[Mentioned], bool]) -> Places:
@@ -92,11 +92,11 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     """
     candidates = project.workspace.index.naming
     if family.local:
-        looked = looked_for(project, family.sought, lambda _: Mentioning((family.local,)))
+        matches = search_code(project, family.sought, lambda _: Mentioning((family.local,)))
     else:
-        looked = looked_for(project, family.sought, candidates)
+        matches = search_code(project, family.sought, candidates)
     keywords = keywords_of(project, family)
-    found = dict(looked.files)
+    found = dict(matches.files)
     for mentioned in keywords.found:
         found.setdefault(mentioned.path, [])
         known = {each.mention[:2] for each in found[mentioned.path]}
@@ -130,12 +130,12 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
     return Places(
         changed=tuple(sorted(unique.values(), key=lambda each: (each.path, each.span.start))),
         left=tuple(left),
-        looked=structs.replace(looked, unreadable=(*looked.unreadable, *keywords.unreadable)),
+        matches=structs.replace(matches, unreadable=(*matches.unreadable, *keywords.unreadable)),
     )
 
 
 def _mixed(project: Project, family: Family, found: Mapping[str, Iterable[Mentioned]]) -> Iterator[Symbol]:
-    """Yield the names of scopes that import what is renamed under its own name, and bind it to something else, too.
+    """Yield the names of scopes that import the renamed symbol under its own name, and bind it to something else, too.
 
     try:
         from fast import run        `run` stays the name here: `from fast import go as run`
@@ -175,7 +175,7 @@ class _File:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The file's definitions; None where nothing can be told of them."""
+        """The file's definitions; None where they are not known."""
         return tree_of(self.project, self.path)
 
     @cached_property
@@ -212,7 +212,7 @@ class _File:
         """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
 
         Parameters:
-            mixed: names that stay, though they are imported under the name of what is renamed.
+            mixed: names that stay, though they are imported under the name of the renamed symbol.
         """
         if mentioned.why == BY_STARS:
             return mentioned  # where no word stands
@@ -251,7 +251,7 @@ class _File:
             yield self._place(span, new, mentioned)
 
     def _by_mixed(self, mention: u.Mention, start: int, mixed: Collection[Symbol]) -> Place | bool:
-        """Say whether a mention leads to a name that stays; of the import that gives it, return what stands there."""
+        """Return whether a mention leads to a name that stays; of the import that gives it, return its place."""
         assert self.source is not None
         word, names = self.family.sought.word, self.project.names
         if mention.kind == u.IMPORT:
@@ -276,7 +276,7 @@ class _File:
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
 
     def _is_named(self, mentioned: Mentioned, start: int) -> bool:
-        """Return whether a string surely names what is renamed."""
+        """Return whether a string surely names the renamed symbol."""
         return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.naming or self._is_slot(start)
 
     @cached_property
@@ -305,16 +305,16 @@ class _File:
         """Return where the name stands in a string that names it; None where that cannot be seen."""
         assert self.source is not None
         text, word = self.source.text, self.family.sought.word
-        said = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
-        if not said or not text.startswith(said, start):
+        string = next((e.text for e in self.uses.strings.get(word, ()) if (e.line, e.column) == mention[:2]), "")
+        if not string or not text.startswith(string, start):
             return None  # it has escapes, or is put together of several literals
-        offset = offset_in(said, self.family.sought, self.project.inference)
+        offset = offset_in(string, self.family.sought, self.project.inference)
         if offset is None:
-            offset = max(match.start() for match in re.finditer(r"\w+", said) if match[0] == word)
+            offset = max(match.start() for match in re.finditer(r"\w+", string) if match[0] == word)
         return Span(start + offset, start + offset + len(word))
 
     def bindings(self, known: set[int], mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> Iterator[Place]:
-        """Yield the names that bind what is renamed.
+        """Yield the names that bind the renamed symbol.
 
         Parameters:
             known: the offsets of places that change anyway.
@@ -367,14 +367,14 @@ class _File:
                 yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
-        """Return whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
+        """Return whether a name that stands alone is bound, deleted or added to in the scope of the renamed symbol."""
         found = self.project.names.scope_of(self.path, mention.scope, self.family.sought.name)
         if mention.kind == u.READ and self.uses.scopes[mention.scope].kind != u.CLASS_SCOPE:
             return False  # which the search decides
         return any(each.scope == found for each in here)
 
     def _imports(self, mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> dict[int, u.Imported]:
-        """Return the imports of what is renamed that bind its own name, by where the imported name ends."""
+        """Return the imports of the renamed symbol that bind its own name, by where the imported name ends."""
         assert self.source is not None
         found: dict[int, u.Imported] = {}
         for mentioned in mentions:
@@ -417,12 +417,12 @@ class _File:
 
 
 def unreadable(places: Places, family: Family) -> list[tuple[str, ResourceError]]:
-    """Return the files that may hold more places, and why they could not be looked into."""
-    return sorted({**dict(family.unreadable), **dict(places.looked.unreadable)}.items())
+    """Return the files that may hold more places, and why they could not be read."""
+    return sorted({**dict(family.unreadable), **dict(places.matches.unreadable)}.items())
 
 
 def tree_of(project: Project, path: str) -> Tree | None:
-    """Return a file's definitions, as far as they can be told where it does not parse; None where nothing can."""
+    """Return a file's definitions, as far as they are recognised where it does not parse; None where none are."""
     try:
         return project.workspace.tree_at(path)
     except SourceError as error:

@@ -92,7 +92,7 @@ def renamed(project: Project, family: Family, new: str, choice: Choice) -> Renam
         own = {_name(project, each.path) for each in family.symbols}
         left = [each for each in left if each.certainty != "mention" or each.module in own]
     strings = {(each.module, each.line) for each in left if each.kind == "string"}
-    spoken = spoken_places(project, family, new, choice.text, strings, places.looked, is_chosen, known)
+    spoken = spoken_places(project, family, new, choice.text, strings, places.matches, is_chosen, known)
     choice.check_included(asked)
     missing = unreadable(places, family)
     broken = [broken_places(project, family, new, path) for path, _ in missing]
@@ -185,7 +185,7 @@ def _above(project: Project, family: Family) -> Iterator[Reference]:
     descriptor = "" if reasons else handed_on(project, family)
     if not reasons and not descriptor:
         return
-    why = next(iter(reasons.values()), f"{descriptor} is told its name, and may look something up by it")
+    why = next(iter(reasons.values()), f"{descriptor} gets its name, and may look something up by it")
     for symbol in family.symbols:
         uses = project.uses(symbol.path)
         scope = uses.scopes[symbol.scope]
@@ -286,8 +286,8 @@ def _named(project: Project, path: str, name: str, mention: u.Mention) -> Iterat
     inference = project.inference
     if mention.receiver == u.PLAIN:
         meanings = project.names.named(path, mention.scope, name)
-        held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in meanings)
-        for value in (value for values in held for value in values):
+        several = (inference.values_of(each) if isinstance(each, Symbol) else (each,) for each in meanings)
+        for value in (value for values in several for value in values):
             if value is None:
                 yield name
             elif isinstance(value, (Outside, OutsideInstance)):

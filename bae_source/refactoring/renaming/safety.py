@@ -37,7 +37,7 @@ _MOST_SHOWN = 5
 _NOT_PRIVATE = MODELS | {"typing.NamedTuple", "typing_extensions.NamedTuple"}
 _SERIALIZED = MODELS | {"msgspec.Struct"}
 _OTHER_KEY = re.compile(r"\b(?:\w*alias|name)\s*=")
-"""How the definition of a field gives it another name in serialized data."""
+"""Keywords by which a field has another name in serialized data."""
 
 
 def checked_name(resolved: Resolved, new: str) -> str:
@@ -124,7 +124,7 @@ def _bound_at(project: Project, path: str, scope: int, name: str) -> str:
 
 
 def notices(family: Family, project: Project, new: str) -> Iterator[Notice]:
-    """Yield what is to be said of the names, the old one and the new one."""
+    """Yield notices about the names, the old one and the new one."""
     yield from public_gone(project, family)
     at_module = any(project.uses(each.path).scopes[each.scope].kind == u.MODULE_SCOPE for each in family.symbols)
     if hasattr(builtins, new) and not family.classes:
@@ -248,9 +248,9 @@ def _place(project: Project, path: str, line: int) -> str:
 
 
 class Throughout:
-    """Tells the files that a rename changes throughout: they had the new name nowhere, and keep the old one nowhere.
+    """The files that a rename changes throughout: they had the new name nowhere, and keep the old one nowhere.
 
-        from m import send       every `send` here is what is renamed, and `m` is changed throughout, too:
+        from m import send       every `send` here is the renamed symbol, and `m` is changed throughout, too:
         send(send)               so `post` means here on the planned text what `send` does now
 
     Of such a file nothing need be looked up on the planned text: each of its scopes binds and reads the new name where
@@ -306,7 +306,7 @@ class Throughout:
                 yield from census.find(f"{import_name(module)}.{name}")
 
     def _means_it(self, path: str, mention: u.Mention) -> bool:
-        """Return whether a name that stands alone is what is renamed, and nothing else."""
+        """Return whether a name that stands alone is the renamed symbol, and nothing else."""
         line, column, scope, kind, receiver, _ = mention
         if receiver != u.PLAIN or kind in (u.EXPORT, u.STRING):
             return True  # which no scope decides

@@ -1,4 +1,4 @@
-"""Comments, docstrings, text files and settings that speak of what is renamed.
+"""Comments, docstrings, text files and settings that speak of the renamed symbol.
 
     [project.scripts] run = "app.core:main"      changed: it is an entry point, and would lead nowhere
     # see app.core.main                          changed with `exact`: the name stands with what it belongs to
@@ -27,7 +27,7 @@ from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.search.prose import Spoken, code_of, spoken_of
 from bae_source.project.references.search.prose_edits import Wanted, edited, other_word
-from bae_source.project.references.search.references import Looked
+from bae_source.project.references.search.references import Matches
 from bae_source.project.references.search.strings import in_settings, offset_in
 from bae_source.refactoring.renaming.places import Place
 
@@ -58,7 +58,7 @@ def spoken_places(
     new: str,
     wanted: Wanted,
     listed: Collection[tuple[str, int]],
-    looked: Looked,
+    matches: Matches,
     is_chosen: Callable[[Reference], bool],
     changing: Collection[tuple[str, int]],
 ) -> SpokenPlaces:
@@ -66,7 +66,7 @@ def spoken_places(
 
     Parameters:
         listed: module and line of strings that are listed already.
-        looked: what the search found of it.
+        matches: what the search found of it.
         is_chosen: says of a mention whether it changes all the same.
         changing: paths and offsets of places that change anyway.
     """
@@ -75,7 +75,7 @@ def spoken_places(
     texts: dict[str, list[tuple[Reference, str]]] = {}
     is_alias = not project.names.kept.isdisjoint(family.symbols)  # as good as a local name, and mostly a short one
     is_spoken_of = not (family.is_local or is_alias) or any(is_given(project, each) for each in family.symbols)
-    spoken, notices = spoken_of(project.workspace, family.sought, code_of(looked.files)) if is_spoken_of else ([], ())
+    spoken, notices = spoken_of(project.workspace, family.sought, code_of(matches.files)) if is_spoken_of else ([], ())
     if family.is_local:
         spoken = [each for each in spoken if _is_keyword(project, family, each)]
     for each in spoken:
@@ -90,7 +90,7 @@ def spoken_places(
         else:
             texts.setdefault(each.path, []).append((each.reference, each.reference.module))
     settings = (
-        in_settings(project.workspace, family.sought, looked.names, project.inference) if not family.is_local else ()
+        in_settings(project.workspace, family.sought, matches.names, project.inference) if not family.is_local else ()
     )
     known = {(path, each.line, each.column) for path, found in texts.items() for each, _ in found}
     for reference in settings:
@@ -142,7 +142,7 @@ def _called(project: Project, family: Family) -> set[str]:
 
 
 def is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
-    """Return whether a place is code of a doctest, in whose module the name means what is renamed."""
+    """Return whether a place is code of a doctest, in whose module the name means the renamed symbol."""
     if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
         return False
     if spoken.dotted:

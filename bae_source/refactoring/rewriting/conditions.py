@@ -2,7 +2,7 @@
 
     $X is app.net.Client          an instance of that class, or of one below it, or the class itself
     $F is app.net.send            a name of that function, variable or module
-    $P is not pathlib.Path        what lies outside of the project, too
+    $P is not pathlib.Path        what lies outside the project, too
 
 Each expression that a hole stands for gets an attribute of a name of its own, in a copy of the file that is never
 written: what references know of the receiver of that name is what they know of the expression.
@@ -71,7 +71,7 @@ class Sought(Struct, frozen=True, kw_only=True):
 
     @property
     def is_outside(self) -> bool:
-        """Return whether some of it lies outside of the project."""
+        """Return whether some of it lies outside the project."""
         return any(isinstance(each, (Outside, OutsideInstance)) for each in self.values)
 
 
@@ -177,8 +177,8 @@ def _sought(workspace: Workspace, project: Project, dotted: str) -> Sought:
     values: set[Value] = set()
     for meaning in found.meanings:
         if isinstance(meaning, Symbol):
-            held = project.inference.held(meaning)
-            values |= {each for each in held if isinstance(each, (Class, Function)) and _is_own(project, meaning, each)}
+            defined = (each for each in project.inference.values_of(meaning) if isinstance(each, (Class, Function)))
+            values |= {each for each in defined if _is_own(project, meaning, each)}
         elif isinstance(meaning, InModule):
             values.add(meaning)
     return Sought(meanings=found.meanings, values=frozenset(values))
@@ -191,7 +191,7 @@ def _is_own(project: Project, symbol: Symbol, value: Class | Function) -> bool:
 
 
 def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated: bool) -> bool | None:
-    """Return whether an expression is what is sought; None where that is not known."""
+    """Return whether an expression is the target; None where that is not known."""
     try:
         mentions = project.uses(path).mentions.get(probe, ())
     except ResourceError:
@@ -240,7 +240,7 @@ def _plain(values: Iterable[Value]) -> frozenset[Value]:
 
 
 def _is_one(project: Project, value: Value, sought: Sought) -> bool | None:
-    """Return whether a value is one of what is sought; None where that is not known."""
+    """Return whether a value is one of the target; None where that is not known."""
     if value is None or isinstance(value, Rebound):
         return None
     if value in sought.values:

@@ -44,7 +44,7 @@ class Rewriting(Struct, frozen=True, kw_only=True):
     """The pattern, the template and the conditions of a rewrite.
 
     Parameters:
-        pattern: what is looked for.
+        pattern: the code to search for.
         template: what takes its place.
         conditions: what its holes have to stand for.
         choice: about places that are not sure.
@@ -68,7 +68,7 @@ class Rewritten(Struct, frozen=True, kw_only=True):
     Parameters:
         spliced: what changes in each module.
         report: what changes, what stays, and why.
-        notices: what else is to be said.
+        notices: further remarks for the outcome.
         undecided: places of which it is not known whether they are meant, changed ones, too.
         same: how many places hold already what the replacement comes to there.
         matches: how many places the pattern matches, those that the conditions rule out, too.
@@ -208,13 +208,7 @@ class _Work:
         chosen = [match for number, match in enumerate(self.file.matches) if self._is_meant(number, match)]
         if not chosen:
             return
-        replacer = Replacer(
-            self.file.source,
-            self.file.tree,
-            chosen,
-            self.rewriting.pattern,
-            self.rewriting.template,
-        )
+        replacer = Replacer(self.file.source, self.file.tree, chosen, self.rewriting.pattern, self.rewriting.template)
         for each in replacer.replaced():
             if each.text is None:
                 self.unsure.append(self._place(each.match, each.why))

@@ -58,7 +58,7 @@ class Changed(Struct, frozen=True, kw_only=True):
         spliced: what changes in each module.
         report: what changes, what stays, and why.
         members: the definitions that change, as they were, with their new signatures.
-        notices: what is to be said besides.
+        notices: further remarks for the outcome.
     """
 
     spliced: tuple[Spliced, ...]
@@ -133,8 +133,8 @@ class SignatureChange:
                 self._leave_definition(each, Reason.NO_PLACE.of(why=new))
         return found
 
-    def made(self) -> Changed:
-        """Return what changes.
+    def result(self) -> Changed:
+        """Return the changes.
 
         Raises:
             RequestError: `invalid_arguments` where calls lack a parameter.
@@ -178,11 +178,13 @@ class SignatureChange:
             text, end = each.tree.text, each.header.end
             if each.header.signature.parameters != self.asked.after.parameters and _TYPES.match(text, end):
                 line = each.tree.source.lines.number(end)
-                text = f"{each.address} has a comment that says types of its parameters (line {line}), which stayed."
+                text = (
+                    f"{each.address} has a comment with types of its parameters (line {line}), which was not changed."
+                )
                 yield Notice("type_comment_left", text)
 
     def _note_calls(self) -> Sequence[tuple[str, ResourceError]]:
-        """Note all places whose calls may have to change; return the files that could not be looked into."""
+        """Note all places whose calls may have to change; return the files that could not be read."""
         is_harmless = self.change.is_compatible and not self._may_give
         if is_harmless and len(self.members) == 1:
             return ()
@@ -302,7 +304,7 @@ class SignatureChange:
             self._left.append(found)
 
     def _file(self, path: str) -> Spliced | None:
-        """Return what changes in one file: from its end to its beginning, so that no edit moves a later one."""
+        """Return the changes in one file: from its end to its beginning, so that no edit moves a later one."""
         module = self.project.workspace.census.module(path)
         assert module is not None
         first = next((each.tree for _, each in self._edits[path] if isinstance(each, Member)), None)
@@ -459,7 +461,7 @@ class SignatureChange:
                 unchanged=True,
                 hints=[
                     *(f"renamed {old}={name} says that it is {old} by another name." for old in gone[:1]),
-                    f"Say what they shall give with value {name}=EXPRESSION, or give {name} a default.",
+                    f"Set the value they pass with value {name}=EXPRESSION, or give {name} a default.",
                     *([] if self.asked.threaded else [f"thread {name} has callers take it, too, and pass it on."]),
                 ],
             )

@@ -45,21 +45,21 @@ def decorator_handing_on(project: Project, member: Member) -> str:
             if mention.kind == u.DECORATOR and mention.owner == owner:
                 start = member.tree.source.lines.offset(*mention[:2])
                 is_called = opening_of(member.tree.text, start + len(written(member.tree.text, start))) >= 0
-                held = _held(project, symbol.path, name, mention)
+                values = _values(project, symbol.path, name, mention)
                 if not all(
-                    _is_plain(project, each, is_called=is_called) for each in held if isinstance(each, Function)
+                    _is_plain(project, each, is_called=is_called) for each in values if isinstance(each, Function)
                 ):
                     return name
     return ""
 
 
-def _held(project: Project, path: str, name: str, mention: u.Mention) -> Values:
+def _values(project: Project, path: str, name: str, mention: u.Mention) -> Values:
     """Return what a decorator may be."""
     inference = project.inference
     if mention.receiver != u.PLAIN:
         return inference.taken(path, inference.values(path, mention.receiver), name)
     meanings = project.names.named(path, mention.scope, name)
-    return frozenset[Value]().union(*(inference.held(each) for each in meanings if isinstance(each, Symbol)))
+    return frozenset[Value]().union(*(inference.values_of(each) for each in meanings if isinstance(each, Symbol)))
 
 
 def _is_plain(project: Project, function: Function, *, is_called: bool) -> bool:

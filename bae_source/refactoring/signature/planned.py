@@ -39,7 +39,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, asked: Asked, choic
         Refused: `unsafe_change` where a body uses what goes; `name_collision` where what comes hides something.
     """
     project = project_of(workspace)
-    changed = SignatureChange(project, resolved, asked, choice).made()
+    changed = SignatureChange(project, resolved, asked, choice).result()
     spliced, report = changed.spliced, changed.report
     if choice.skip_generated:
         check_written_by_hand(workspace, {resolved.module.path: resolved.address})
@@ -169,9 +169,7 @@ def _check_bodies(project: Project, changed: Changed) -> None:
                     "unsafe_change",
                     f"{member.address} uses {name} in {lines}, and would not have it",
                     unchanged=True,
-                    hints=[
-                        Call("edit", target=member.address, then="first; one apply can make both changes."),
-                    ],
+                    hints=[Call("edit", target=member.address, then="first; one apply can make both changes.")],
                 )
 
 
@@ -219,7 +217,7 @@ def _inside(project: Project, path: str, name: str, scope: int) -> Iterator[u.Me
 
 
 def _below(project: Project, path: str, scope: int) -> set[int]:
-    """Return a scope and those inside of it."""
+    """Return a scope and those inside it."""
     scopes = project.uses(path).scopes
     return {number for number in range(scope, len(scopes)) if scope in scopes_around(project, path, number)}
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bae_source.model.outcome import Notice
 from bae_source.model.reference import Reference
-from bae_source.project.references.calls.parameters import classes_made
+from bae_source.project.references.calls.parameters import classes_built_by
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
@@ -21,7 +21,7 @@ from bae_source.project.references.search.prose import Spoken, spoken_of
 from bae_source.refactoring.renaming.spoken import is_doctest
 
 _MOST_CLASSES = 20
-"""Classes that one constructor makes whose calls are looked for in prose."""
+"""Classes that one constructor makes whose calls are searched for in prose."""
 
 
 class ShownCall(Struct, frozen=True, kw_only=True):
@@ -63,7 +63,7 @@ def shown_keywords(project: Project, family: Family, names: Iterable[str]) -> li
 def _families(project: Project, family: Family) -> Iterator[Family]:
     if not family.sought.word.startswith("__"):  # which every class has
         yield family
-    for sought in classes_made(project, set(family.symbols))[:_MOST_CLASSES]:
+    for sought in classes_built_by(project, set(family.symbols))[:_MOST_CLASSES]:
         symbols = tuple(each for each in sought.meanings if isinstance(each, Symbol))
         yield Family(sought=sought, symbols=symbols)
 

@@ -3,7 +3,7 @@
     send(1)                       a call, by the name or another one that it has: an alias, an import, `cls` of a class
     partial(send, 1)              a call that others complete
     @send                         a call with the function below it
-    map(send, items)              handed on, so that nobody sees with which arguments it is called
+    map(send, items)              handed on, so that the arguments of its calls are not seen
     isinstance(x, Client)         neither, if the constructor of Client changes
 
 Invariants:
@@ -23,12 +23,12 @@ from bae_source.errors import ResourceError
 from bae_source.model.reasons import Reason
 from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.calls.calling import Calling
-from bae_source.project.references.calls.parameters import classes_made
+from bae_source.project.references.calls.parameters import classes_built_by
 from bae_source.project.references.classes.family import Family
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.syntax.names import uses as u
 from bae_source.syntax.outline.ast_walk import span_of
 from bae_source.syntax.outline.tree import Tree
@@ -100,9 +100,9 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
     """
     search = _Search(project, within, family.sought.word)
     search.look_for(family.sought, makes=False)
-    made = classes_made(project, set(family.symbols))
-    project.workspace.index.naming([each.word for each in made])  # for all of them each file is read once
-    for number, sought in enumerate(made):
+    built = classes_built_by(project, set(family.symbols))
+    project.workspace.index.naming([each.word for each in built])  # for all of them each file is read once
+    for number, sought in enumerate(built):
         search.look_for(sought, makes=True, is_below=number > 0)
     found = (search.site(key) for key in sorted(search.found))
     return Sites(
@@ -125,21 +125,21 @@ class _Search:
 
         Parameters:
             makes: whether it is such a class.
-            is_below: whether it is one below the function's own; what code puts in its place is not looked for.
+            is_below: whether it is one below the function's own; what code puts in its place is not searched for.
         """
         naming = self.project.workspace.index.naming
         paths = None if self.within is None else tuple(sorted(self.within))
-        looked = looked_for(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
-        self.unreadable.update(looked.unreadable)
+        matches = search_code(self.project, sought, naming if paths is None else lambda _: Mentioning(paths))
+        self.unreadable.update(matches.unreadable)
         calling = Calling(self.project, sought)
         several = makes and self._is_one_of_several(sought)
-        for path, mentions in looked.files:
+        for path, mentions in matches.files:
             for each in mentions:
                 doubted = Mentioned(path, each.mention, "unsure", _ONE_OF_SEVERAL) if several else each
                 self.found.setdefault((path, *each.mention[:2]), (doubted, makes, False))
         if paths is not None:
             return
-        calling.run(dict(looked.files), looked.names)
+        calling.run(dict(matches.files), matches.names)
         for key, each in calling.found.items():
             self.found.setdefault(key, (each, makes, True))
         if why := "" if is_below else calling.bound_anew:
@@ -174,7 +174,7 @@ class _Search:
         start = tree.source.lines.offset(line, column)
         end = start + len(written(tree.text, start))
         if makes and tree.text[start:end] == "__new__":
-            return None  # which makes an instance, and leaves the rest to who called the class
+            return None  # which makes an instance, and leaves the rest to the call of the class
         is_nameless = mentioned.mention in self.project.uses(mentioned.path).mentions.get(u.NAMELESS, ())
         opening = self._nameless(tree, mentioned.path, start) if is_nameless else opening_of(tree.text, end)
         if kind in (u.CALL, u.DECORATOR) and opening >= 0:

@@ -242,7 +242,7 @@ class Views:
                         yield member.header.signature
 
     def is_completing(self, site: Site) -> bool:
-        """Say whether a call completes a partial function by its name, which the place that makes that answers for."""
+        """Return whether a call completes a partial function by its name; the call that makes it is checked instead."""
         forms = self._forms(site)
         return bool(forms) and all(
             form[:1] == (u.CALLED,) and _PARTIAL in self.project.inference.values(path, int(form[1]))

@@ -1,4 +1,4 @@
-"""Tell a failed import as an error: what was raised, where, and how one got there; in module names, never in paths."""
+"""The error of a failed import: the exception, its place and traceback; in module names, never in paths."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def import_failed(
         hints.append(_LEAKS)
     return TransactionError(
         "reload_failed",
-        f"{name}{also} does not import with the change: {said(described, addresses)}{at}",
+        f"{name}{also} does not import with the change: {shown(described, addresses)}{at}",
         unchanged=True,
         hints=hints,
         details={
             "module": name,
             "also": list(others),
             "exception": described["type"],
-            "problem": said(described, addresses),
+            "problem": shown(described, addresses),
             "place": place,
             "left": left,
             "traceback": traceback_text(described, addresses),
@@ -57,7 +57,7 @@ def import_failed(
     )
 
 
-def said(described: Mapping[str, Any], addresses: Addresses) -> str:
+def shown(described: Mapping[str, Any], addresses: Addresses) -> str:
     """Return `NameError: name 'x' is not defined`."""
     message = addresses.convert(described["message"]).strip()
     return f"{described['type']}: {message}" if message else described["type"]
@@ -71,7 +71,7 @@ def traceback_text(described: Mapping[str, Any], addresses: Addresses) -> str:
         lines.append(f"  {_module(frame, addresses)}:{frame['line']}{inside}")
         if frame["text"]:
             lines.append(f"    {frame['text']}")
-    return "\n".join([*lines, said(described, addresses)])
+    return "\n".join([*lines, shown(described, addresses)])
 
 
 def place_of(described: Mapping[str, Any], addresses: Addresses) -> str | None:

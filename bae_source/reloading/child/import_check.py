@@ -24,7 +24,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.plan import ModuleFile
 from bae_source.model.text import listed
 from bae_source.reloading.child.addresses import Addresses
-from bae_source.reloading.child.failure import import_failed, place_of, said
+from bae_source.reloading.child.failure import import_failed, place_of, shown
 from bae_source.reloading.child.interpreter import Interpreter
 from bae_source.system.child import ANSWER, CannotStart, Finished, run, scrubbed
 
@@ -184,7 +184,7 @@ def check_imports(
     return Imported(notices=tuple(notices), read=read)
 
 
-def told_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
+def is_noted_before(error: TransactionError, notices: Iterable[Notice]) -> bool:
     """Return whether notices tell that the failed import of an error failed before the change, in the same way."""
     about = error.details.get("module", ""), error.details.get("problem", "")
     return any(notice.code == _FAILED_BEFORE and notice.about == about for notice in notices)
@@ -245,7 +245,7 @@ def _in_broken_packages(failed: Sequence[ModuleFile], answers: _Answers, earlier
     return {
         path: package.name
         for path, package in packages.items()
-        if then.get(package.path) and _told(then[package.path]) == _told(answers.errors.get(path))
+        if then.get(package.path) and _identity(then[package.path]) == _identity(answers.errors.get(path))
     }
 
 
@@ -262,7 +262,7 @@ def _package_before(module: ModuleFile, earlier: _Earlier) -> ModuleFile | None:
     return None
 
 
-def _told(error: Mapping[str, Any] | None) -> tuple[object, object] | None:
+def _identity(error: Mapping[str, Any] | None) -> tuple[object, object] | None:
     return None if error is None else (error.get("type"), error.get("message"))
 
 
@@ -314,15 +314,15 @@ def _failed_already(
     *,
     package: str | None,
 ) -> Notice:
-    problem = "its import ends the interpreter" if described is None else said(described, addresses)
+    problem = "its import ends the interpreter" if described is None else shown(described, addresses)
     around = f": {package} does not" if package is not None else ""  # of a new module the package around it
     about: tuple[str, ...] = (name, problem)
-    told = f"{name} does not import{around}{_BEFORE}: {problem}."
+    text = f"{name} does not import{around}{_BEFORE}: {problem}."
     if described and earlier and _is_another(name, described, earlier, addresses):
-        told = f"{name} does not import: {problem}. It did not before this change either: {said(earlier, addresses)}."
+        text = f"{name} does not import: {problem}. It did not before this change either: {shown(earlier, addresses)}."
         about = ()
     again = f"It was tried with the Python of {setting.interpreter.origin}; [tool.bae-source] python names another."
-    return Notice(_FAILED_BEFORE, f"{told} {again}", about)
+    return Notice(_FAILED_BEFORE, f"{text} {again}", about)
 
 
 def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], addresses: Addresses) -> bool:
@@ -330,7 +330,7 @@ def _is_another(name: str, now: dict[str, Any], earlier: dict[str, Any], address
 
     Who mends one of its faults meets the next one.
     """
-    if _told(now) == _told(earlier) or earlier["type"] in _UNPARSED:
+    if _identity(now) == _identity(earlier) or earlier["type"] in _UNPARSED:
         return False
     place = place_of(earlier, addresses)
     return place is not None and place.rpartition(":")[0] != name

@@ -77,8 +77,7 @@ def installed(name: str, python: str) -> tuple[str | None, bool]:
 
     Parameters:
         name: of the distribution.
-        python: the interpreter's absolute path; but for one of a virtual environment, and the one that runs us, nobody
-            can tell without running it.
+        python: the interpreter's absolute path; other than a virtual environment's, or ours, it would have to be run.
     """
     if python == sys.executable:
         return _release(name), True
@@ -105,7 +104,7 @@ def package_folders(python: str) -> tuple[str, ...]:
 
 
 def python_version(python: str) -> str:
-    """Return the version of an interpreter, as its virtual environment has it; empty where nobody can tell.
+    """Return the version of an interpreter, as its virtual environment has it; empty where that is unknown.
 
     Parameters:
         python: its absolute path.

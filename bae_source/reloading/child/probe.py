@@ -156,10 +156,8 @@ def _prepare(request: dict[str, Any], answer: int) -> None:
     sys.argv[:] = [""]
     sys.dont_write_bytecode = True
     os.environ["PYTHONPYCACHEPREFIX"] = os.devnull  # what an import may start itself compiles from source
-    bypass_caches(request["project"])
+    show(request["files"], request["project"])
     _keep_open(answer)
-    if request["files"]:
-        _Planned(request["files"], request["project"]).install()
 
 
 def _keep_open(descriptor: int) -> None:
@@ -206,6 +204,18 @@ def _do(job: dict[str, Any], files: Mapping[str, bytes | None]) -> None:
     compile(source, job["path"], "exec", dont_inherit=True)
 
 
+def show(files: Mapping[str, bytes | None], project: str) -> None:
+    """Have Python see a project as planned, and compile its files from source; for other programs of ours.
+
+    Parameters:
+        files: content by absolute path; None for what goes.
+        project: the folder, absolute.
+    """
+    bypass_caches(project)
+    if files:
+        _Planned(files, project).install()
+
+
 def bypass_caches(project: str) -> None:
     """Compile the project's files from source where a compiled file may be of another text."""
     loader = importlib.machinery.SourceFileLoader
@@ -223,7 +233,7 @@ def bypass_caches(project: str) -> None:
 
 
 def _is_surely_of(path: str) -> bool:
-    """Say whether a compiled file cannot be of an earlier text of its source, if Python takes it for that of this one.
+    """Return whether a compiled file that Python accepts for a source cannot be of an earlier text of it.
 
     Python compares size and time of modification, in whole seconds. A text that was compiled in the second it was
     written in may have been written once more in that second, at the same size:
@@ -316,7 +326,7 @@ class _Planned:
         return self._open(file, mode, *args, **options)
 
     def stat(self, path: Any, **options: Any) -> Any:
-        """Tell of a file as planned."""
+        """Return the status of a file as planned."""
         mode: Any = self._altered_to(path) if options.get("dir_fd") is None else _AS_IT_IS
         if mode is None:
             raise _not_there(path)
@@ -326,7 +336,7 @@ class _Planned:
         return os.stat_result((mode, 0, like.st_dev, 1, *like[4:6], len(self._content(path) or b""), *like[7:10]))
 
     def lstat(self, path: Any, **options: Any) -> Any:
-        """Tell of a file as planned, and of a link itself."""
+        """Return the status of a file as planned, and of a link itself."""
         return self.stat(path, follow_symlinks=False, **options)
 
     def listdir(self, path: Any = None) -> Any:
@@ -469,7 +479,7 @@ class _Entry:
         return self.path
 
     def stat(self, **_: Any) -> Any:
-        """Tell of it."""
+        """Return its status."""
         return self._planned.stat(self.path)
 
     def inode(self) -> int:

@@ -61,11 +61,11 @@ def needed(module: ModuleType, loaded: Mapping[str, ModuleType]) -> Iterator[str
         yield from mentioned(list(imports_in_classes(code, package_of(module))))
     for name, value in list(vars(module).items()):
         if is_loaded(value):
-            held = names_of(value).get("__name__")
+            name_there = names_of(value).get("__name__")
             if (
-                isinstance(held, str) and held in loaded and held != f"{module.__name__}.{name}"
+                isinstance(name_there, str) and name_there in loaded and name_there != f"{module.__name__}.{name}"
             ):  # what Python binds in every package
-                yield held
+                yield name_there
         elif isinstance(value, FunctionType | type) and value.__module__ != module.__name__:
             yield value.__module__
 

@@ -2,7 +2,7 @@
 
 Invariants:
 - the new bytes are compiled and executed in the module's own namespace, so that everybody who holds the module sees
-  the change; no bytecode cache is asked, because one of the same second and size would be the old code;
+  the change; no bytecode cache is read, because one of the same second and size would be the old code;
 - names that the old source bound and the new one does not are gone afterwards;
 - code that asks for its names as a mapping gets the module's own dict, as it does when it is imported;
 - nothing is put back here: `ProcessState` does that.
@@ -17,7 +17,7 @@ from types import CodeType, FunctionType, ModuleType
 
 from bae_source.reloading.in_process.cascade import package_of
 from bae_source.reloading.in_process.load_order import code_objects, global_names, imports, stored_names
-from bae_source.reloading.patch.inside import held_functions
+from bae_source.reloading.patch.inside import direct_functions
 
 _ASKING = {"locals", "vars", "f_locals"}
 
@@ -94,7 +94,7 @@ def drop_left(module: ModuleType, code: CodeType, stale: Iterable[str]) -> None:
     stored = stored_names(code).union(*map(global_names, code_objects(code)))
     for name in dict.fromkeys(name.partition(".")[0] for name in stale):
         value = vars(module).get(name)
-        functions = [value] if isinstance(value, type) else [*held_functions(value)]
+        functions = [value] if isinstance(value, type) else [*direct_functions(value)]
         if name not in stored and any(each.__qualname__ == name for each in functions):
             del vars(module)[name]
 

@@ -2,7 +2,7 @@
 
 Invariants:
 - everything is remembered before the first change, and `restore` puts all of it back;
-- the new bytes are compiled before anything runs; no bytecode cache is asked;
+- the new bytes are compiled before anything runs; no bytecode cache is read;
 - after a module ran, its functions are compared with the new source: one that still runs old code is a failure, and
   what cannot be compared is named.
 """
@@ -118,8 +118,8 @@ class ThisProcess:
             notices = self._run(
                 [modules[name] for name in order], codes, watched, [each for each in loaded if each.source is None]
             )
-        held = _held(_holders(list(modules.values()), before, codes), list(modules), patched=self._patch)
-        return (*_listing(modules, order), *notices, *held, *watched.notices(order))
+        holding = _holds_old(_holders(list(modules.values()), before, codes), list(modules), patched=self._patch)
+        return (*_listing(modules, order), *notices, *holding, *watched.notices(order))
 
     def import_new(self, modules: Sequence[ModuleFile], root: Path, after: Contents) -> tuple[Notice, ...]:
         """Import modules that are not loaded yet; they stay loaded."""
@@ -209,7 +209,7 @@ class ThisProcess:
 
     def _failed(self, name: str, error: BaseException, watched: _Watched | None) -> TransactionError:
         elsewhere = self._state.bound_elsewhere() if self._state is not None else ()
-        parts = [watched.leftovers.said() if watched is not None else ""]
+        parts = [watched.leftovers.described() if watched is not None else ""]
         parts += [f"bound or removed names of other modules ({listed(elsewhere, 10)})"] if elsewhere else []
         left = ", ".join(filter(None, parts))
         return import_failed(name, describe(error), self._addresses, here=True, left=left)
@@ -235,10 +235,10 @@ class _Watched:
 
     def notices(self, names: Sequence[str]) -> tuple[Notice, ...]:
         """Return what came while modules were loaded again: what the first time left is still there beside it."""
-        said = self.leftovers.said()
-        if not said:
+        effects = self.leftovers.described()
+        if not effects:
             return ()
-        text = f"While {listed(names, 10)} ran again, something {said}; what was there from the first time stays."
+        text = f"While {listed(names, 10)} ran again, something {effects}; what was there from the first time stays."
         return (Notice("ran_again", text),)
 
 
@@ -307,7 +307,7 @@ def _statements(each: Loaded, code: CodeType) -> list[Import]:
 
 
 def _move(module: ModuleType, file: Path) -> None:
-    """Tell a module that its source lies elsewhere now: `a.py` became `a/__init__.py`, or the other way round."""
+    """Set the new place of a module's source: `a.py` became `a/__init__.py`, or the other way round."""
     package = file.name == "__init__.py"
     folders = [str(file.parent)] if package else None
     spec = importlib.util.spec_from_file_location(module.__name__, file, submodule_search_locations=folders)
@@ -351,7 +351,7 @@ def _holders(
     return holders(replaced, [(each.module, codes.get(each.name)) for each in loaded])
 
 
-def _held(found: Holders, reloaded: Sequence[str], *, patched: bool) -> tuple[Notice, ...]:
+def _holds_old(found: Holders, reloaded: Sequence[str], *, patched: bool) -> tuple[Notice, ...]:
     notices = [] if found.complete else [_unseen(reloaded)]
     if not found.names:
         return tuple(notices)
@@ -384,7 +384,7 @@ class Leftovers:
     def __init__(self) -> None:
         self._before = _look()
 
-    def said(self) -> str:
+    def described(self) -> str:
         """Return what came since, as a part of a sentence; "" for nothing."""
         before, after = self._before, _look()
         threads = [thread.name for thread in after["threads"] if thread not in before["threads"]]

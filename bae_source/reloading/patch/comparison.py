@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bae_source.reloading.in_process.load_order import code_objects
 from bae_source.reloading.patch.evaluated_later import ALIASES
-from bae_source.reloading.patch.inside import belongs, functions_behind, held_functions
+from bae_source.reloading.patch.inside import belongs, direct_functions, functions_behind
 from bae_source.reloading.patch.matching import text_of
 from bae_source.reloading.patch.object_state import PLAIN
 
@@ -49,7 +49,7 @@ def compare(module: ModuleType, code: CodeType) -> Comparison:
     stale = {
         name: None
         for name, value in definitions(module)
-        for function in held_functions(value)
+        for function in direct_functions(value)
         if _from(function, module, code) and id(function.__code__) not in new
     }
     hidden = [name for name in defined_functions(code) if name not in stale and _hidden(name, module, new)]
@@ -71,7 +71,7 @@ def own_objects(module: ModuleType) -> list[FunctionType | type]:
     for name, value in definitions(module):
         if own_class(value, module, name):
             found[id(value)] = value  # type: ignore[assignment]
-        for function in held_functions(value):
+        for function in direct_functions(value):
             if function.__globals__ is vars(module):
                 found[id(function)] = function
     return list(found.values())
@@ -113,7 +113,7 @@ def has_loaded(module: ModuleType, *, before: bytes | None, now: bytes) -> bool:
     codes = {
         function.__code__.co_qualname: text_of(function.__code__)
         for _, value in definitions(module)
-        for function in held_functions(value)
+        for function in direct_functions(value)
         if function.__globals__ is vars(module) and "<" not in function.__code__.co_qualname
     }
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from types import CellType, FunctionType
 from typing import Any
 
-from bae_source.reloading.patch.inside import held_functions
+from bae_source.reloading.patch.inside import direct_functions
 
 ALIASES: tuple[type, ...] = tuple(getattr(typing, name) for name in ("TypeAliasType",) if hasattr(typing, name))
-"""What `type` statements make, where there are some."""
+"""The type of the values of `type` statements, where Python has them."""
 _NAMESPACE = "__classdict__"
 
 
@@ -44,5 +44,5 @@ def _left(value: Any) -> Iterator[object]:
         yield from vars(value).get("__type_params__", ())
     elif type(value) in ALIASES:
         yield from (value, *value.__type_params__)
-    for function in held_functions(value):
+    for function in direct_functions(value):
         yield from getattr(function, "__type_params__", ())

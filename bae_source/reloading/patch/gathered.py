@@ -96,7 +96,7 @@ def makers(
 
 
 def counts(name: str, sources: tuple[CodeType, CodeType]) -> bool:
-    """Say whether functions inside another set a variable of it, which begins in the new source as in the old one."""
+    """Return whether inner functions set a variable of the outer one that begins in both sources alike."""
     before, after = (beginning(code, name) for code in sources)
     return before == after and all(
         any(
@@ -189,7 +189,7 @@ def settle(kept: Any, before: Any, standing: Standing, gone: Callable[[object], 
     if isinstance(kept, list | deque):
         old, now = list(before), list(kept)
         if not _identical(old, now[: len(old)]):
-            return  # somebody took something out meanwhile: which is which is not certain
+            return  # an item was taken out meanwhile, so that the rest cannot be matched
         added = [standing(value) for value in now[len(old) :]]
         whole = [*old, *(value for value in added if not any(_same(value, each, standing) for each in old))]
         whole = [value for value in whole if not gone(value)]

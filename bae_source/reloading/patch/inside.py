@@ -14,7 +14,7 @@ from typing import Any
 
 from bae_source.reloading.patch.object_state import Cached, contents
 
-_LOOKED_AT = 60
+_MOST_VALUES = 60
 _PARTS: tuple[tuple[type, Callable[[Any], tuple[object, ...]]], ...] = (
     (staticmethod, lambda value: (value.__func__,)),
     (classmethod, lambda value: (value.__func__,)),
@@ -39,13 +39,13 @@ _FLAGS = {
 }
 
 
-def held_functions(value: object) -> Iterator[FunctionType]:
+def direct_functions(value: object) -> Iterator[FunctionType]:
     """Yield the functions that a value directly is made of: itself, or those of a property, method or the like."""
     if isinstance(value, FunctionType):
         yield value
         return
     for part in parts_of(value):
-        yield from held_functions(part)
+        yield from direct_functions(part)
 
 
 def kind_of(value: object) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def kind_of_code(code: CodeType) -> str:
 
 
 def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
-    """Say whether a class is of a module, also where it says that a package around has it: `Client.__module__ = "app"`.
+    """Return whether a class is of a module, also where it names a package around it: `Client.__module__ = "app"`.
 
     Parameters:
         if_bare: what is said of one that says so, and has no method that was written to tell by.
@@ -76,8 +76,8 @@ def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
         return True
     if not isinstance(cls.__module__, str) or not module.__name__.startswith(f"{cls.__module__}."):
         return False
-    held = [function for value in list(vars(cls).values()) for function in held_functions(value)]
-    own = [function for function in held if function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")]
+    functions = [function for value in list(vars(cls).values()) for function in direct_functions(value)]
+    own = [function for function in functions if function.__code__.co_qualname.startswith(f"{cls.__qualname__}.")]
     return any(function.__globals__ is vars(module) for function in own) if own else if_bare
 
 
@@ -85,7 +85,7 @@ def functions_behind(value: object) -> Iterator[FunctionType]:
     """Yield the functions that can be found from a value: held ones, wrapped ones, those in closures and attributes."""
     waiting: deque[object] = deque([value])
     seen: set[int] = set()
-    while waiting and len(seen) < _LOOKED_AT:
+    while waiting and len(seen) < _MOST_VALUES:
         current = waiting.popleft()
         if id(current) in seen or isinstance(current, type | ModuleType):
             continue

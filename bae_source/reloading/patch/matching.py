@@ -86,9 +86,9 @@ class Matching:
         if not len(before) == len(after) == 1 or not self.same_statement(before[0], after[0]):
             return False
         taken = {value[1][1:-1] for step, value in self._statement(after[0]) or () if step in _LOADS}
-        return all(self._says_the_same(each) for each in (name, *taken)) and all(map(same_value, taken))
+        return all(self._is_same_text(each) for each in (name, *taken)) and all(map(same_value, taken))
 
-    def _says_the_same(self, name: str) -> bool:
+    def _is_same_text(self, name: str) -> bool:
         groups = self.before.get(name, []), self.after.get(name, [])
         return [*map(text_of, groups[0])] == [*map(text_of, groups[1])]
 
@@ -124,19 +124,19 @@ class Matching:
             if code not in found and alike:
                 found[code] = (free or alike)[0]
 
-        said = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
+        looks = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
         for code in before:
-            pair(code, [part for part in after if said[id(part)] == said[id(code)]])
+            pair(code, [part for part in after if looks[id(part)] == looks[id(code)]])
         for code in before:
-            pair(code, [part for part in after if said[id(part)][0] == said[id(code)][0]])
+            pair(code, [part for part in after if looks[id(part)][0] == looks[id(code)][0]])
         for code in before:
-            alone = [[part for part in group if said[id(part)][1] == said[id(code)][1]] for group in (before, after)]
+            alone = [[part for part in group if looks[id(part)][1] == looks[id(code)][1]] for group in (before, after)]
             if len(alone[0]) == len(alone[1]) == 1 and not any(part is alone[1][0] for part in found.values()):
                 pair(code, alone[1])
         moved = [pair for pair in zip(before, after, strict=False) if found.get(pair[0]) is not pair[1]]
         if len(before) == len(after) and len(moved) == 1 and moved[0][0] not in found:
             one, other = moved[0]
-            if not nameless(one.co_name) or said[id(one)][1] == said[id(other)][1]:
+            if not nameless(one.co_name) or looks[id(one)][1] == looks[id(other)][1]:
                 found[one] = other
         return found
 
@@ -161,7 +161,7 @@ def by_qualname(code: CodeType | None) -> dict[str, list[CodeType]]:
 
 
 def _functions(group: list[CodeType]) -> list[CodeType]:
-    """Return the definitions that are functions: the body of a class is code too, which nobody may call."""
+    """Return the definitions that are functions: the body of a class is code too, but cannot be called."""
     return [code for code in group if code.co_flags & inspect.CO_OPTIMIZED]
 
 

@@ -18,12 +18,12 @@ EMPTY = object()
 PLAIN = (bool, int, float, complex, str, bytes, tuple, frozenset, type(None), type(...), type(NotImplemented))
 """Values that have no identity of their own: two that are equal may be one object."""
 Cached = type(lru_cache(lambda: None))
-"""What `functools.cache` and `lru_cache` make."""
+"""The type of the results of `functools.cache` and `lru_cache`."""
 
 _PLAIN = ("__doc__", "__name__", "__qualname__", "__module__", "__type_params__")
 _ANNOTATED = "__annotate__" if "__annotate__" in vars(FunctionType) else "__annotations__"
 FUNCTION_FIELDS = tuple(name for name in (*_PLAIN, _ANNOTATED) if name in vars(FunctionType))
-"""What a function has beside its code, its defaults, its dictionary and its cells."""
+"""Fields of a function beside its code, its defaults, its dictionary and its cells."""
 
 
 def contents(cell: CellType) -> object:

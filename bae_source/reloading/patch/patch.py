@@ -20,7 +20,7 @@ import dis
 import gc
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 from bae_source.model.outcome import Notice
@@ -35,7 +35,7 @@ from bae_source.reloading.patch.comparison import (
     runs_other,
 )
 from bae_source.reloading.patch.gathered import CONTAINERS, stays
-from bae_source.reloading.patch.inside import belongs, functions_behind, held_functions, kind_of, kind_of_code
+from bae_source.reloading.patch.inside import belongs, direct_functions, functions_behind, kind_of, kind_of_code
 from bae_source.reloading.patch.matching import Matching, nameless, repeated
 from bae_source.reloading.patch.pouring import Pouring
 from bae_source.reloading.patch.pouring_classes import ClassPouring
@@ -120,7 +120,7 @@ class Patch:
         return self._classes.reasons | self._classes.notes | self._left
 
     def _is_as_before(self, name: str) -> bool:
-        """Return whether what a decorator takes by a name is a plain value that is the same; of others nobody knows."""
+        """Return whether what a decorator takes by a name is an equal plain value; of others that is unknown."""
         old, new = self._before.get(name), vars(self._module).get(name)
         return old is new or type(old) is not type(new) or not isinstance(new, _PLAIN) or old == new
 
@@ -137,14 +137,14 @@ class Patch:
         return all(code in known for code in self._living.values() if code.co_filename == self._code.co_filename)
 
     def _is_outdated(self, value: object) -> bool:
-        """Say whether a value is, or is an instance of, what is gone from the source or was replaced, or old code."""
+        """Return whether a value is old code, or is (an instance of) a definition that is gone or was replaced."""
         cls = value if isinstance(value, type) else type(value)
         if self._is_gone(value) or self._is_gone(cls):
             return True
         now = look_up(cls.__qualname__, self._module) if belongs(cls, self._module) else None
         if isinstance(now, type) and now is not cls:
             return True
-        return any(runs_other(function, self._module, self._code) for function in held_functions(value))
+        return any(runs_other(function, self._module, self._code) for function in direct_functions(value))
 
     def _rebind(self, name: str, value: object) -> None:
         if vars(self._module).get(name) is not value:
@@ -199,7 +199,7 @@ class Patch:
             for function in self._functions
             if self._pouring.taken(function)
         }
-        made, rebound = self._made(), self._rebound()
+        new, rebound = self._new_functions(), self._rebound()
         for function in self._functions:
             was = function.__code__
             name = was.co_qualname
@@ -214,7 +214,7 @@ class Patch:
                 self._left[name] = "which of the new ones it became is not certain"
             elif self._matching.may_bind_otherwise(was, code):
                 self._left[name] = "its decorators changed, and one that was made before keeps the old code"
-            elif not self._pour_code(function, code, made):
+            elif not self._pour_code(function, code, new):
                 kinds = kind_of_code(was), kind_of_code(code)
                 same = "one that was made, or taken from its class, before keeps the old code"
                 self._left[name] = same if kinds[0] == kinds[1] else _became(*kinds)
@@ -251,17 +251,18 @@ class Patch:
         given = function.__defaults__ or function.__kwdefaults__
         return bool(given) and not self._matching.same_statement(old, function.__code__)
 
-    def _pour_code(self, function: FunctionType, code: CodeType, made: Mapping[int, list[FunctionType]]) -> bool:
-        same = made.get(id(code), [])
+    def _pour_code(self, function: FunctionType, code: CodeType, new: Mapping[int, list[FunctionType]]) -> bool:
+        same = new.get(id(code), [])
         looped = function.__code__ in self._in_loops or code in self._in_loops
         if "<locals>" not in code.co_qualname and len(same) == 1 and not looped:
             return self._pouring.pour_copy(function, same[0])
         return self._pouring.pour_code(function, code)
 
-    def _made(self) -> dict[int, list[FunctionType]]:
+    def _new_functions(self) -> dict[int, list[FunctionType]]:
         """Return the functions that running the module made, by their code."""
         found: dict[int, list[FunctionType]] = {}
-        for function in living_functions([self._module])[id(vars(self._module))]:
+        living, _ = living_functions([self._module])
+        for function in living[id(vars(self._module))]:
             if id(function) not in self._living:
                 found.setdefault(id(function.__code__), []).append(function)
         return found
@@ -281,13 +282,20 @@ class _Binding(Names):
         super().__setitem__(name, self._bound(name, value))
 
 
-def living_functions(modules: Iterable[ModuleType]) -> dict[int, list[FunctionType]]:
-    """Return all functions whose globals are a module's, by the identity of its namespace."""
+def living_functions(modules: Sequence[ModuleType]) -> tuple[dict[int, list[FunctionType]], list[ModuleType]]:
+    """Find all functions whose globals are a module's.
+
+    Returns:
+        They by the identity of its namespace, and the modules whose objects `gc.freeze` may have set aside, where
+        nobody finds what refers to them: not even the module, which refers to its namespace, was found.
+    """
     found: dict[int, list[FunctionType]] = {id(vars(module)): [] for module in modules}
+    aside = {id(module): module for module in modules}
     for referrer in gc.get_referrers(*(vars(module) for module in modules)):
+        aside.pop(id(referrer), None)
         if type(referrer) is FunctionType and id(referrer.__globals__) in found:
             found[id(referrer.__globals__)].append(referrer)
-    return found
+    return found, list(aside.values())
 
 
 def _origin(value: object) -> tuple[object, object]:
@@ -345,9 +353,8 @@ class Patching:
     """
 
     def __init__(self, modules: Sequence[ModuleType]) -> None:
-        gc.collect()  # functions that only wait to be collected are nobody's
-        self._functions = living_functions(modules)
-        self._frozen = _frozen(modules)
+        gc.collect()  # so that functions that only wait to be collected do not count
+        self._functions, self._frozen = living_functions(modules)
         for module in self._frozen:
             found = self._functions[id(vars(module))]
             known = {id(function) for function in found}
@@ -390,7 +397,7 @@ class Patching:
         return (Notice("not_patched", text),)
 
     def _twice(self) -> tuple[Notice, ...]:
-        """Name the classes whose second edition, which was poured into the first one, somebody keeps."""
+        """Name the classes whose second edition, which was poured into the first one, is still referred to."""
         editions = [
             (f"{new.__module__}.{new.__qualname__}", weakref.ref(new))
             for new in self._pouring.finished()
@@ -403,12 +410,3 @@ class Patching:
             return ()
         text = f"{listed(kept, 10)}: a decorator, metaclass or base that ran anew keeps a second class of the name."
         return (Notice("exists_twice", text),)
-
-
-def _frozen(modules: Sequence[ModuleType]) -> list[ModuleType]:
-    """Return the modules whose objects `gc.freeze` may have set aside, where nobody finds who refers to them."""
-    if not gc.get_freeze_count():
-        return []
-    wanted = {id(vars(module)) for module in modules}
-    seen = {id(value) for value in gc.get_objects() if id(value) in wanted}
-    return [module for module in modules if id(vars(module)) not in seen]

@@ -1,4 +1,4 @@
-"""Pour what a module's new source made into what its old source made, so that whoever holds the old sees the new.
+"""Pour what a module's new source made into what its old source made, so that holders of the old see the new.
 
     old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
     old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)
@@ -119,27 +119,27 @@ class Pouring:
             settle(kept, before, self.standing_for, gone)
         for forget in self._settled:
             forget()
-        for function, held in self._attributes:
-            for name, value in held.items():
+        for function, attributes in self._attributes:
+            for name, value in attributes.items():
                 self._go_on(function, name, value, gone)
         for waiting in (self._kept, self._settled, self._attributes):
             waiting.clear()
 
-    def _go_on(self, function: Any, name: str, held: Any, gone: Callable[[object], bool]) -> None:
+    def _go_on(self, function: Any, name: str, kept: Any, gone: Callable[[object], bool]) -> None:
         """Give a function back what an attribute held, where the source, when it ran, began it as it did before."""
         given = function.__dict__.get(name, EMPTY)
         collects = type(given) in CONTAINERS
-        if given is held or not (given is EMPTY or collects or isinstance(given, PLAIN)):
+        if given is kept or not (given is EMPTY or collects or isinstance(given, PLAIN)):
             return
-        if collects and (type(held) is not type(given) or self._is_named(given)):
+        if collects and (type(kept) is not type(given) or self._is_named(given)):
             return
         if goes_on(functions_behind(function), name, self._known_of, begun=given is not EMPTY):
-            function.__dict__[name] = held
+            function.__dict__[name] = kept
             if collects:
-                self.touch(held)
-                before = list(held)
-                put_in(held, given)
-                settle(held, before, self.standing_for, gone)
+                self.touch(kept)
+                before = list(kept)
+                put_in(kept, given)
+                settle(kept, before, self.standing_for, gone)
 
     def _known_of(self, function: FunctionType) -> tuple[Definitions, Definitions] | None:
         return self._definitions.get(id(function.__globals__))
@@ -201,8 +201,8 @@ class Pouring:
         if dispatched(old) is not None and dispatched(new) is not None:
             self._registered(old, new)
             new.__dict__.update((name, old.__dict__[name]) for name in _OF_DISPATCH)
-        for name, held, given in _cells(old, new) if dispatched(old) is None else ():
-            self._cell(old, name, held, given)
+        for name, kept, given in _cells(old, new) if dispatched(old) is None else ():
+            self._cell(old, name, kept, given)
         attributes = {name: self._attribute(old.__dict__.get(name), value) for name, value in new.__dict__.items()}
         assign(old, code, defaults, keywords)
         self._attributes.append((old, old.__dict__))
@@ -211,24 +211,24 @@ class Pouring:
             setattr(old, name, value)
 
     def _ours(self, function: FunctionType) -> bool:
-        """Say whether a function belongs to what is patched: is of its modules, or a decorator's around one of them."""
+        """Return whether a function is of a patched module, or a decorator's wrapper around one that is."""
         return any(id(behind.__globals__) in self._namespaces for behind in functions_behind(function))
 
     def _registered(self, old: Any, new: Any) -> None:
         """Pour what is registered with a new `singledispatch` function into the old one, which keeps the rest."""
-        held, given, forget = dispatched(old), dispatched(new), old.__dict__["_clear_cache"]
-        assert held is not None
+        kept, given, forget = dispatched(old), dispatched(new), old.__dict__["_clear_cache"]
+        assert kept is not None
         assert given is not None
         self._states.append(forget)
         self._settled.append(forget)
-        self.keep(held, given)
+        self.keep(kept, given)
         for cls, function in given.items():
             known: Any = self.standing_for(cls)
-            held[known] = self._paired(held.get(known), function)
+            kept[known] = self._paired(kept.get(known), function)
         forget()
 
-    def _cell(self, function: FunctionType, name: str, held: CellType, given: CellType) -> None:
-        old, new = contents(held), contents(given)
+    def _cell(self, function: FunctionType, name: str, kept: CellType, given: CellType) -> None:
+        old, new = contents(kept), contents(given)
         if new is EMPTY:
             return
         both = old is not EMPTY and self.standing_for(new) is new and not isinstance(new, FunctionType | type)
@@ -236,10 +236,10 @@ class Pouring:
         if sources is not None and stays(old, new, name, sources, self.standing_for):
             self.keep(old, new)
         elif sources is None or not counts(name, sources):
-            fill(held, self._paired(old, new))
+            fill(kept, self._paired(old, new))
 
     def _attribute(self, old: Any, new: Any) -> object:
-        """Keep what a function gathered in an attribute that begins empty, and that nobody else has."""
+        """Keep what a function gathered in an attribute that begins empty, and that nothing else refers to."""
         empty = type(new) in CONTAINERS and not new and self.standing_for(new) is new
         if not empty or type(old) is not type(new) or self._is_named(new):
             return self._paired(old, new)
@@ -272,7 +272,7 @@ class Pouring:
         return True
 
     def _method(self, old: Any, new: Any) -> object:
-        """Keep the function inside a static or class method or a property: somebody may have taken it out."""
+        """Keep the function inside a static or class method or a property: it may have been taken out."""
         kind = type(new)
         if kind is not type(old):
             return new

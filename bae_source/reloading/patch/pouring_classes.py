@@ -1,7 +1,7 @@
 """Pour a new class into the old one of its name; say why where that cannot be.
 
 Invariants:
-- a class keeps its identity, so that its instances, its subclasses and whoever imported it see the change;
+- a class keeps its identity, so that its instances, its subclasses and its importers see the change;
 - one whose layout, bases or metaclass changed, an enum with other members, a named tuple with other fields, is left
   wholly alone: half a class would be neither the old nor the new one;
 - of one with a metaclass that may keep something elsewhere than in the class's `__dict__`, functions alone are taken,
@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypedDict
 
 from bae_source.reloading.patch.evaluated_later import look_up_in
 from bae_source.reloading.patch.gathered import CONTAINERS, beginning, stays
-from bae_source.reloading.patch.inside import belongs, held_functions
+from bae_source.reloading.patch.inside import belongs, direct_functions
 from bae_source.reloading.patch.matching import Matching, nameless, statements, text_of
 from bae_source.reloading.patch.object_state import EMPTY, PLAIN, Cached, forget_answers
 from bae_source.reloading.patch.pouring import Pouring
@@ -135,7 +135,7 @@ class ClassPouring:
         return before == after
 
     def _same_class_attribute(self, name: str) -> bool:
-        """Say whether a class's body gives instances another `__class__` as before: it cannot be set from outside."""
+        """Return whether a class's body gives instances a `__class__`, as before: it cannot be set from outside."""
         sources = self._bodies(name)
         return sources is not None and beginning(sources[0], "__class__") == beginning(sources[1], "__class__")
 
@@ -157,7 +157,7 @@ class ClassPouring:
     def _same_attributes(self, old: Any, new: Any) -> bool:
         """Return whether the members of an enum hold what `__new__` and `__init__` of the new source give them.
 
-        What somebody else gave them does not count. Objects that cannot be compared are the same as far as the source
+        Attributes set from elsewhere do not count. Objects that cannot be compared are the same as far as the source
         of these two is.
         """
         makers = [f"{new.__qualname__}.{name}" for name in ("__new__", "__init__")]
@@ -251,12 +251,12 @@ class ClassPouring:
         return (before[0], after[0]) if len(before) == len(after) == 1 else None
 
     def _is_ours(self, name: str, value: object, old: type) -> bool:
-        """Return whether the old source gave the class this attribute, and not somebody from elsewhere."""
+        """Return whether the class has this attribute from the old source, and not from elsewhere."""
         if name in _OWN or isinstance(value, MemberDescriptorType) or issubclass(old, enum.Enum):
             return type(value) in _ENUM_TAKES and name in self._assigned
         if name in self._assigned or (name.startswith("__") and name.endswith("__")):
             return True
-        return any(made.__module__ == self._module.__name__ for made in held_functions(value))
+        return any(function.__module__ == self._module.__name__ for function in direct_functions(value))
 
     def _fields(self, old: type, new: type) -> None:
         """Note that a dataclass has other fields: the class takes them, its instances do not."""

@@ -9,7 +9,7 @@ Invariants:
 - while the new source runs, it finds what it binds itself; only what it left at that goes on;
 - one that the old source may have set when it was loaded goes on only where the new one runs the same to set it;
 - one that no function of the module sets goes on only where the module was loaded from the old source, as far as can
-  be seen: else somebody may have edited what the source says of it meanwhile;
+  be seen: else the source may have been edited there meanwhile;
 - a name with two underscores at both ends, and a field of a dataclass, begins as the source says;
 - nothing goes on with a definition that is gone or was replaced, an instance of such a class, or old code.
 """
@@ -89,7 +89,7 @@ class LoadTime:
         self._statements = [each for part in _bodies(code) for each in _run(part, top=part is code)]
 
     def reads(self, name: str) -> bool:
-        """Return whether a name, or an attribute of that name, may be read: somebody may have what it holds then."""
+        """Return whether a name, or an attribute of that name, may be read, so that its value may be kept elsewhere."""
         names = (name, f".{name}")
         return bool(self._doing(lambda part: not part.names.isdisjoint(names)))
 
@@ -240,17 +240,17 @@ class Variables:
         self._module = module
         self._as_loaded = as_loaded
         self._sources = None if old is None else (old, code)
-        self._held: list[tuple[type, str, object, Sources]] = []
+        self._of_classes: list[tuple[type, str, object, Sources]] = []
         self._constants: dict[int, dict[str, object]] = {}
 
-    def hold(self, cls: type, name: str, held: object, bodies: Sources | None) -> None:
+    def hold(self, cls: type, name: str, old: object, bodies: Sources | None) -> None:
         """Remember what a variable of a class held, before the new source binds it anew or takes it away.
 
         Parameters:
             bodies: the code of the class, old and new; None if that is not one each.
         """
         if bodies is not None:
-            self._held.append((cls, name, held, bodies))
+            self._of_classes.append((cls, name, old, bodies))
 
     def go_on(self, before: Mapping[str, object], is_outdated: Callable[[object], bool]) -> None:
         """Give the variables back what they held, where the new source, when it ran, left them as it begins them.
@@ -259,18 +259,18 @@ class Variables:
             before: what the module's names were bound to.
             is_outdated: says whether a value belongs to what the new source has no more.
         """
-        for name, held in before.items():
+        for name, old in before.items():
             given = vars(self._module).get(name, EMPTY)
-            if given is EMPTY or not _differs(held, given):
+            if given is EMPTY or not _differs(old, given):
                 continue
-            if self._goes_on(name, given, self._sources, "STORE_GLOBAL") and not is_outdated(held):
-                vars(self._module)[name] = held
-        for cls, name, held, bodies in self._held:
+            if self._goes_on(name, given, self._sources, "STORE_GLOBAL") and not is_outdated(old):
+                vars(self._module)[name] = old
+        for cls, name, old, bodies in self._of_classes:
             given = vars(cls).get(name, EMPTY)
-            if name in vars(cls).get("__dataclass_fields__", ()) or not _differs(held, given):
+            if name in vars(cls).get("__dataclass_fields__", ()) or not _differs(old, given):
                 continue
-            if self._goes_on(name, given, bodies, "STORE_ATTR") and not is_outdated(held):
-                type.__setattr__(cls, name, held)
+            if self._goes_on(name, given, bodies, "STORE_ATTR") and not is_outdated(old):
+                type.__setattr__(cls, name, old)
 
     def _goes_on(self, name: str, given: object, bodies: Sources | None, store: str) -> bool:
         """Return whether a variable goes on with what it held.
@@ -305,9 +305,9 @@ class Variables:
         return self._constants[id(code)]
 
 
-def _differs(held: object, given: object) -> bool:
+def _differs(old: object, given: object) -> bool:
     """Return whether it matters which of two values a variable has."""
-    return held is not given and (type(given) in CONTAINERS or not _same(held, given))
+    return old is not given and (type(given) in CONTAINERS or not _same(old, given))
 
 
 def constants(code: CodeType) -> dict[str, object]:
@@ -332,13 +332,13 @@ def _follow(step: dis.Instruction, stack: list[Any]) -> None:
     if step.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
         stack.append(step.argval)
     elif step.opname in _BUILDS:
-        stack.append(_made(_BUILDS[step.opname], _taken(stack, count)))
+        stack.append(_built(_BUILDS[step.opname], _taken(stack, count)))
     elif step.opname == "BUILD_MAP":
         parts = _taken(stack, 2 * count)
-        stack.append(_made(dict, parts, zip(parts[::2], parts[1::2], strict=True)))
+        stack.append(_built(dict, parts, zip(parts[::2], parts[1::2], strict=True)))
     elif step.opname == "BUILD_CONST_KEY_MAP":
         *parts, keys = _taken(stack, count + 1)
-        stack.append(_made(dict, parts, zip(keys, parts, strict=True)))
+        stack.append(_built(dict, parts, zip(keys, parts, strict=True)))
     elif step.opname in _EXTENDS and count == 1 and len(stack) > 1 and stack[-2] is not _UNKNOWN:
         _EXTENDS[step.opname](stack[-2], stack.pop())
     elif step.opname == "UNPACK_SEQUENCE" and stack and type(stack[-1]) is tuple and len(stack[-1]) == count:
@@ -358,7 +358,7 @@ def _taken(stack: list[Any], count: int) -> list[Any]:
     return [*[_UNKNOWN] * (count - len(parts)), *parts]
 
 
-def _made(kind: Callable[[Any], object], parts: list[Any], given: Iterable[Any] | None = None) -> object:
+def _built(kind: Callable[[Any], object], parts: list[Any], given: Iterable[Any] | None = None) -> object:
     return _UNKNOWN if any(part is _UNKNOWN for part in parts) else kind(parts if given is None else given)
 
 

@@ -16,12 +16,12 @@ Invariants, checked for each new text before it is handed out:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, RequestError, SourceError
+from bae_source.model.closest import closest
 from bae_source.model.span import Span
 from bae_source.model.text import counted, listed
 from bae_source.project.files.settings import LARGEST, parsed_toml
@@ -365,7 +365,7 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def _close(path: Path, known: int, table: Any) -> list[str]:
-    close = get_close_matches(str(path[known])[:100], list(table), n=3)
+    close = closest(str(path[known])[:100], list(table), n=3)
     return [written_key((*path[:known], each)) for each in close]
 
 

@@ -14,6 +14,7 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from bae_source.model.request import command_of, described, signature, summary
 from bae_source.resources.config.document import Document, same
 from bae_source.resources.config.entries import file_scope
 from bae_source.resources.config.key import Path, written_key
-from bae_source.resources.config.meaning import made_wrong
+from bae_source.resources.config.meaning import new_problems
 from bae_source.resources.config.opened import Change
 from bae_source.resources.config.written import Written, kind_of, written
 
@@ -123,7 +124,7 @@ def value_for(document: Document, path: Path, given: Writing, *, is_item: bool =
 
     def works(value: Written) -> bool:
         after = Document(document.add(path, value) if is_item else document.set(path, value))
-        return not any(each.refuses for each in made_wrong(document.data, after.data))
+        return not any(each.refuses for each in new_problems(document.data, after.data))
 
     goes = not is_item and document.has(path)
     calls = _Calls(given=given, path=path, fits=fits, works=works, may_go=goes)
@@ -190,8 +191,6 @@ class _Calls(Struct, frozen=True, kw_only=True):
 
     def _call(self, value: Written, then: str) -> Call:
         """Return a call with a value, which the command line takes by its place, as TOML."""
-        import shlex  # 5 ms, which most calls need not
-
         command, key = command_of(type(self.given)), written_key(self.path)
         retype = not self.fits(value)
         words = [*(["--"] if value.text.startswith("-") else []), key, value.text]

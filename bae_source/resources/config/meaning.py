@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
 
+from bae_source.model.closest import closest
 from bae_source.resources.config.key import Path, written_key
 from bae_source.resources.config.written import kind_of
 
@@ -62,7 +62,7 @@ def problems(data: Mapping[str, Any]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
-def made_wrong(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
+def new_problems(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
     """Return what is wrong after a change, and was not before it."""
     known = {each.text for each in problems(before)}
     return [each for each in problems(after) if each.text not in known]
@@ -319,7 +319,7 @@ def _no(kind: str, path: Path, value: Any, what: str = "") -> Problem:
 
 
 def _close(name: str) -> str:
-    close = get_close_matches(name[:_SHOWN], _KEYS, n=1)
+    close = closest(name[:_SHOWN], _KEYS, n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 
 

@@ -22,7 +22,7 @@ from bae_source.project.files.settings import content_of, table
 from bae_source.project.workspace import Workspace, etag_of
 from bae_source.resources.config.document import NAME, Document, same
 from bae_source.resources.config.key import Path, path_of, written_key
-from bae_source.resources.config.meaning import Problem, made_wrong, problems
+from bae_source.resources.config.meaning import Problem, new_problems, problems
 
 _OURS = ("tool", "bae-source")
 _ADDRESS = f":{NAME}"
@@ -165,7 +165,7 @@ def _judged(before: Document, after: Document) -> Iterator[Notice]:
     Raises:
         Refused: `unsafe_change`.
     """
-    new = made_wrong(before.data, after.data)
+    new = new_problems(before.data, after.data)
     if wrong := [each for each in new if each.refuses]:
         raise Refused(
             "unsafe_change",

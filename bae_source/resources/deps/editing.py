@@ -12,7 +12,6 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +21,7 @@ from packaging.version import Version
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.plan import Release
 from bae_source.model.text import listed
 from bae_source.project.files.settings import settings_of, table
@@ -237,15 +237,15 @@ def _changed(text: str, each: Declared, wanted: Requirement) -> str:
     return Document(text).set((*each.table, each.key, each.index), str(other))
 
 
-def to_be_met(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
+def requirements_to_meet(workspace: Workspace, there: Mapping[str, str]) -> list[str]:
     """Return the requirements that a project always has, and those of extras and groups as far as they are installed.
 
     Parameters:
         there: name and version of what is installed.
     """
     every = [each for each in declared(workspace.files).found if each.kind == "index" and each.part != "build"]
-    met = [each for each in every if each.part == "always" or each.name in there]
-    return list(dict.fromkeys(str(Requirement(each.requirement)) for each in met if _parses(each.requirement)))
+    needed = [each for each in every if each.part == "always" or each.name in there]
+    return list(dict.fromkeys(str(Requirement(each.requirement)) for each in needed if _parses(each.requirement)))
 
 
 def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -310,7 +310,7 @@ def _not_declared(name: str, place: Place | None, known: Declarations) -> Lookup
         "symbol_not_found",
         f"{name} is not declared {where}" + (f", but in {listed(elsewhere)}." if elsewhere else "."),
         hints=[Call("deps list", then="shows what is.")],
-        candidates=get_close_matches(name, {each.name for each in known.found}, n=5),
+        candidates=closest(name, {each.name for each in known.found}, n=5),
     )
 
 

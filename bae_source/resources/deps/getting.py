@@ -35,8 +35,8 @@ class Gotten(Struct, frozen=True, kw_only=True):
 class DepsGet(Request, frozen=True, kw_only=True):
     """Return a dependency's module, by the name of its distribution or of the import.
 
-    Where code runs in the same process, in Python and in sessions, the module is imported and returned. It is asked of
-    a registry each time, so after `deps upgrade` it is the one of the new release. The command line and tools tell its
+    Where code runs in the same process, in Python and in sessions, the module is imported and returned. It is looked
+    up anew each time, so after `deps upgrade` it is the one of the new release. The command line and tools tell its
     release and the names that it gives.
     """
 

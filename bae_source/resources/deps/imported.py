@@ -81,7 +81,7 @@ class Imports(Struct, frozen=True, kw_only=True):
 
     Parameters:
         found: by file and line.
-        strings: files that hold a word which was asked for in a string, by that word.
+        strings: files that have a wanted word in a string, by that word.
         unread: why others are not known, by path.
     """
 

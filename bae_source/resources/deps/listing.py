@@ -9,11 +9,11 @@ Invariants:
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Annotated, ClassVar
 
 from bae_source.errors import LookupFailed
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice, Outcome
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted, listed, on_a_line
@@ -193,7 +193,7 @@ def _others(found: Iterable[Dependency]) -> set[str]:
 
 
 def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
-    """Return the dependencies that are asked about."""
+    """Return the dependencies that the request is about."""
     found = facts.dependencies
     if asked.group is not None:
         found = tuple(each for each in found if _is_in(facts, each.declared, asked.group))
@@ -225,7 +225,7 @@ def _not_declared(facts: Compared, name: str, group: str | None) -> LookupFailed
         also = f" It is declared elsewhere: {listed(elsewhere)}."
     elif installed is not None:
         also = f" It is installed, with release {installed.version}{_comes_with(facts.bringing(name))}."
-    close = get_close_matches(name, sorted({each.declared.name for each in facts.dependencies}))
+    close = closest(name, sorted({each.declared.name for each in facts.dependencies}))
     return LookupFailed(
         "symbol_not_found",
         f"The project declares no dependency {name}{where}.{also}",

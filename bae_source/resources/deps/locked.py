@@ -7,6 +7,7 @@ Invariants:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -80,8 +81,6 @@ def _pair(given: Any) -> tuple[str, str] | None:
 
 
 def _of_pipfile(files: Files) -> Iterator[tuple[str, str]]:
-    import json  # for Pipenv alone
-
     content = content_of(files, _PIPFILE, largest=LARGEST_LOCK) or b"{}"
     try:
         parsed = json.loads(content)

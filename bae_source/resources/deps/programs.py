@@ -7,7 +7,7 @@
 Invariants:
 - a program gets words, never a line for a shell, and requirements stand behind `--`;
 - to resolve changes nothing: neither the project nor its environment;
-- source distributions are built only where that is asked for, since it runs their code.
+- source distributions are built only on request, since it runs their code.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from msgspec import Struct
 
 from bae_source.errors import LookupFailed, Refused, RequestError
 from bae_source.model.call import Call
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.settings import TABLE, problems
 from bae_source.model.text import counted, is_text, listed
@@ -167,7 +167,7 @@ class Logs:
         names = [each.name for each in self.found().logs]
         last = name[:100].rpartition("/")[2]
         close = [each for each in names if each.rpartition("/")[2] == last]
-        close += get_close_matches(name[:100], names)
+        close += closest(name[:100], names)
         return LookupFailed(
             "symbol_not_found",
             f"Log file not found: {name[:100]}.",
@@ -251,7 +251,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.logs: list[Log] = []
-        self._looked_at = 0
+        self._entry_count = 0
         self._out: list[str] = []
         self._unnamed = 0
         self._deep: list[str] = []
@@ -259,26 +259,26 @@ class _Walk:
     @property
     def is_whole(self) -> bool:
         """Return whether nothing was left that may be a log."""
-        return self._looked_at <= MOST_ENTRIES and not (self._deep or self._unnamed)
+        return self._entry_count <= MOST_ENTRIES and not (self._deep or self._unnamed)
 
     def enter(self, folder: Folder) -> None:
         """Look at all that lies in a folder of logs."""
         waiting = [""]
-        while waiting and self._looked_at <= MOST_ENTRIES:
+        while waiting and self._entry_count <= MOST_ENTRIES:
             way = waiting.pop(0)
             waiting += [f"{way}{name}/" for name in self._folder(folder, way)]
 
     def notices(self) -> Iterator[Notice]:
         """Yield what was left out, and why."""
         if self._out:
-            message = f"Left out, since they lead out of the folder of logs: {listed(self._out)}."
+            message = f"Left out, since they lead out of the folder of logs: {listed(sorted(self._out))}."
             yield Notice("links_lead_out", message)
         if self._deep:
-            yield Notice("too_deep", f"Not looked into, since they lie too deep: {listed(self._deep)}.")
+            yield Notice("too_deep", f"Not looked into, since they lie too deep: {listed(sorted(self._deep))}.")
         if self._unnamed:
             message = f"Left out, since their names cannot be written: {counted(self._unnamed, 'file')}."
             yield Notice("unnamed", message)
-        if self._looked_at > MOST_ENTRIES:
+        if self._entry_count > MOST_ENTRIES:
             yield Notice("too_many", f"Only the first {MOST_ENTRIES:,} files and folders were looked at.")
         if len(self.logs) > MOST:
             yield Notice("too_many", f"Of {len(self.logs):,} logs only the newest {MOST:,} are listed.")
@@ -297,8 +297,8 @@ class _Walk:
 
     def _entries(self, entries: Iterator[os.DirEntry[str]]) -> Iterator[os.DirEntry[str]]:
         for entry in entries:
-            self._looked_at += 1
-            if self._looked_at > MOST_ENTRIES:
+            self._entry_count += 1
+            if self._entry_count > MOST_ENTRIES:
                 return
             yield entry
 

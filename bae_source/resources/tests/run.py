@@ -132,14 +132,14 @@ def readable(run: Run, keeps_back: Callable[[str], bool]) -> Run:
         keeps_back: tells of a text whether it speaks of a place in such a file.
     """
 
-    def told(result: TestResult) -> TestResult:
+    def readable_result(result: TestResult) -> TestResult:
         text = "\n".join((f"{result.path}:1", result.place, result.message, result.report, result.output))
         return replace(result, message=_LEFT_OUT, place="", report="", output="") if keeps_back(text) else result
 
     return replace(
         run,
-        results=tuple(map(told, run.results)),
-        problems=tuple(map(told, run.problems)),
+        results=tuple(map(readable_result, run.results)),
+        problems=tuple(map(readable_result, run.problems)),
         detail=_LEFT_OUT if keeps_back(run.detail) else run.detail,
     )
 

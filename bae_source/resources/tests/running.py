@@ -12,7 +12,7 @@ from bae_source.model.request import Effect, Request, described
 class TestsRun(Request, frozen=True, kw_only=True):
     """Run tests with the project's interpreter and its own settings of pytest, or by unittest where it has no pytest.
 
-    All tests are run where nothing else is asked for. A test that hangs or ends its process fails, and those behind it
+    Without a choice all tests are run. A test that hangs or ends its process fails, and those behind it
     are run all the same. The run is kept, and `tests results` shows the output, the failures and what is new in them.
     The exit status is 1 where a test fails, or none could be run.
     """

@@ -8,7 +8,7 @@
     if X: __all__ = ["B"]                    none: which list it is, is computed
 
 Invariants:
-- an `__all__` that is computed when the code runs is left alone, and that is said.
+- an `__all__` that is computed when the code runs is left alone, with a notice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bae_source.syntax.text.source import dominant_newline
 from bae_source.syntax.text.statement_lines import behind, without
 
 Done = Literal["added", "there", "computed", "none"]
-"""What came of it: it was added, was there, is computed, or there is no `__all__`."""
+"""Outcome: the name was added, was there, the list is computed, or there is no `__all__`."""
 
 _APPENDED = re.compile(r"(?P<quote>['\"]).*?(?P=quote)")
 

@@ -20,7 +20,7 @@ from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.exports.all_names import put_in_all
 from bae_source.syntax.exports.imports import Place, added, extended, own_froms, own_module
-from bae_source.syntax.exports.lazy import is_lazy, is_replaced, names_in, submodules, tables, told_in
+from bae_source.syntax.exports.lazy import exposing_spans, is_lazy, is_replaced, names_in, submodules, tables
 from bae_source.syntax.exports.view import View, view_of
 from bae_source.syntax.importing.flow import perhaps_unbound
 from bae_source.syntax.outline.definitions import MODULE
@@ -109,12 +109,12 @@ def expose(
         splices=splices,
         names=wanted if splices else (),
         notices=tuple(dict.fromkeys(notices)),
-        targets=told_in(view_of(tree.text), package, modules),
+        targets=exposing_spans(view_of(tree.text), package, modules),
     )
 
 
 def guarded_names(tree: Tree, package: str, module: str) -> set[str]:
-    """Return the names by which a module, or what is in it, is imported inside of a `try` or an `if`; left there."""
+    """Return the names by which a module, or what is in it, is imported inside a `try` or an `if`; left there."""
     above, _, last = module.rpartition(".")
     whole = f"{package}.{module}"
     found = set()
@@ -137,7 +137,7 @@ def _bind(
     star: bool,
     behind: bool,
 ) -> list[Notice]:
-    """Make the package bind names of a module, or the module; return what is to be said of it."""
+    """Make the package bind names of a module, or the module; return the notices about it."""
     view = view_of(revision.text)
     found = tables(view, package, modules)
     if found and (names or submodules(view)):
@@ -156,7 +156,7 @@ def _bind(
         how = "puts another object into sys.modules in its own place, which may not have what it imports"
         return [Notice("not_lazy", f"{package} {how}; the import is a plain one: try it.")]
     if is_lazy(view):
-        how = "finds names when they are asked for, in a way that could not be read"
+        how = "loads names on demand, in a way that could not be analysed"
         return [Notice("not_lazy", f"{package} {how}; the import is a plain one.")]
     return []
 
@@ -305,8 +305,7 @@ def _collision(package: str, name: str) -> Refused:
 def _hidden(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
-        f"{package}.{name} is a module, which whoever imports it from {package} would not get any more; nothing was "
-        "changed.",
+        f"{package}.{name} is a module, which imports from {package} would not get any more; nothing was changed.",
         hints=["Choose other names to export, or give one of the two another name first."],
         candidates=[f"{package}.{name}"],
     )
@@ -315,7 +314,7 @@ def _hidden(package: str, name: str) -> Refused:
 def _unsteady(package: str, name: str) -> Refused:
     return Refused(
         "name_collision",
-        f"{package} finds names when they are asked for, and importing {package}.{name} binds {name} to the module, so "
+        f"{package} loads names on demand, and importing {package}.{name} binds {name} to the module, so "
         f"{package}.{name} would be one thing before that and another behind it",
         unchanged=True,
         hints=["Choose other names to export, or give one of the two another name first."],

@@ -5,7 +5,7 @@
 
 Invariants:
 - an import goes after those that are there, in their order if they have one; never into a `try`, and into
-  `if TYPE_CHECKING` only where lazily loaded names are told there;
+  `if TYPE_CHECKING` only where lazily loaded names are listed there;
 - taking out what was put in gives every byte back.
 """
 
@@ -169,7 +169,7 @@ def _added_first(view: View, package: str, place: Place) -> Splices:
 
 
 def _is_dense(text: str, at: int) -> bool:
-    """Say whether code follows code there without a blank line; such a text gets none, so that all of it comes back."""
+    """Return whether code follows code there without a blank line; none is added then, so that undoing fits."""
     lines = Lines(text)
     line = lines.number(at)
     return line > 1 and at < len(text) and all(lines.cut(each).strip() for each in (line - 1, line))

@@ -33,9 +33,9 @@ _LAZY_MODULES = ("_LazyModule", "LazyModule", *_WITH_TABLES)
 _STUB = "attach_stub"
 
 _MODULES = (".{module}", "{package}.{module}", "{module}")
-"""In which ways a table spells a module."""
+"""Spellings of a module in a table."""
 _SPELLINGS = tuple(module + name for name in ("", ".{name}", ":{name}") for module in _MODULES)
-"""In which ways it spells what to import, where that is one text."""
+"""Spellings of a module and its name in one string."""
 
 
 class Table(Struct, frozen=True, kw_only=True):
@@ -70,12 +70,12 @@ def is_lazy(view: View) -> bool:
     nodes = [node for each in view.statements for node in _outside_functions(each.node)]
     if any(_is_marker(node) for node in nodes):
         return True
-    made = any(_is_own_entry(target) for node in nodes for target in _targets(node))
-    return made and any(_is_marker(inner) for node in nodes if isinstance(node, ast.ClassDef) for inner in node.body)
+    is_set = any(_is_own_entry(target) for node in nodes for target in _targets(node))
+    return is_set and any(_is_marker(inner) for node in nodes if isinstance(node, ast.ClassDef) for inner in node.body)
 
 
 def is_replaced(view: View) -> bool:
-    """Say whether a package puts another object into `sys.modules` in its own place, which may lack what it binds."""
+    """Return whether a package puts another object in its place in `sys.modules`, which may lack the names it binds."""
     nodes = (node for each in view.statements for node in _outside_functions(each.node))
     return any(isinstance(target, ast.Subscript) and _is_own_entry(target) for n in nodes for target in _targets(n))
 
@@ -95,10 +95,10 @@ def tables(view: View, package: str, modules: Sequence[str]) -> list[Table]:
     """
     if not is_lazy(view) or not _imports_something(view):
         return []
-    looked_up = {name for each in view.statements for name in _looked_up(each.node)}
+    read = {name for each in view.statements for name in _names_read(each.node)}
     found = []
     for statement, node, name in _dictionaries(view):
-        if name is not None and name not in looked_up:
+        if name is not None and name not in read:
             continue
         table = _table(view, statement, node, package, modules)
         if table is not None:
@@ -106,7 +106,7 @@ def tables(view: View, package: str, modules: Sequence[str]) -> list[Table]:
     return found
 
 
-def told_in(view: View, package: str, modules: Sequence[str]) -> tuple[Span, ...]:
+def exposing_spans(view: View, package: str, modules: Sequence[str]) -> tuple[Span, ...]:
     """Return the places that say what a package exposes, apart from imports: `__all__` and tables.
 
     Parameters: as `tables` has them.
@@ -163,7 +163,7 @@ def _is_own_entry(node: ast.expr) -> bool:
 
 
 def _imports_something(view: View) -> bool:
-    """Return whether something is called that could import what is asked for."""
+    """Return whether a call could import a requested name."""
     for each in view.statements:
         for node in ast.walk(each.node):
             if isinstance(node, ast.Call):
@@ -173,7 +173,7 @@ def _imports_something(view: View) -> bool:
     return False
 
 
-def _looked_up(node: ast.AST) -> Iterator[str]:
+def _names_read(node: ast.AST) -> Iterator[str]:
     """Yield the names that are read, but for what an error's text or a test for membership reads."""
     if isinstance(node, ast.Raise):
         return
@@ -182,7 +182,7 @@ def _looked_up(node: ast.AST) -> Iterator[str]:
     tested = node.comparators if isinstance(node, ast.Compare) else ()
     for child in ast.iter_child_nodes(node):
         if not (child in tested and isinstance(child, ast.Name)):
-            yield from _looked_up(child)
+            yield from _names_read(child)
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
@@ -266,14 +266,14 @@ def _around(text: str, pair: Listed) -> tuple[str, str, str]:
     return text[pair.span.start : first.start], text[first.end : second.start], text[second.end : pair.span.end]
 
 
-def _spelling(ways: Sequence[str], package: str, modules: Sequence[str], told: Sequence[tuple[str, str]]) -> str | None:
+def _spelling(ways: Sequence[str], package: str, modules: Sequence[str], seen: Sequence[tuple[str, str]]) -> str | None:
     """Return the way in which most of some texts spell a module of the package; None if less than half do in any."""
     counts = {
         way: sum(
             any(way.format(package=package, module=module, name=name) == text for module in modules)
-            for text, name in told
+            for text, name in seen
         )
         for way in ways
     }
     best = max(counts, key=lambda way: counts[way])
-    return best if counts[best] and 2 * counts[best] >= len(told) else None
+    return best if counts[best] and 2 * counts[best] >= len(seen) else None

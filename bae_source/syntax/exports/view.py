@@ -158,13 +158,13 @@ class View:
 
     @cached_property
     def nested_all(self) -> bool:
-        """Return whether `__all__` is also changed inside of other statements."""
+        """Return whether `__all__` is also changed inside other statements."""
         nodes = (node for each in self.statements if isinstance(each.node, _BLOCKS) for node in ast.walk(each.node))
         return any(isinstance(node, ast.Name) and node.id == ALL for node in nodes)
 
     @cached_property
     def nested_names(self) -> frozenset[str]:
-        """The names in lists of `__all__` inside of other statements."""
+        """The names in lists of `__all__` inside other statements."""
         inner = (
             replace(each, node=node) for each in self.statements for node in _inside(each.node) if node != each.node
         )
@@ -212,17 +212,17 @@ class View:
             anew = how == "=" and value is not None and not any(map(is_all, ast.walk(value)))
             if isinstance(node, ast.Expr):
                 anew = node.value.func.attr not in _KEEPING  # type: ignore[attr-defined]
-            return replace(self._said(statement, how, value), anew=anew)
+            return replace(self._read_listing(statement, how, value), anew=anew)
         if isinstance(node, _SIMPLE) and any(_sets_all(inner) for inner in ast.walk(node)):
             return AllStatement(span=statement.span(), how="?", computed=True, anew=True)
         return None
 
     def _makes_anew(self, around: Statement, node: ast.stmt) -> bool:
-        """Return whether a statement inside of another one makes `__all__` anew."""
+        """Return whether a statement inside another one makes `__all__` anew."""
         listing = self._all_statement(replace(around, node=node))
         return listing is not None and listing.anew
 
-    def _said(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
+    def _read_listing(self, statement: Statement, how: str, value: ast.expr | None) -> AllStatement:
         if how == "append" and (named := list(listed_strings(value)) if value is not None else []):
             appended = self._appended(statement.span(named[0]), str(named[0].value))
             return AllStatement(span=statement.span(), how=how, lists=(appended,))
@@ -336,10 +336,10 @@ def _single_statements(text: str, lines: Lines) -> Iterator[Statement]:
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While, ast.Match, getattr(ast, "TryStar", ast.Try))
 """Statements that hold others which run with them."""
 BRANCH = "branch"
-"""How a compound statement says what `__all__` holds: on one of its ways it makes it anew."""
+"""Form of a compound statement that sets `__all__` on one of its branches."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Delete)
 _KEEPING = ("append", "extend", "insert", "remove", "reverse", "sort")
-"""Methods of a list that leave the names in it that they are not told."""
+"""Methods of a list that keep all names but the given ones."""
 
 
 def _sets_all(node: ast.AST) -> bool:

@@ -3,8 +3,8 @@
     withdraw(tree, "pkg", "x", ["A"])   from .x import A and "A" in __all__ go, every byte as before they came
 
 Invariants:
-- what the `__init__` itself uses it goes on importing, and that is said;
-- so it does what it imports inside of a `try` or an `if`.
+- names that the `__init__` itself uses stay imported, with a notice;
+- so it does what it imports inside a `try` or an `if`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bae_source.model.outcome import Notice
 from bae_source.syntax.exports.all_names import take_out_of_all, take_out_summand
 from bae_source.syntax.exports.expose import Exposed, guarded_names
 from bae_source.syntax.exports.imports import Place, dropped, own_froms, own_module, removed
-from bae_source.syntax.exports.lazy import names_in, submodules, tables, told_in
+from bae_source.syntax.exports.lazy import exposing_spans, names_in, submodules, tables
 from bae_source.syntax.exports.view import View, view_of
 from bae_source.syntax.outline.tree import Tree
 from bae_source.syntax.text.items import take_out
@@ -39,7 +39,7 @@ def withdraw(
     Parameters: as `expose` has them.
 
     Raises:
-        Refused: `unsafe_change` if all of it is imported inside of a `try` or an `if`, which is left as it is.
+        Refused: `unsafe_change` if all of it is imported inside a `try` or an `if`, which is left as it is.
     """
     revision = Revision(tree.text)
     notices: list[Notice] = []
@@ -58,9 +58,9 @@ def withdraw(
         last = module.rpartition(".")[2]
         _until_same(revision, lambda view: take_out_summand(view, last))
     elif any(own == module and each.star for own, each in own_froms(view_of(revision.text), package)):
-        notices.append(Notice("star_kept", f"{package} goes on importing * from {package}.{module}."))
+        notices.append(Notice("star_kept", f"{package} still imports * from {package}.{module}."))
     if used:
-        text = f"{package} uses {', '.join(sorted(used))} itself, so it goes on importing that."
+        text = f"{package} uses {', '.join(sorted(used))} itself, so it still imports that."
         notices.append(Notice("import_kept", text))
     if kept := guarded_names(tree, package, module).intersection(wanted):
         text = f"{package} imports {', '.join(sorted(kept))} of {package}.{module} inside of a try or an if"
@@ -71,7 +71,7 @@ def withdraw(
         text = f"{package} still names {', '.join(lost)} in an __all__ inside of another statement, which was left."
         notices.append(Notice("still_exported", text))
     changed = tuple(name for name in wanted if name in gone or (name in unbound and revision.text != tree.text))
-    targets = told_in(view_of(tree.text), package, modules)
+    targets = exposing_spans(view_of(tree.text), package, modules)
     return Exposed(splices=revision.splices(), names=changed, notices=tuple(notices), targets=targets)
 
 

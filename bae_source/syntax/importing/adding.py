@@ -189,7 +189,7 @@ class _Adding:
             if not binding.top or binding.attribute in (None, "*") or not self._of(binding, module):
                 continue
             number = self._number(binding.start)
-            if number is not None and not present.held_from(number, wants):
+            if number is not None and not present.is_bound_from(number, wants):
                 continue
             splices = merged(
                 present.tree.text,
@@ -260,7 +260,7 @@ class _Adding:
     def _holds(self, at: int, limit: int | None, wants: Sequence[Bound]) -> bool:
         number = self._number(at)
         assert number is not None
-        return (limit is None or at <= limit) and all(self.present.held_from(number, [want]) for want in wants)
+        return (limit is None or at <= limit) and all(self.present.is_bound_from(number, [want]) for want in wants)
 
     def _prepared(self, end: int) -> int:
         """Return the offset behind the last statement that imports rely on, such as one that changes `sys.path`."""

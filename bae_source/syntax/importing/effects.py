@@ -26,7 +26,7 @@ from bae_source.syntax.outline.tree import parse_module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PASSIVE = frozenset({"attr", "attrs", "click", "pytest", "typing_extensions"})
-"""Packages outside of the standard library whose decorators and classes keep nothing of what they are given."""
+"""Packages outside the standard library whose decorators and classes keep nothing of what they are given."""
 _KEEPING = frozenset({"atexit"})
 _NEAR = " "
 

@@ -34,7 +34,7 @@ _ENDS = ("exit", "_exit", "abort", "skip")
 
 
 class Flow:
-    """Follows names through the statements of a module.
+    """The states of names through the statements of a module.
 
     Parameters:
         body: the statements.

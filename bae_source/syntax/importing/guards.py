@@ -1,7 +1,7 @@
 """The import statements that may fail without harm, by what stands around them.
 
     try:
-        from app import fast            guarded: whoever wrote it reckons with its failure
+        from app import fast            guarded: its author reckons with its failure
     except ImportError:
         from app import slow as fast    guarded: where the first one succeeds it is not run
     with suppress(ImportError):

@@ -51,7 +51,7 @@ class Bound(Struct, frozen=True, kw_only=True):
 
 
 def bindings(node: ast.Import | ast.ImportFrom, alias: ast.alias, place: Place) -> Iterator[Bound]:
-    """Yield what one part of an import statement binds."""
+    """Yield the bindings of one part of an import statement."""
     if isinstance(node, ast.ImportFrom):
         module = place.absolute(node.module or "", node.level)
         key = f"*{module}" if alias.name == "*" else alias.asname or alias.name

@@ -70,7 +70,7 @@ def _suite(body: Sequence[ast.stmt], *, coped: bool, hidden: frozenset[str] | No
     """Yield what statements do.
 
     Parameters:
-        hidden: the names of the classes around them, which are none of the module's; None outside of any.
+        hidden: the names of the classes around them, which are none of the module's; None outside any.
     """
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):

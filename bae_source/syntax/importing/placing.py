@@ -57,7 +57,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Ranks:
-    """Tells kinds of imports apart.
+    """The distinction between kinds of imports.
 
     Parameters:
         module: the dotted name of the module that has the imports.
@@ -139,7 +139,7 @@ def _sorted_place(lines: Sequence[Line], new: Line) -> int | None:
     """Return before which of some statements a new one goes by their order; None where they have none.
 
     Plain imports stand before others or among them, upper and lower case count or not; statements of other kinds stand
-    apart, or nobody has sorted by kinds.
+    apart, or the file is not sorted by kinds.
     """
     same = [number for number, each in enumerate(lines) if each.rank == new.rank]
     apart = bool(same) and same == list(range(same[0], same[-1] + 1))

@@ -95,7 +95,7 @@ class Present:
         except RecursionError:
             return False
 
-    def held_from(self, number: int, wants: Sequence[Bound]) -> bool:
+    def is_bound_from(self, number: int, wants: Sequence[Bound]) -> bool:
         """Return whether something is bound whenever it is needed, once it is imported before a statement."""
         if self.body is None:
             return True
@@ -157,13 +157,13 @@ class Present:
 
 
 class _Needs:
-    """Finds the statements of a module that read a name while it is loaded; in doubt, because they may call it.
+    """The statements of a module that read a name while it is loaded; in doubt, because they may call it.
 
     @json.register               reads json
     def f(a=json.x): json.y      reads json for the default; the suite runs later
     X = f()                      reads json, since f may be called
 
-    A statement that binds the name itself, as `try: import json` does, needs nobody else to.
+    A statement that binds the name itself, as `try: import json` does, needs no other binding.
     """
 
     def __init__(self, body: Sequence[ast.stmt]) -> None:

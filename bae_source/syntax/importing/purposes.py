@@ -166,7 +166,7 @@ class _Remarks:
         self._comments = {self._lines.number(span.start): span.cut(text) for span in lexed.comments}
         self._alone = {number for number in self._comments if self._lines.cut(number).lstrip(" \t\f").startswith("#")}
         self._strings = [span.cut(text) for span in lexed.strings]
-        self._looks_up = _BY_NAME.search(text) is not None
+        self._reads_by_name = _BY_NAME.search(text) is not None
         self._in_doctests = {each.name for each in taken_by_doctests(text)}
         switched = ((line, _SWITCH.match(self._comments[line])) for line in sorted(self._alone))
         self._switched = [(line, match[1].lower()) for line, match in switched if match]
@@ -204,7 +204,7 @@ class _Remarks:
         if ">>>" in string or "```" in string:
             return word.search(string) is not None
         if string.strip("rbuftRBUFT").strip("\"'") == name:
-            return self._looks_up
+            return self._reads_by_name
         is_text = string.strip("rbuftRBUFT").startswith(('"""', "'''"))
         return not is_text and any(match[2] for match in word.finditer(string))
 

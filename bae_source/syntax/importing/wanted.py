@@ -90,11 +90,7 @@ def _refuse_what_does_not_parse(text: str, statement: str) -> None:
 
 
 def _no_import(statement: str) -> RequestError:
-    return RequestError(
-        "invalid_arguments",
-        f"{statement!r} is no import statement.",
-        hints=_HINTS,
-    )
+    return RequestError("invalid_arguments", f"{statement!r} is no import statement.", hints=_HINTS)
 
 
 class _Comments:

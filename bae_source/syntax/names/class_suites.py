@@ -1,4 +1,4 @@
-"""The names that the suite of a class binds but may lack: Python looks for these outside of the class.
+"""The names that the suite of a class binds but may lack: Python looks for these outside the class.
 
     class C:
         if new:
@@ -8,7 +8,7 @@
 
 Invariants:
 - a name is lacking from the end of the statement that may bind it to the end of the one that surely does;
-- what is told is lines; a name that is bound on each way, as in `try` and all its handlers, is not told of.
+- the answer is lines; a name that is bound on each branch, as in `try` and all its handlers, has none.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def lacking(body: Sequence[ast.stmt], *, in_expressions: bool = False) -> list[L
 
 
 class _Suite:
-    """Follows the statements of a suite; each step takes the names that are surely bound, and returns those behind it.
+    """A walk of a suite; each step takes the names that are surely bound, and returns those behind it.
 
     None stands for a way that leaves the suite.
     """
@@ -194,4 +194,4 @@ def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
         return (node.test,)
     if isinstance(node, ast.Compare):
         return (node.left, node.comparators[0])
-    return () if isinstance(node, ast.Assert) else _in_scope(node)  # which Python may be told to leave out
+    return () if isinstance(node, ast.Assert) else _in_scope(node)  # which Python leaves out with -O

@@ -24,7 +24,7 @@ _EXAMPLE = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t](.*)", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*```(?:python|py)?[ \t]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
 _CHAIN = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _CALL = re.compile(r"\s*(?:\w+\s*=\s*)?[^\W\d]\w*(?:\.[^\W\d]\w*)+\(")
-"""How code begins that calls something by its dotted name."""
+"""Beginning of code that calls something by its dotted name."""
 
 
 def may_hold_code(text: str) -> bool:

@@ -33,7 +33,7 @@ def flags_of(node: ast.FunctionDef | ast.AsyncFunctionDef, gathering: Gathering,
     """Return what using a function gives: what its decorators make of it.
 
     Parameters:
-        gathering: what binds names in the module so far; a decorator that it defines is nobody else's of that name.
+        gathering: the bindings of the module so far; a decorator that it defines hides any other one of that name.
         scope: where the decorators are evaluated.
     """
     if not node.decorator_list:

@@ -43,7 +43,7 @@ _OF_PATCH = ("target", "spec", "create", "spec_set", "autospec", "new_callable")
 
 
 class Expressions:
-    """Visits expressions.
+    """The visitor of expressions.
 
     Half of the time that the uses of a file take is spent here, so a name is noted where it is met, without a call.
     """
@@ -55,9 +55,9 @@ class Expressions:
         self.forms = gathering.expressions
         self.wide = gathering.wide
         self.kind: int | None = None
-        """What all names are mentioned as, inside an annotation."""
+        """Kind of all mentions inside an annotation; None elsewhere."""
         self.holds_types = False
-        """Whether strings are read as annotations though names are no annotation."""
+        """True where strings are read as annotations though names are none."""
         self.literals: dict[type, int] = {}
         self.narrowing = Narrowing(gathering)
         self.lambdas: set[int] = set()
@@ -217,9 +217,9 @@ class Expressions:
         if not last:
             self.gathering.mention(u.NAMELESS, node.lineno, node.col_offset, place, CALL, called)
         is_patching = last == "multiple" and _is_patch(function)
-        made = self._patched(node, place) if is_patching else self._arguments(node, place, last, called)
+        number = self._patched(node, place) if is_patching else self._arguments(node, place, last, called)
         self.kind, self.holds_types = around
-        return made
+        return number
 
     def _patched(self, node: ast.Call, place: Place) -> int:
         """Visit the arguments of `patch.multiple`; what it gives is not known.
@@ -265,7 +265,7 @@ class Expressions:
             given += [self.value(argument, place) for argument in node.args]
         else:
             arguments += [visits[type(argument)](self, argument, place, READ) for argument in node.args]
-            if last == "getattr" and (taken := self._looked_up(node, arguments)):
+            if last == "getattr" and (taken := self._by_getattr(node, arguments)):
                 return taken
             if u.OPAQUE in arguments:
                 del arguments[_before_starred(node.args) :]
@@ -273,15 +273,15 @@ class Expressions:
             number = self._keyword(keyword, place, last, given)
             arguments += (keyword.arg, number) if keyword.arg is not None else ()
         if given:
-            made = self._told(node, called, given, last)
+            number = self._special_call(node, called, given, last)
         else:
-            made = self.gathering.expression(CALLED, called, *arguments[:_MOST_KEPT]) if called else u.OPAQUE
+            number = self.gathering.expression(CALLED, called, *arguments[:_MOST_KEPT]) if called else u.OPAQUE
         for keyword in node.keywords:
             if keyword.arg is not None:
-                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, made)
-        return made
+                self.gathering.mention(keyword.arg, keyword.lineno, keyword.col_offset, place, KEYWORD, number)
+        return number
 
-    def _looked_up(self, node: ast.Call, arguments: Sequence[int | str]) -> int:
+    def _by_getattr(self, node: ast.Call, arguments: Sequence[int | str]) -> int:
         """Return the number of the attribute that `getattr(x, "name")` gives, or that or a default."""
         is_built_in = isinstance(node.func, ast.Name) and "getattr" not in self.gathering.scopes[0].names
         name = node.args[1] if is_built_in and len(arguments) in (2, 3) and arguments[0] else None
@@ -299,13 +299,13 @@ class Expressions:
             given.append(number)
         return number
 
-    def _told(self, node: ast.Call, called: int, given: Sequence[int], last: str) -> int:
+    def _special_call(self, node: ast.Call, called: int, given: Sequence[int], last: str) -> int:
         """Note what `setattr(x, "name", value)` binds; return the number of that, of `x.__new__(C)` or `cast(C, x)`."""
         if last in TYPE_ARGUMENTS:
             return self.gathering.expression(u.TYPED, called, self._any_of(list(given))) if called else u.OPAQUE
         name = node.args[1] if len(given) == 3 else None
         if isinstance(node.func, ast.Attribute) and node.func.attr == "__new__":
-            return self.gathering.expression(u.MADE, called, given[0])
+            return self.gathering.expression(u.NEW, called, given[0])
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             self.gathering.bound[name.value].append(u.Binding(u.SET, given[2], given[0], node.lineno))
         if last == "type" and len(given) == 1 and called:
@@ -483,8 +483,8 @@ class Expressions:
         for part in parts:
             self.value(part, inner)
         self.narrowing.end(narrowed)
-        made = _DISPLAYS.get(type(node))
-        return self.gathering.expression(u.LITERAL, made, u.OPAQUE, u.OPAQUE) if made else u.OPAQUE
+        display = _DISPLAYS.get(type(node))
+        return self.gathering.expression(u.LITERAL, display, u.OPAQUE, u.OPAQUE) if display else u.OPAQUE
 
     def _named(self, node: ast.NamedExpr, place: Place, _kind: int) -> int:
         value = self.value(node.value, place)
@@ -558,7 +558,7 @@ class Expressions:
         ast.Yield: _yield,
         ast.YieldFrom: _yield,
     }
-    """What visits each type of expression: called with the node, the place, and how its outermost name is meant. These
+    """Visitors by type of expression, called with the node, the place, and the kind of its outermost name. These
     are plain functions, since methods would hold the walk, and all that it gathered, in a circle."""
 
 

@@ -42,7 +42,7 @@ def fields_in(text: str) -> list[Span]:
 
 
 def no_code_in(text: str) -> Iterator[Span]:
-    """Yield what is no code: comments and strings; of an f-string what stands outside of the code in its fields."""
+    """Yield what is no code: comments and strings; of an f-string what stands outside the code in its fields."""
     lexed = lex(text)
     yield from lexed.comments
     for string in lexed.strings:

@@ -27,7 +27,7 @@ _ASSIGNED = re.compile(r"(?:\b(\w+)\s*)?\.\s*(\w+)\s*(?:[,:][^()=]*)?[-+*/%&|^@<
 
 
 Note = Callable[[u.Mention], None]
-"""Notes one more mention of a name."""
+"""A function that notes one more mention of a name."""
 
 
 class Place(Struct, frozen=True):
@@ -106,11 +106,11 @@ class Gathering:
         self._declared: set[tuple[int, str]] = set()
         """Names that the suite of a class annotates and has not bound, so they are the outer ones; by its scope."""
         self.declares = False
-        """Whether there is any `global` or `nonlocal`."""
+        """True where the file has a `global` or `nonlocal`."""
         self.shared: set[str] = set()
         """Names that `nonlocal` lets inner functions bind."""
         self.whole = True
-        """Whether all could be analysed."""
+        """True where all of the file could be analysed."""
         self.exports_owner = 0
         self.numbers: dict[u.Expression, int] = {}
         self._owners: list[_Owner] = []
@@ -335,7 +335,7 @@ class Gathering:
             self._carry_outward()
         exports, bound = self.exports, self.scopes[0].names.get("__all__")
         if bound and sum(map(_has_value, bound)) > exports.bindings:
-            exports.lose()  # bound by a statement that nobody reads off
+            exports.lose()  # bound by a statement that is not analysed
         return u.Uses(
             scopes=tuple(self.scopes),
             imports=tuple(self.imports),

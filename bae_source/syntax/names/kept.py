@@ -65,7 +65,7 @@ class KeptUses(Struct, frozen=True, array_like=True):
 
 
 _EXPRESSIONS_TOGETHER = 8
-"""How many expressions are one piece: so small ones are encoded faster together, and decoded not much slower."""
+"""Expressions in one piece: pieces of this size are encoded faster, and decoded not much slower."""
 _ENCODER = Encoder()
 _DECODE = Decoder(KeptUses).decode
 _SCOPE = Decoder(Scope).decode

@@ -48,12 +48,12 @@ class Narrowed(Struct, frozen=True):
 
 
 class Narrowing:
-    """Puts expressions in the place of others, and back again."""
+    """Expressions that stand for others as long as a test holds."""
 
     def __init__(self, gathering: Gathering) -> None:
         self.gathering = gathering
         self.open: list[Callable[[], None]] = []
-        """What ends at the end of the suite around it, the innermost suite's last."""
+        """Narrowed expressions that end with the suite around them, the innermost suite's last."""
 
     def begin(self, test: ast.expr, place: Place, *, holds: bool) -> list[Narrowed]:
         """Take account of a test that was visited.
@@ -93,11 +93,16 @@ class Narrowing:
                 self.gathering.expressions[each.number] = (u.ANY_OF, each.original)
 
     def _begun(self, tested: Sequence[_Tested], place: Place) -> Iterator[Narrowed]:
+        # if isinstance(x, Client):    18: `x`, 19: `Client`
+        #     x.send()                 21: (NARROWED, 18, 19, 1) stands for `x`
+        # else:
+        #     x.stop()                 24: (NARROWED, 18, 19, 0) stands for `x`
+        # x.go()                       18 again; had the suite bound `x`, `end` would make 21 (ANY_OF, 18)
         for node, types, is_one in tested:
-            original, told = self._number(node, place), self._number(types, place)
-            if original and told and isinstance(node, (ast.Name, ast.Attribute)):
+            original, tested_types = self._number(node, place), self._number(types, place)
+            if original and tested_types and isinstance(node, (ast.Name, ast.Attribute)):
                 number = len(self.gathering.expressions)
-                self.gathering.expressions.append((u.NARROWED, original, told, int(is_one)))
+                self.gathering.expressions.append((u.NARROWED, original, tested_types, int(is_one)))
                 self._stand(place, node, number)
                 yield Narrowed(place, node, original, number, self._bound(place, node))
 

@@ -139,7 +139,7 @@ def _parts(text: str, brackets: Span) -> Iterator[Span]:
 
 
 def _bare(text: str, span: Span, sign: str) -> Iterator[int]:
-    """Yield where a sign stands in a span, outside of brackets and strings in it."""
+    """Yield where a sign stands in a span, outside brackets and strings in it."""
     piece = text[span.start : span.end]
     lexed = lex(f"({piece})")
     hidden = [*lexed.strings, *lexed.comments, *(each for each, depth in lexed.brackets if depth > 1)]

@@ -32,10 +32,10 @@ def place_fields(source: Source, text: ast.JoinedStr) -> bool:
     placed = [_parsed(source, span) for span in spans]
     pairs = [
         (old, new)
-        for value, made in zip(values, placed, strict=True)
-        for old, new in zip(ast.walk(value), ast.walk(made) if made is not None else (), strict=False)
+        for value, parsed in zip(values, placed, strict=True)
+        for old, new in zip(ast.walk(value), ast.walk(parsed) if parsed is not None else (), strict=False)
     ]
-    if any(made is None or ast.dump(value) != ast.dump(made) for value, made in zip(values, placed, strict=True)):
+    if any(parsed is None or ast.dump(value) != ast.dump(parsed) for value, parsed in zip(values, placed, strict=True)):
         return False
     for old, new in pairs:
         ast.copy_location(old, new)

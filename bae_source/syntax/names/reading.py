@@ -24,7 +24,7 @@ _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 
 def uses_of(source: Source) -> u.Uses:
-    """Return what a file refers to.
+    """Return the references in a file.
 
     Raises:
         SourceError: it does not parse, in more than the suites of some functions, or cannot be decoded.
@@ -50,7 +50,7 @@ def _newer(text: str) -> u.Uses:
 
 
 def _around_broken(text: str) -> u.Uses:
-    """Return what a file refers to, with the words of those suites of functions that the parser refuses.
+    """Return the references in a file, with the words of those suites of functions that the parser refuses.
 
     Raises:
         SyntaxError: that is not all that it refuses.
@@ -82,7 +82,7 @@ def binds(source: Source, name: str) -> bool:
     Raises:
         SourceError: as `uses_of`.
     """
-    if name not in source.text:  # most names that are new nobody mentions, and nothing need be analysed
+    if name not in source.text:  # most new names are not mentioned, and nothing need be analysed
         return False
     return any(binding.how != u.IMPORTED for binding in uses_of(source).scopes[0].names.get(name, ()))
 

@@ -48,7 +48,7 @@ class Region(Struct):
 
 
 class Regions:
-    """Keeps apart what a name is.
+    """The values of a name, kept apart by the region that binds it.
 
     Parameters:
         closing: takes what ends at the end of a suite.
@@ -86,6 +86,9 @@ class Regions:
 
     def end(self, regions: Iterable[Region]) -> None:
         """Leave regions."""
+        # 19  for k in a: k.f()    Region(first=0, until=1), own: expression 31
+        # 20  for k in b: k.g()    Region(first=1, until=2), own: 36; the name is bound again, so both are split:
+        # 31 becomes (NAME, "k@19") and 36 (NAME, "k@20"), and the scope gets both names, with one binding each
         for each in regions:
             each.own = each.place.numbers.pop(each.name, u.OPAQUE)
             if each.outer is not None:

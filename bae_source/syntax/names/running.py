@@ -1,4 +1,4 @@
-"""Calls in one file that reach outside of its code, and those that an import of it makes.
+"""Calls in one file that reach outside its code, and those that an import of it makes.
 
     from subprocess import run as go
     X = go(["id"])                   X: runs `subprocess.run`, and an import of the module makes the call
@@ -7,8 +7,8 @@
         return import_module(name)   f: runs `importlib.import_module`, which a literal in the place of `name` does not
         model.eval()                 nothing: whose method it is is not known
 
-Invariant: imports of one file tell what a name stands for; what reaches a program by other ways is not found. So this
-is for a person who looks at a change, and nothing rests on it.
+Invariant: names are resolved by the imports of one file alone; calls that reach a program by other ways are not found.
+So this informs a person who reviews a change, and no decision rests on it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The bindings of statements beside names of a scope: definitions, and the module itself.
 
 a, b = 1, 2                        defines `a` and `b`
-sys.modules[__name__] = Conf()     who imports this module gets something else
+sys.modules[__name__] = Conf()     importers of this module get another object
 """
 
 from __future__ import annotations

@@ -32,11 +32,11 @@ GENERICS = frozenset(
      "KeysView", "NotRequired", "ReadOnly", "Required", "Reversible", "TypeGuard", "TypeIs", "Unpack", "ValuesView",
      "list", "dict", "set", "frozenset", "tuple"}
 )  # fmt: skip
-"""What makes a type of the types in the brackets behind it, wherever that stands."""
+"""Names that make a type of the types in the brackets behind them, wherever they stand."""
 
 
 class Visitor(Protocol):
-    """Visits expressions."""
+    """The visitor of expressions."""
 
     def value(self, node: ast.expr, place: Place) -> int:
         """Visit one that is evaluated, and return its number."""

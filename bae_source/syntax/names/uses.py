@@ -39,7 +39,7 @@ STRING: Final = 10
 MENTION: Final = 11
 REQUEST: Final = 12
 NAMELESS: Final = ""
-"""What a call is noted under that calls what another expression gives, such as `table[0]()`; that is its receiver."""
+"""Name under which a call of another expression's value is noted, as `table[0]()`; that expression is its receiver."""
 KINDS: Final = ("read", "call", "write", "delete", "import", "base", "decorator", "annotation", "keyword", "export",
                 "string", "mention", "request")  # fmt: skip
 """Kinds of mentions, as they are shown."""
@@ -106,7 +106,7 @@ SUBSCRIPT: Final = 5  # expression, expression in the brackets
 ANY_OF: Final = 6  # expressions: `a if c else b`, `a or b`, `A | B`
 SEVERAL: Final = 7  # expressions: a tuple
 SUPER: Final = 8  # scope of the function that calls super(), its first argument or `OPAQUE`
-MADE: Final = 9  # called expression, first argument: `object.__new__(C)`
+NEW: Final = 9  # called expression, first argument: `object.__new__(C)`
 TYPED: Final = 10  # called expression, type that it is given: `cast(C, x)`, `TypeVar("T", bound=C)`, `NewType("N", C)`
 TYPE_OF: Final = 11  # called expression, the only argument: `type(x)`
 ITEM: Final = 12  # expression: what a loop over it binds
@@ -118,13 +118,13 @@ PATCHED: Final = 13  # expression: that whose attributes the keywords of a call 
 Expression = tuple[int | str, ...]
 
 ABOVE: Final = -1
-"""How a class's suite reads a name that it binds further down: the outer one, if there is one."""
+"""A class's suite reads a name that it binds further down: the outer one, if there is one."""
 PERHAPS: Final = -2
-"""How it reads one that it may not have bound: on one way alone, or up to a `del`."""
+"""A class's suite reads a name that it may not have bound: on one branch alone, or up to a `del`."""
 FOR_TYPES: Final = -3
-"""How a class has a name whose first binding stands under `if TYPE_CHECKING`."""
+"""A class's name is bound first under `if TYPE_CHECKING`."""
 ONE_WAY: Final = -4
-"""How a class has a name without which its suite may come to its end: bound on one way alone, or deleted."""
+"""A class's name may be missing at the end of its suite: bound on one branch alone, or deleted."""
 
 MODULE_SCOPE: Final = "module"
 CLASS_SCOPE: Final = "class"

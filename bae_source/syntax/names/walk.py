@@ -55,7 +55,7 @@ def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[
 
 
 class _Statements:
-    """Visits statements."""
+    """The visitor of statements."""
 
     def __init__(self, gathering: Gathering, broken: Mapping[int, int]) -> None:
         self.gathering = gathering
@@ -68,6 +68,11 @@ class _Statements:
 
     def suite(self, body: Iterable[ast.stmt], place: Place) -> None:
         """Visit statements; definitions of one name next to each other are one symbol."""
+        # @overload
+        # def f(a: int): ...    owner 1: `f`, run 0; `above` is ("f",) from here on
+        # def f(a): ...         owner 2: `f`, run 0, since it stands next to the first: both are the symbol `f`
+        # x = 1                 owner 3: `x`
+        # def f(): ...          owner 4: `f`, run 1: now there are two symbols, and the three are f[0], f[1] and f[2]
         if not body:
             return
         by_type = self.by_type
@@ -138,12 +143,12 @@ class _Statements:
                 continue
             note = self._note(argument, outside, noted, node.body[0].lineno)
             if argument is first and owner is not None and not note:
-                made_by_class = u.Flag.CLASS in flags or node.name in (
+                takes_class = u.Flag.CLASS in flags or node.name in (
                     "__new__",
                     "__init_subclass__",
                     "__class_getitem__",
                 )
-                binding = u.Binding(u.OWN_CLASS if made_by_class else u.INSTANCE, owner, 0, argument.lineno)
+                binding = u.Binding(u.OWN_CLASS if takes_class else u.INSTANCE, owner, 0, argument.lineno)
                 self.gathering.selves[inner.scope] = (argument.arg, owner)
             elif argument in (arguments.vararg, arguments.kwarg):
                 kind = "tuple" if argument is arguments.vararg else "dict"
@@ -167,7 +172,7 @@ class _Statements:
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         decorators = [self.expressions.decorator(decorator, place) for decorator in node.decorator_list]
-        made = self.expressions.called_each(decorators) if decorators else u.OPAQUE
+        decoration = self.expressions.called_each(decorators) if decorators else u.OPAQUE
         outside = self._type_parameters(node, place)
         bases = [self._base(base, outside) for base in node.bases]
         metaclass = u.OPAQUE
@@ -175,7 +180,7 @@ class _Statements:
             value = self.value(keyword.value, outside)
             metaclass = value if keyword.arg == "metaclass" else metaclass
         inner = self.gathering.open(u.CLASS_SCOPE, outside, bases=bases, metaclass=metaclass)
-        self.gathering.bind(place.scope, node.name, u.Binding(u.CLASS, inner.scope, made, node.lineno))
+        self.gathering.bind(place.scope, node.name, u.Binding(u.CLASS, inner.scope, decoration, node.lineno))
         words = self.gathering.words
         around, words.class_name = words.class_name, node.name
         self.suite(node.body, inner)
@@ -495,11 +500,11 @@ class _Statements:
         getattr(ast, "TryStar", ast.Try): _try,
         ALIAS: _type_alias,
     }
-    """What visits each type of statement; plain functions, as in `Expressions.visits`."""
+    """Visitors by type of statement; plain functions, as in `Expressions.visits`."""
 
 
 class TypeComments:
-    """Visits type comments: annotations in the comment behind a statement, a header, or a parameter (PEP 484).
+    """The visitor of type comments: annotations behind a statement, a header, or a parameter (PEP 484).
 
         x = []  # type: List[C]                      for x, y in zs:  # type: C, D
         def f(a, b):                                 def f(a,  # type: C

@@ -127,7 +127,7 @@ class _Walker:
         )
 
     def _body(self, node: _Definition, number: int, end: int, *, in_function: bool) -> int:
-        """Walk a definition's suite; a function's without `def` or `class` in it need not be looked into."""
+        """Walk a definition's suite; a function's without `def` or `class` in it need not be read."""
         if in_function:
             start = self.offset(node.body[0].lineno, node.body[0].col_offset)
             if not _may_define(self.collector.text, start, end):

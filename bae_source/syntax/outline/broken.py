@@ -5,7 +5,7 @@
     def g():                    def g():
         return 2                    return 2
 
-A statement that parses by itself is let stand. A class is looked into; of any other statement that does not parse, a
+A statement that parses by itself is let stand. A class is read; of any other statement that does not parse, a
 definition keeps its name and its lines, and all else becomes a plain `0`.
 
 A bracket that nothing closes ends where a line begins a statement as far out as its own:
@@ -35,13 +35,13 @@ _BEGINS = re.compile(
 )
 """The beginning of a line that hardly stands inside brackets."""
 _MOST_OPEN = 100
-"""Brackets without an end that are looked for one by one."""
+"""Brackets without an end that are searched for one by one."""
 _CLAUSE = re.compile(r"(?:else|elif|except|finally|case)\b")
 _SPACE = re.compile(r"[ \t\f]*")
 
 
 def suites_of(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last line of the suite of each function that is in no other, told by indentation.
+    """Yield the first and last line of the suite of each outermost function, by indentation.
 
     Parameters:
         text: whose lines end with a line feed.
@@ -67,7 +67,7 @@ def suites_of(text: str) -> Iterator[tuple[int, int]]:
 
 
 def broken_tree(content: bytes) -> Tree:
-    """Return what can be told of the definitions of a file that does not parse; there may be none.
+    """Return the definitions recognised in a file that does not parse; there may be none.
 
     Raises:
         SourceError: `encoding_invalid`.
@@ -76,7 +76,7 @@ def broken_tree(content: bytes) -> Tree:
     text, open_from = _bounded(source.text)
     try:
         outline, newer = parse_text(_Passing(text).mended(), source.lines)
-    except SourceError:  # nothing can be told of it, but a piece of its text can be replaced
+    except SourceError:  # none are recognised, but a piece of its text can be replaced
         outline, newer = parse_text(re.sub(r"[^\r\n]", " ", text), source.lines)
         open_from = 0
     return Tree(source, outline, newer=newer, open_from=open_from)

@@ -1,4 +1,4 @@
-"""Judges whether code that parses compiles too: `return` outside of a function parses, and no Python runs it.
+"""Judges whether code that parses compiles too: `return` outside a function parses, and no Python runs it.
 
     class A:
         def m(self):

@@ -1,7 +1,7 @@
 """The definitions and imports of one module as values, in source order.
 
 Invariants:
-- offsets count characters of the decoded text; a tree is read once, here, and nobody walks it twice;
+- offsets count characters of the decoded text; a tree is read once, here, and never walked twice;
 - both parsers fill the same values through `Collector`, so the rest of the engine does not know which one ran;
 - names inside a function's body are its classes and functions; its local variables are not definitions.
 
@@ -227,7 +227,7 @@ class Collector:
             self.inner_imports.append((owner, binding))
 
     def _runs(self, owner: int) -> bool:
-        """Say whether the suite of a definition runs when the module does, since there are only classes around it."""
+        """Return whether the suite of a definition runs with the module: only classes are around it."""
         while owner != MODULE:
             definition = self.definitions[owner]
             if definition is None or definition.kind is not Kind.CLASS:

@@ -11,7 +11,7 @@
     :type item: int
 
 Invariants:
-- an entry is told by its form alone: a sentence with a colon in a section is one only where a single name stands there.
+- an entry is recognised by its form: a sentence with a colon in a section is one only where a single name precedes it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _OPENING = re.compile(r"[A-Za-z]{0,2}(\"\"\"|'''|\"|')")
 _UNDERLINE = re.compile(r"\s*-{3,}\s*")
 
 _Line = tuple[int, str]
-"""Where a line begins in the text, and the line without its end."""
+"""Offset of a line in the text, and the line without its end."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):

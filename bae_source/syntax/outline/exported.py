@@ -2,7 +2,7 @@
 
 __all__ = ["f", *m.__all__] + names     `f`, all that `m` lists, and what `names` holds
 __all__ += ["g"]; __all__.append("h")   and `g` and `h`
-__all__.remove("f")                     nobody can say
+__all__.remove("f")                     not known
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Exports:
         """
         self.bindings += 1
         if self.bindings > 1 and not more:
-            names = None  # in another branch, perhaps: nobody can say which of the lists it is
+            names = None  # in another branch, perhaps: it is not known which list counts
         self._add(names, taken, more=more or self.bindings > 1)
 
     def lose(self) -> None:

@@ -1,11 +1,11 @@
-"""Groups of definitions that share a name: what one of them needs of the others, and what a new source leaves out.
+"""Groups of definitions that share a name: the others that one of them needs, and those that a new source leaves out.
 
     @overload
     def f(a: int) -> int: ...
     def f(a): return a              <- overloads need an implementation, a setter its getter,
     f = staticmethod(f)             <- and this one what stands above it
 
-Invariant: what a file lacks already, or a stub and a protocol may lack, is not asked of a change.
+Invariant: a change need not add what its file lacks already, or what a stub and a protocol may lack.
 """
 
 from __future__ import annotations

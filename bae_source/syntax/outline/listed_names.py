@@ -1,6 +1,6 @@
 """Lists of names that several changes work on: `from m import a, b` and `__all__ = ["a", "b"]`.
 
-Invariant: only a plain list is understood, without comments and with each name once; of others nothing is said.
+Invariant: only a plain list is understood, without comments and with each name once; others give None.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def relisted(left: str, now: str, aim: str | None) -> str | None:
         aim: as it was before the change; None where there was none.
 
     Returns:
-        The statement; None where it cannot be told, or no name is left.
+        The statement; None where it is not understood, or no name is left.
     """
     before, there = _items(left), _items(now)
     wanted = [] if aim is None else _items(aim)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
 from bae_source.errors import LookupFailed
 from bae_source.model.address import Address, Part, Segment
+from bae_source.model.closest import closest
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Definition, Kind, Outline, rest_of_line
 from bae_source.syntax.outline.tree import Tree
@@ -344,7 +344,7 @@ def _not_found(
     outline: Outline, module: str, outer: tuple[Segment, ...], parents: Sequence[int], segment: Segment
 ) -> LookupFailed:
     siblings = [name for parent in parents for name in outline.names_in(parent)]
-    close = [_address(module, (*outer, Segment(name))) for name in get_close_matches(segment.name, siblings, n=5)]
+    close = [_address(module, (*outer, Segment(name))) for name in closest(segment.name, siblings, n=5)]
     elsewhere = [
         _address(module, tuple(map(Segment, outline.qualname(index))))
         for index, definition in enumerate(outline.definitions)

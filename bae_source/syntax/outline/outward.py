@@ -1,4 +1,4 @@
-"""The names in a definition that may lead out of it: what it points to, before anybody looks it up.
+"""The names in a definition that may lead out of it: its references, before they are looked up.
 
     def send(self, message: Message) -> net.Reply:      Message, net.Reply
         return self.pool.take(retry(message))           self.pool.take (of a bound name), retry

@@ -27,12 +27,12 @@ def is_typing_test(test: ast.expr) -> bool:
 
 
 def is_skipped(test: ast.expr) -> bool | None:
-    """Return whether an import of the module skips the suite of an `if`; None where that cannot be told.
+    """Return whether an import of the module skips the suite of an `if`; None where that is not known.
 
     if TYPE_CHECKING:                       skipped, and so is `if TYPE_CHECKING and DEBUG`
     if not TYPE_CHECKING:                   runs
     if __name__ == "__main__":              skipped
-    if DEBUG:                               cannot be told
+    if DEBUG:                               not known
     """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         skipped = is_skipped(test.operand)
@@ -94,13 +94,13 @@ def loaded_at(text: str, others: Collection[str]) -> Loaded | None:
 
 
 def loaded_by(node: ast.Call, others: Collection[str] = ()) -> Loaded | None:
-    """Return what a call imports; None where it imports nothing, or that cannot be told.
+    """Return the module that a call imports; None where it imports none, or that is not known.
 
     import_module("app.core")            app.core
     import_module(".core", __package__)  core, of the importer's own package
     import_module(".core", "app")        app.core
     __import__("app.core")               app.core
-    import_module(name)                  nothing that can be told
+    import_module(name)                  None: not known
 
     Parameters:
         others: names under which `import_module` was imported.

@@ -159,7 +159,7 @@ def _statement(text: str, definition: Definition) -> str:
 
 
 def _flat(code: str) -> str:
-    """Return code in one line, whoever counts lines; what would end one inside its strings becomes an escape."""
+    """Return code in one line, by any reader's rules; line ends inside its strings become escapes."""
     if code.isprintable():
         return code
     code = in_one_line(code) if "\n" in code or "\r" in code else code

@@ -148,8 +148,8 @@ def _whole(outline: Outline, text: str, reduced: str) -> Outline:
 def too_new_for(text: str, version: tuple[int, int]) -> SourceError | None:
     """Return the error that a Python of `version` would give for the text; None if it has no newer syntax.
 
-    Only what CPython's parser can tell is told: `match`, `except*`, type parameters, assignment expressions and the
-    like; and what Python 3.12 lets the fields of f-strings have, which newer parsers let in for all.
+    Only syntax that CPython's parser tells apart counts, such as `match`, `except*` and type parameters; and what
+    Python 3.12 allows in the fields of f-strings, which newer parsers accept for all versions.
     """
     try:
         parse_module(text, version)

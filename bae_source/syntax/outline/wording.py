@@ -54,7 +54,7 @@ class Wording(Struct, frozen=True, kw_only=True):
 
     Parameters:
         summary: what it defines.
-        passages: those definitions that something is said of, in source order.
+        passages: the definitions that have text about them, in source order.
     """
 
     summary: Summary

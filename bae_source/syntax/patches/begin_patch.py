@@ -35,7 +35,7 @@ _END_OF_FILE = "*** End of File"
 
 
 class Reader:
-    """Reads patches of this form.
+    """A reader of patches of this form.
 
     Parameters:
         lines: of the text.

@@ -165,7 +165,7 @@ def runs(fit: Fit) -> list[tuple[int, int, list[Line]]]:
 
 
 class _Search:
-    """Looks for the place of one hunk."""
+    """A search for the place of one hunk."""
 
     def __init__(self, view: View, hunk: Hunk, *, known: bool | None, by_line: bool) -> None:
         self._view = view

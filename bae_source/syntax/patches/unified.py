@@ -60,7 +60,7 @@ _WORDS = (
 
 
 class Reader:
-    """Reads a unified diff.
+    """A reader of unified diffs.
 
     Parameters:
         lines: of the text.

@@ -19,7 +19,7 @@ from bae_source.syntax.text.source import Source, codec_of
 
 _CHARACTERS = 0x110000
 MOST_PLACES = 1000
-"""Places that are looked for; more would not be told apart either."""
+"""Most places that are searched for; more would not be told apart either."""
 
 
 def bare(line: str) -> str:

@@ -19,7 +19,7 @@ UNBOUND = ("", "_")
 """Holes that stand for something else each time."""
 
 Bindings = Mapping[str, tuple[Any, ...]]
-"""What each named hole stands for: nodes, parameters or names."""
+"""Nodes, parameters or names that each named hole stands for."""
 
 NEVER = ("ctx", "type_comment", "kind", "type_ignores")
 """Fields of nodes that say nothing of the code."""

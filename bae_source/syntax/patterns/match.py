@@ -36,10 +36,10 @@ UNTOLD = {
     ast.ClassDef: ("decorator_list", "type_params"),
     ast.arg: ("annotation",),
 }
-"""What does not matter where the pattern does not write it."""
+"""Fields that do not matter where the pattern does not write them."""
 _DECORATORS = "decorator_list"
 _MOST_WAYS = 6
-"""In which a thing may match at one place, to be looked up by what its holes stand for."""
+"""Most ways to match at one place that are looked up by the values of the holes."""
 
 
 def match(pattern: object, code: object, bound: Bindings) -> Iterator[Bindings]:
@@ -119,6 +119,10 @@ class _Row:
             failed.add(start)
 
     def _step(self, index: int, start: int, end: int, bound: Bindings) -> Iterator[Bindings]:
+        # [$$$A, 1, $$$B, 1] on [0, 1, 2, 1, 1]: the thing behind `$$$A`, which is `1`, fits at 1, 3 and 4
+        #   $$$A ends at 1: A = 0; `1` matches at 1; `_ends` gives 4 alone for $$$B, as one thing has to be left
+        #                   B = 2, 1; `1` matches at 4, and the row is at its end: yielded first
+        #   $$$A ends at 3: A = 0, 1, 2; `1` matches at 3; B is empty; `1` matches at 4: yielded next
         hole = self.many[index]
         if hole is None:
             for further in match(self.pattern[index], self.code[start], bound) if start < end else ():
@@ -234,8 +238,8 @@ class Places:
         last = len(self.pattern) - 1
         others = [index for index, hole in enumerate(self.many[:last]) if hole is None]
         ways = self._ways_of(last)
-        told = [place for place, way in ways if all(self._first(index, way) < place for index in others)]
-        return list(dict.fromkeys(told)) if ways else list(self.alone[last])
+        places = [place for place, way in ways if all(self._first(index, way) < place for index in others)]
+        return list(dict.fromkeys(places)) if ways else list(self.alone[last])
 
     def _first(self, index: int, bound: Bindings) -> int:
         places = self.fitting(index, bound)

@@ -48,7 +48,7 @@ _NEEDS_STAR = "positional argument follows keyword argument"
 _OPTIONAL = frozenset({"else", "elif", "finally"})
 _SHAPE = "A pattern is Python code with holes, such as requests.get($URL, timeout=$T) or f($$$ARGS)."
 _FIELDS_HAVE_PLACES = sys.version_info >= (3, 12)
-"""Whether the parser knows where in an f-string a replacement field's code stands."""
+"""True where the parser knows the place of a replacement field's code in an f-string."""
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -272,7 +272,7 @@ _Raw = tuple[ast.AST, ast.AST, Bindings, ast.JoinedStr | None]
 
 
 def _lines_with(pattern: Pattern, source: Source) -> list[int] | None:
-    """Return the lines on which a name stands that every match holds; None where that cannot be told from the text."""
+    """Return the lines on which a name stands that every match holds; None where the text does not show them."""
     names = [word for word in pattern.words if not iskeyword(word)]
     if not names or not source.text.isascii():
         return None

@@ -39,7 +39,7 @@ class Altered(Struct, frozen=True, kw_only=True):
 
     Parameters:
         added: names that are defined beside the symbol, or in the module, and were not.
-        gained: paths of all definitions that there are more of, but for those inside of new ones.
+        gained: paths of all definitions that there are more of, but for those inside new ones.
         notices: what the caller should know.
     """
 
@@ -119,7 +119,7 @@ class _Compared:
         return outermost and len(here[path]) > len(there.get(path, ()))
 
     def dropped_decorators(self, depth: int) -> Iterator[Notice]:
-        """Say which definitions lost decorators and are as many as they were."""
+        """Yield a notice for each definition that stays and lost decorators."""
         for path, indices in self.old.items():
             now = [self.after.outline.definitions[index].decorators for index in self.new.get(path, ())]
             gone = _unmatched(self._roles(self.before, self.old, path), self._roles_now(path)) if now else indices
@@ -222,7 +222,7 @@ def _named(path: _Path, word: str, here: Sequence[str | None], there: Sequence[s
 
 
 def _called(name: str, role: str | None) -> str:
-    """Return what one of several definitions of a name is called."""
+    """Return the name shown for one of several definitions of a name, such as `size@setter`."""
     return f"{name}@{role}" if role in _ROLES else name
 
 

@@ -166,7 +166,7 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
         plain = _parsed(body, lexed, indent, imports)
     except SourceError as refused:
         error = refused
-    if not indent and (plain is None or _looks_stripped(body, lexed, plain, unit, target_indent)):
+    if not indent and (plain is None or _lost_first_indent(body, lexed, plain, unit, target_indent)):
         restored = _with_first_line_restored(body, lexed, first, imports, unit, target_indent)
         if restored is not None:
             return restored
@@ -176,11 +176,11 @@ def _parse_body(body: str, imports: str, lines_above: int, *, unit: str, target_
     return plain
 
 
-def _looks_stripped(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
+def _lost_first_indent(body: str, lexed: Lexed, plain: Given, unit: str, target_indent: str) -> bool:
     """Return whether source that parses as it stands is rather meant with its first line indented.
 
     It is if its first suite stands deeper than any suite would: while those inside it are indented by the unit of the
-    place, or, where there are none, by what nobody indents with.
+    place, or, where there are none, by an uncommon number of spaces.
 
         def f(self):             class C:
                 if self:             def f(self):         <- where it was copied
@@ -215,6 +215,8 @@ def _with_first_line_restored(
     body: str, lexed: Lexed, first: int, imports: str, unit: str, target_indent: str
 ) -> Given | None:
     """Parse `body` as if its first line had been stripped of the indentation that the rest still has."""
+    # def f(self):                12 characters before `return` with a unit of 4: tried are 12, as for a decorator and
+    #             return 1        its function, which does not parse, and then 8, which does: `f` was copied at 8.
     for indent in _possible_indents(body, lexed, first, unit, target_indent):
         start = lexed.starts[first]
         try:

@@ -183,11 +183,7 @@ def _without_docstring(tree: Tree, index: int) -> Splices:
 def _body(tree: Tree, index: int, text: str, newline: str) -> Splices:
     definition = tree.outline.definitions[index]
     if not text.strip():
-        raise Refused(
-            "unsafe_change",
-            "A body cannot be empty.",
-            hints=["Give pass or ..., or delete the symbol."],
-        )
+        raise Refused("unsafe_change", "A body cannot be empty.", hints=["Give pass or ..., or delete the symbol."])
     given = _understood(tree, index, text, target_indent=suite_indent(tree, definition) or "")
     if definition.docstring is not None and (literal := _leading_docstring(given)):
         return _docstring_and_body(tree, index, given, literal, newline)

@@ -31,7 +31,7 @@ _FENCE_REMOVED = Notice("fence_removed", "The Markdown fence around the given so
 
 
 def unfenced(text: str) -> tuple[str, tuple[Notice, ...]]:
-    """Return source without the one fence that stands around all of it, and what is to be said of that."""
+    """Return source without the one fence that stands around all of it, and a notice about that."""
     if "```" not in text and "~~~" not in text:
         return text, ()
     lines = re.findall(r"[^\r\n]*(?:\r\n|\n|\r|\Z)", text.removeprefix("\ufeff"))

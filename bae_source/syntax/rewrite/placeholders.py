@@ -131,7 +131,7 @@ def check_complete(given: str, before: Tree | None, after: Tree, name: str) -> N
 
 
 def _may_hold_one(given: str) -> bool:
-    """Say whether a text may bring one; a piece of text can begin inside of a string, so its lines are tried alone."""
+    """Return whether a text may bring one; its lines are tried alone, as it may begin inside a string."""
     suspects = [line for line in NEWLINE.split(given) if _SUSPECT.search(line)]
     return bool(suspects) and (any(placeholders(line.strip()) for line in suspects) or bool(placeholders(given)))
 

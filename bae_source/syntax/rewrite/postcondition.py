@@ -3,7 +3,7 @@
 - the new file parses, and is decoded as the old one was;
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
-- no edit stands inside of a definition that is neither a target, nor in one, nor around one;
+- no edit stands inside a definition that is neither a target, nor in one, nor around one;
 - what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
   belongs to one around the target falls out of it;
 - a string that stays documents what it documented: no other attribute, function or class, and no module.
@@ -56,7 +56,7 @@ def check(
         Refused: `unsafe_change` if another definition changed.
     """
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
+        raise SourceError("not_lossless", "The change would alter bytes outside the request", unchanged=True)
     if after.text != splice(before.text, list(splices)):
         raise Refused(
             "unsafe_change",
@@ -81,9 +81,7 @@ def check(
             _check_strings(before, after, places)
         return
     names = sorted({d.names[0] for d in old}.symmetric_difference(d.names[0] for d in new))
-    what = (
-        f"definitions outside of what was asked ({', '.join(names[:5])})" if names else "code outside of what was asked"
-    )
+    what = f"definitions outside the request ({', '.join(names[:5])})" if names else "code outside the request"
     raise Refused(
         "unsafe_change",
         f"The change would alter {what}",
@@ -106,7 +104,7 @@ def check_renamed(
     """
     old, new = names
     if not _same_outside(before.source.content, after.source.content, change):
-        raise SourceError("not_lossless", "The change would alter bytes outside of what was asked", unchanged=True)
+        raise SourceError("not_lossless", "The change would alter bytes outside the request", unchanged=True)
     places = _places(coalesced(list(splices)))
     pairs = list(zip(before.outline.definitions, after.outline.definitions, strict=False))
     if (
@@ -194,7 +192,7 @@ def _standing(outline: Outline, spans: list[Span]) -> list[Definition]:
 
 
 def _is_cut(definition: Definition, places: list[_Place], targets: Sequence[Span]) -> bool:
-    """Return whether an edit stands inside of a definition in which nothing may change."""
+    """Return whether an edit stands inside a definition in which nothing may change."""
     start, end = definition.span.start, definition.end
     return any(start < p.span.start and p.span.end < end for p in places) and not _may_change(definition, targets)
 
@@ -229,7 +227,7 @@ def _ends_by(definition: Definition, limit: int, text: str) -> bool:
 def _all_same(
     old: list[Definition], new: list[Definition], places: list[_Place], targets: Sequence[Span], text: str
 ) -> bool:
-    """Say whether the definitions outside the edits are as they were; most lie wholly before or wholly behind them."""
+    """Return whether the definitions outside the edits are unchanged; most lie wholly before or behind them."""
     last, moved = (places[-1].span.end, places[-1].written.end - places[-1].span.end) if places else (0, 0)
     for before, after in zip(old, new, strict=True):
         shift = moved if before.keyword >= last else 0
@@ -305,7 +303,7 @@ def _paths(outline: Outline) -> set[tuple[str, ...]]:
 
 
 def _moved(offset: int, places: list[_Place]) -> int:
-    """Return where the character at an offset outside of the edits stands in the new text."""
+    """Return where the character at an offset outside the edits stands in the new text."""
     return offset + next((p.written.end - p.span.end for p in reversed(places) if p.span.end <= offset), 0)
 
 

@@ -2,7 +2,7 @@
 
 Invariants:
 - where neither the indentation nor its unit changes, nothing changes;
-- the inside of a string never moves, except a docstring's, and that only by the rule of `_movable_docstrings`; the
+- the inside a string never moves, except a docstring's, and that only by the rule of `_movable_docstrings`; the
   string below an attribute is none to Python, and does not move;
 - lines of white space alone never move; continuation lines keep their place relative to their statement.
 """
@@ -78,7 +78,7 @@ class _Docstring(Struct, frozen=True):
 
 
 class _Mover:
-    """Walks the lines of a span once, knowing what the statement it is in was indented by, and is now.
+    """A walk of the lines of a span that knows the old and the new indentation of the statement around.
 
     Only the span is scanned: it begins at a line's start, outside strings and brackets. All offsets in here count from
     its start.
@@ -95,6 +95,13 @@ class _Mover:
         self.docstrings = self._movable_docstrings(outline, span, kept)
 
     def splices(self) -> list[tuple[Span, str]]:
+        # Shift(old="  ", new="    ", old_unit="  ", new_unit="    ")
+        #   def f(self):             LOGICAL: levels [("  ", "    ")]
+        #     """Send.               LOGICAL: levels + ("    ", "        "), which is now the statement
+        #     Twice."""              STRING of a docstring whose lines all stand in its suite: alongside the statement
+        #     # why                  COMMENT: lines up with the statement below, so it goes with that
+        #     x = g(1,               LOGICAL: "        "
+        #           2)               CONTINUATION: six columns to the right of its statement, as before
         result: list[tuple[Span, str]] = []
         for line, (start, kind) in enumerate(zip(self.lexed.starts, self.lexed.kinds, strict=True)):
             old = self._indent_of(line)

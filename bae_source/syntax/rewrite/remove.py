@@ -68,7 +68,7 @@ def lost_inside(tree: Tree, group: Group, new_source: str = "") -> list[Notice]:
     shown = [on_one_line(span.cut(tree.text)) for span in found if span]
     name, kept = group.qualname[-1].name, on_one_line(new_source)
     return [
-        Notice("comment_gone", f"What may rule over all that follows went with {name}: {each}")
+        Notice("comment_gone", f"A directive for all that follows may have gone with {name}: {each}")
         for each in shown
         if each not in kept
     ]
@@ -78,7 +78,7 @@ def lost_comment(name: str, comment: str) -> Notice:
     """Return the notice of a comment that goes with a symbol and may speak of what stands below it, too."""
     return Notice(
         "comment_gone",
-        f"The comment above {name} went with it, and may speak of what stands below as well: {on_one_line(comment)}",
+        f"The comment above {name} went with it, and may be about the code below as well: {on_one_line(comment)}",
     )
 
 
@@ -168,5 +168,5 @@ def _notices(tree: Tree, group: Group) -> list[Notice]:
     apart = comment_apart(tree, group.members[0])
     if apart and not is_at_head(outline, first):
         shown = on_one_line(apart.cut(tree.text))
-        notices.append(Notice("comment_stays", f"What rules over all that follows stays where {name} was: {shown}"))
+        notices.append(Notice("comment_stays", f"A directive for all that follows stays where {name} was: {shown}"))
     return notices

@@ -83,6 +83,12 @@ def kept_docstrings(
     Returns:
         The present literals, by the offset of the given ones.
     """
+    # In the file:                  Read dedented, and given back:
+    #     def f(self):              def f(self):
+    #         """Send.                  """Send.
+    #
+    #         Twice."""                 Twice."""
+    # The literals differ; once the present one is dedented with its member they are equal, so its bytes stay.
     given_docstrings = qualnames_of_docstrings(given.outline, given_members)
     dedents: dict[int, Splices] = {}
     result: dict[int, str] = {}

@@ -170,10 +170,10 @@ class _Merge:
         for i in lefts:
             if i not in self._same and self._left[i].head == aim.head and aim.head:
                 n = self._counterpart(aim.head)
-                made = None if n is None else relisted(self._left[i].text, self._now[n].text, aim.text)
-                if n is not None and made is not None:
+                relisted_text = None if n is None else relisted(self._left[i].text, self._now[n].text, aim.text)
+                if n is not None and relisted_text is not None:
                     self._listed[i] = aim.name or aim.head
-                    self._instead[n] = [self._fresh_list(n, made)]
+                    self._instead[n] = [self._fresh_list(n, relisted_text)]
                     return True
         return False
 
@@ -183,11 +183,11 @@ class _Merge:
         if i in self._listed:
             return True
         n = self._counterpart(left.head) if left.head and left.is_import else None
-        made = None if n is None else relisted(left.text, self._now[n].text, None)
-        if n is None or made is None or any(self._aim[j].head == left.head for j in aims):
+        relisted_text = None if n is None else relisted(left.text, self._now[n].text, None)
+        if n is None or relisted_text is None or any(self._aim[j].head == left.head for j in aims):
             return False
         self._listed[i] = left.name or left.head
-        self._instead[n] = [self._fresh_list(n, made)]
+        self._instead[n] = [self._fresh_list(n, relisted_text)]
         return True
 
     def _counterpart(self, head: str) -> int | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from msgspec import Struct, structs
 
 from bae_source.errors import LookupFailed, RequestError, SourceError
+from bae_source.model.closest import closest
 from bae_source.model.outcome import Notice
 from bae_source.model.span import Span
 from bae_source.syntax.outline.definitions import MODULE, Definition
@@ -71,7 +72,7 @@ class Replaced(Struct, frozen=True):
     """Splices that replace pieces of text, in order; none where the new ones stand there already.
 
     Parameters:
-        notices: what is said of them.
+        notices: remarks about them.
     """
 
     splices: tuple[tuple[Span, str], ...] = ()
@@ -315,7 +316,7 @@ def _holding_most(lines: Sequence[str], text: str) -> list[str]:
 def _absent_line(text: str, old: str, name: str) -> LookupFailed:
     lines = NEWLINE.split(text)
     first = next((line for line in NEWLINE.split(old) if line.strip()), old)
-    near = get_close_matches(first, lines, n=_SHOWN, cutoff=0.5) or _holding_most(lines, first)
+    near = closest(first, lines, n=_SHOWN, cutoff=0.5) or _holding_most(lines, first)
     stripped = [line for line in lines if line.strip() and line.strip() == first.strip()]
     shown = list(dict.fromkeys([*stripped, *near]))[:_SHOWN]
     hints = [f"line {lines.index(line) + 1} of it is {line!r}" for line in shown]

@@ -5,7 +5,7 @@
     f(1, 2)          f(2, 1, d=VALUE)
     f(g(), h())      f(a=g(), b=h(), d=VALUE)     since `g` and `h` have to run in this order
     f(1, c=h())      left: `h()` would not run any more
-    f(*x)            left: nobody knows which parameters it gives
+    f(*x)            left: the parameters that it gives are not known
 
 Invariants:
 - an argument stays as it is written and where it stands, if the new signature lets it;
@@ -111,7 +111,7 @@ def fits(arguments: Sequence[Argument], signature: Signature, skipped: int) -> b
     Parameters:
         skipped: how many of its first parameters are bound already.
     """
-    return not isinstance(_bound(arguments, signature, skipped), Left)
+    return not isinstance(bound_to(arguments, signature, skipped), Left)
 
 
 def given_to(arguments: Sequence[Argument], signature: Signature, skipped: int) -> Mapping[str, str] | None:
@@ -120,7 +120,7 @@ def given_to(arguments: Sequence[Argument], signature: Signature, skipped: int) 
     Parameters:
         skipped: how many of its first parameters are bound already.
     """
-    bound = _bound(arguments, signature, skipped)
+    bound = bound_to(arguments, signature, skipped)
     if isinstance(bound, Left):
         return None
     others = (*bound.spread, *bound.loose, *bound.doubled)
@@ -191,7 +191,7 @@ class Change(Struct, frozen=True, kw_only=True):
         return structs.replace(self, before=before, after=after)
 
 
-class _Bound(Struct, frozen=True, kw_only=True):
+class Bound(Struct, frozen=True, kw_only=True):
     """Arguments by the parameters that they are for, by their numbers.
 
     Parameters:
@@ -211,9 +211,15 @@ class _Bound(Struct, frozen=True, kw_only=True):
     has_star: bool
 
 
-def _bound(
+def bound_to(
     arguments: Sequence[Argument], signature: Signature, skipped: int, *, is_partial: bool = False
-) -> _Bound | Left:
+) -> Bound | Left:
+    """Return the parameters that the arguments of a call are for, or why it cannot be such a call.
+
+    Parameters:
+        skipped: how many of the first parameters are bound already.
+        is_partial: whether another call gives the others.
+    """
     positional = signature.positional[skipped:]
     by_keyword = {name for name, each in signature.named.items() if each.is_by_keyword}
     by_keyword -= {each.name for each in signature.positional[:skipped]}
@@ -247,7 +253,7 @@ def _bound(
     is_short = bool(lacks) and not doubled and not is_partial
     if is_short or (loose and not signature.options) or (spread and not has_star and not signature.rest):
         return Left(Reason.ARGUMENTS_DO_NOT_FIT.of())
-    return _Bound(of=of, number=number, spread=tuple(spread), loose=tuple(loose), doubled=doubled, has_star=has_star)
+    return Bound(of=of, number=number, spread=tuple(spread), loose=tuple(loose), doubled=doubled, has_star=has_star)
 
 
 class _Rewriting:
@@ -264,7 +270,7 @@ class _Rewriting:
 
     def wanted(self) -> list[Wanted] | Left | Lacking:
         before, after = self.change.before, self.change.after
-        bound = _bound(self.arguments, before, self.skipped, is_partial=self.is_partial)
+        bound = bound_to(self.arguments, before, self.skipped, is_partial=self.is_partial)
         if isinstance(bound, Left):
             return bound
         self.bound = bound

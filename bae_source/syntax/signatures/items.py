@@ -92,7 +92,7 @@ def split(text: str, known: Sequence[Span]) -> list[Span]:
 
     Parameters:
         text: from the opening bracket to the closing one.
-        known: spans of expressions in it, outside of which every comma separates items.
+        known: spans of expressions in it, outside which every comma separates items.
     """
     commas: list[int] = []
     start = 1

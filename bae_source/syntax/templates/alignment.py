@@ -5,7 +5,7 @@
                                              )             )
 
 Tokens are compared: what differs between pattern and replacement is changed in the match, where its tokens are those
-of the pattern. Whoever asks sees to it that the outcome is read as the replacement is.
+of the pattern. The caller checks that the outcome parses as the replacement does.
 """
 
 from __future__ import annotations
@@ -131,10 +131,10 @@ class Alignment:
         """Return the splices on the matched code that make the replacement of it; None where they are not plain."""
         found: list[tuple[Span, str]] = []
         for how, first, last, start, end in self._steps:
-            made = self._inserted(first, start, end) if how == "insert" else self._replaced(first, last, start, end)
-            if made is None:
+            spliced = self._inserted(first, start, end) if how == "insert" else self._replaced(first, last, start, end)
+            if spliced is None:
                 return None
-            found.append(made)
+            found.append(spliced)
         return found
 
     def _replaced(self, first: int, last: int, start: int, end: int) -> tuple[Span, str] | None:
@@ -162,8 +162,8 @@ class Alignment:
             span = Span(span.start, span.end + room)
         if start == end:
             return span, left if left is not None else right or ""
-        made = self._spliced(span, self.replacement[start].span.start, self.replacement[end - 1].span.end)
-        return None if made is None else (span, f"{left or ''}{made[1]}{right or ''}")
+        spliced = self._spliced(span, self.replacement[start].span.start, self.replacement[end - 1].span.end)
+        return None if spliced is None else (span, f"{left or ''}{spliced[1]}{right or ''}")
 
     def _gap(self, number: int) -> str | None:
         """Return what stands behind a token of the replacement; None where that is no space on a line, or nothing."""
@@ -186,8 +186,8 @@ class Alignment:
         if following is not None and following.text == new[start].text == "," and self.place.get(first) != before + 1:
             if start + 1 == end:
                 return Span(after, after), ""
-            made = self._spliced(Span(following.span.end, following.span.end), new[start].span.end, stop)
-            return None if made is None else (made[0], f"{made[1]},")
+            spliced = self._spliced(Span(following.span.end, following.span.end), new[start].span.end, stop)
+            return None if spliced is None else (spliced[0], f"{spliced[1]},")
         until = following.span.start if following is not None else after
         if self.text[after:until].strip(" \t"):
             return self._spliced(Span(after, after), new[start - 1].span.end, stop)
@@ -213,7 +213,7 @@ def _beside(tokens: Sequence[str], token: str) -> list[Sequence[str]]:
 
 
 def has_comment(text: str, holes: Sequence[tuple[Span, str]]) -> bool:
-    """Return whether a comment stands in some code outside of what holes stand for."""
+    """Return whether a comment stands in some code outside what holes stand for."""
     comments = lex(text).comments if "#" in text else ()
     return any(not any(hole.contains(each) for hole, _ in holes) for each in comments)
 

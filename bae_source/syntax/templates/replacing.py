@@ -29,14 +29,7 @@ from bae_source.syntax.patterns.pattern import Match, Pattern, span_of
 from bae_source.syntax.rewrite.given import WRAPPER, understand
 from bae_source.syntax.rewrite.splice import fitted
 from bae_source.syntax.templates.alignment import Alignment, has_comment, named, tokens_of
-from bae_source.syntax.templates.statements import (
-    Block,
-    block_of,
-    continued_at,
-    is_elif,
-    moved_to,
-    reads_as_statements,
-)
+from bae_source.syntax.templates.statements import Block, block_of, continued_at, is_elif, moved_to, reads_as_statements
 from bae_source.syntax.templates.surroundings import (
     Parents,
     bracketed_holes,
@@ -82,7 +75,7 @@ class _Unfit(Exception):
 
 
 class Replacer:
-    """Replaces matches in one file.
+    """The replacement of matches in one file.
 
     Parameters:
         source: the file.
@@ -102,7 +95,7 @@ class Replacer:
         self.matches = matches
         number = source.lines.number
         self.parents: Parents = parents_of(tree, [(number(each.span.start), number(each.span.end)) for each in matches])
-        self._made: dict[int, Replaced] = {}
+        self._replaced: dict[int, Replaced] = {}
         self._placed: dict[str, str] = {}
 
     @cached_property
@@ -144,15 +137,15 @@ class Replacer:
                 yield each
 
     def _of(self, number: int) -> Replaced:
-        if number not in self._made:
+        if number not in self._replaced:
             match = self.matches[number]
             try:
-                self._made[number] = self._render(number, match)
+                self._replaced[number] = self._render(number, match)
             except _Unfit as error:
-                self._made[number] = Replaced(match=match, span=match.span, why=str(error))
+                self._replaced[number] = Replaced(match=match, span=match.span, why=str(error))
             except (ResourceError, RecursionError):
-                self._made[number] = Replaced(match=match, span=match.span, why=Reason.REPLACEMENT_UNREAD.of())
-        return self._made[number]
+                self._replaced[number] = Replaced(match=match, span=match.span, why=Reason.REPLACEMENT_UNREAD.of())
+        return self._replaced[number]
 
     def _render(self, number: int, match: Match) -> Replaced:
         if match.in_string:
@@ -173,11 +166,16 @@ class Replacer:
 
     @cached_property
     def _is_out_of_place(self) -> bool:
-        """Return whether code may come to stand outside of the function or loop that it needs."""
+        """Return whether code may come to stand outside the function or loop that it needs."""
         return may_be_out_of_place(self.template.tree, self.pattern.tree)
 
     def _expression(self, number: int, match: Match) -> str:
         """Return the text of an expression that takes the place of another, with brackets where it needs them."""
+        # -get(  a or b  )  by  get($URL)  ->  http.get($URL) + 1
+        #   texts           {0: "a or b"}
+        #   filled          http.get(a or b) + 1
+        #   aligned         http.get(  a or b  ) + 1: it parses to the same tree, so the spaces stay
+        #   with brackets   (http.get(  a or b  ) + 1), as `-` binds closer than `+`
         texts = self._hole_texts(number, match)
         around = statement_around(self.source, match.first, self.parents)
         code, holes, indent = self.template.code, self.template.holes, self._indent_at([match.first])
@@ -409,10 +407,10 @@ class Replacer:
                 break
             if inner.end <= end or inner.end > span.end:
                 continue
-            made = self._of(index)  # an `elif` is replaced from its `if` on
-            if made.text is not None and end <= made.span.start and made.span.end <= span.end:
-                splices.append((Span(made.span.start - span.start, made.span.end - span.start), made.text))
-                end = made.span.end
+            other = self._of(index)  # an `elif` is replaced from its `if` on
+            if other.text is not None and end <= other.span.start and other.span.end <= span.end:
+                splices.append((Span(other.span.start - span.start, other.span.end - span.start), other.text))
+                end = other.span.end
         return splice(span.cut(self.source.text), splices)
 
     def _bracketed(self, match: Match, texts: Mapping[int, str], *, inside: bool) -> dict[int, str]:
@@ -534,8 +532,8 @@ class Replacer:
             is_gone = any(piece.start < gone.end and gone.start < piece.end for gone, _ in splices)
             if not is_gone and (new := self._cut(number, whole)) != whole.cut(self.source.text):
                 splices.append((piece, new))
-        made = splice(text, sorted(splices, key=lambda each: (each[0].start, each[0].end)))
-        return made if len(_BLANK.findall(made.strip())) <= len(_BLANK.findall(text)) else None
+        aligned = splice(text, sorted(splices, key=lambda each: (each[0].start, each[0].end)))
+        return aligned if len(_BLANK.findall(aligned.strip())) <= len(_BLANK.findall(text)) else None
 
     def _without_empty(
         self, placed: tuple[str, Sequence[Hole]], texts: Mapping[int, str]

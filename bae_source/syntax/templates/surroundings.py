@@ -2,7 +2,7 @@
 
     not $X        a == b  in the place of  f(x)  of  not f(x)          as it is
     $A * 2        x + 1  in the place of  $A                           (x + 1) * 2
-    1 .real       an integer before a dot, text of several lines outside of brackets, a walrus, a lambda, a yield
+    1 .real       an integer before a dot, text of several lines outside brackets, a walrus, a lambda, a yield
 
 Invariants:
 - nothing is known of precedence here: code is read with the brackets and without, and they are left out where both
@@ -31,7 +31,7 @@ _BOUND_TO_PLACE = (
     *(ast.AsyncFor, ast.AsyncWith, ast.For, ast.While, ast.comprehension),
     *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef),
 )
-"""What cannot stand everywhere, or what decides whether other code can."""
+"""Nodes that cannot stand everywhere, or that decide whether other code can."""
 _ATOM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 Parents = Mapping[ast.AST, ast.AST]
@@ -83,14 +83,14 @@ def _first_line(node: ast.AST) -> int:
 
 
 def may_be_out_of_place(*trees: ast.AST) -> bool:
-    """Return whether putting one for the other may have code outside of the function or the loop that it needs."""
+    """Return whether putting one for the other may have code outside the function or the loop that it needs."""
     return any(isinstance(node, _BOUND_TO_PLACE) for tree in trees for node in ast.walk(tree))
 
 
 def compiles_at(source: Source, node: ast.AST, parents: Parents, span: Span, new: str) -> bool:
     """Return whether the code around a place compiles with new text, or does not do so now either.
 
-    `await go()` parses outside of an asynchronous function, and does not compile there. The function around the place
+    `await go()` parses outside an asynchronous function, and does not compile there. The function around the place
     decides; where there is none, the statement of the module or class.
     """
     child, around = node, parents[node]

@@ -48,7 +48,7 @@ def _edit_of_whole(source: Source, splices: list[tuple[Span, str]]) -> Edit:
     if Source(new).text != new_text:
         raise SourceError(
             "not_lossless",
-            f"The new text does not come back from {source.encoding} as it was given.",
+            f"The new text changes when it is written as {source.encoding} and read again.",
             hints=["Convert the file to UTF-8 first."],
         )
     return edit_between(source.content, new)

@@ -19,22 +19,22 @@ from bae_source.syntax.text.source import Source
 _CLASS = re.compile(rb"class[\s\\]+[\w\x80-\xff]+[\s\\]*(?:\(([^()#\"']*)\)[\s\\]*:|[(\[])")
 """A class header, and its bases; without them where it takes a closer look to tell where they end."""
 _IMPORT = re.compile(rb"import(?:[^\r\n\\(]+|\\\s*|\([^)#]*(?:#[^\r\n]*[^)#]*)*)*")
-"""What is imported: up to the end of the line, with what stands in parentheses."""
+"""An import up to the end of its line, with all that stands in parentheses."""
 _STRING = rb'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\r\n]|\\(?:\r\n|.))*"'
 _END = re.compile(rb"#[^\r\n]*|%b|%b|\)[\s\\]*:" % (_STRING, _STRING.replace(b'"', b"'")), re.DOTALL)
-"""What is passed over on the way to the end of a class header, comments and strings, and what may be that end."""
+"""Comments and strings, which are skipped on the way to the end of a class header, and possible ends."""
 _NO_WORD = [re.compile(rb"%b|[,;.()\\]" % comment) for comment in (rb"#[^\r\n]*", rb"#[^#\r\n]*(?![^\r\n])", rb"#")]
-"""What stands between words: a comment from the first `#` of a line on; where that is in a string, from the last on, or
+"""Text between words: a comment from the first `#` of a line on; where that is in a string, from the last on, or
 none."""
 _SPACED = bytes.maketrans(b"\t\n\v\f\r\\#", b"       ")
-"""What may stand around `as`, as a space."""
+"""Table by which all that may stand around `as` becomes a space."""
 _INDENT = b" \t\f\\\xef\xbb\xbf"
-_MOST_LOOKS = 2
-"""How often a file's text is looked through for the ends of headers, which may overlap where one is none."""
+_MOST_READS = 2
+"""Times that a file's text may be searched for the ends of headers, which may overlap where one is none."""
 
 
 Named = tuple[str, str]
-"""What the class headers of a file name, and what it imports under another name: names and aliases in turn. No NULs."""
+"""Names in the class headers of a file, and its imports with aliases: names and aliases in turn. No NULs."""
 
 
 def named_in(content: bytes, source: Source | None) -> Named:
@@ -72,9 +72,9 @@ def _aliases(imports: list[bytes]) -> str:
 def _headers(content: bytes) -> Iterator[bytes]:
     """Yield what stands between the parentheses of each class header, and perhaps more.
 
-    What looks like a header and is none may seem to end inside of a true one, so the search goes on where it began.
+    What looks like a header and is none may seem to end inside a true one, so the search goes on where it began.
     """
-    position, left = 0, _MOST_LOOKS * len(content)
+    position, left = 0, _MOST_READS * len(content)
     while found := _CLASS.search(content, position):
         bases = found[1]
         position = found.end()

@@ -22,7 +22,7 @@ _BODY = {
     "'''": r"(?>(?:[^'\\]|\\.|'(?!''))*)",
     '"""': r'(?>(?:[^"\\]|\\.|"(?!""))*)',
 }
-"""What stands between the quotes as older Pythons see it, who take fields for text."""
+"""Text between the quotes as older Pythons read it, which take fields for text."""
 _PLAIN = r"(?>(?:[^{}]|\{\{|\}\}|\{[^{}\\#]*+(?>(?:\{[^{}\\#]*+\}[^{}\\#]*+)*)\})*)"
 _REASON = (
     "Own quotes, backslashes and comments in the fields of f-strings are only supported in Python 3.12 and greater"

@@ -114,7 +114,7 @@ def caseless(name: str) -> object:
 
 
 ORDERS: tuple[Order, ...] = (str, by_kind, folded, natural, caseless)
-"""In which order items may stand; the first that fits counts."""
+"""Orders in which items may stand; the first that fits counts."""
 
 
 def place_of(keys: Sequence[str], key: str, orders: Sequence[Order] = ORDERS) -> int:

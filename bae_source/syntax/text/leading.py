@@ -9,7 +9,7 @@
 
 The rule: of a block, the lines down to the last one for a tool stay. In a block that stands at the head of a file, with
 nothing but the module's docstring above it, the whole of it stays if one of its lines is a licence, names an author, or
-speaks of the file ("This module …"), since such text has no end that could be told from a comment. A comment that is
+speaks of the file ("This module …"), since the end of such text and the next comment look alike. A comment that is
 for the next statement alone (`# noinspection`, `# pylint: disable-next`, `#: …`) is the symbol's.
 """
 
@@ -65,10 +65,10 @@ def lines_kept(block: Sequence[str], *, at_head: bool, text: str) -> int:
         at_head: whether the block stands at the head of the file.
         text: the whole file, which says whether a `region` is ever closed.
     """
-    said = [line.strip().lstrip("#!").strip() for line in block]
-    if at_head and any(map(_WHOLE_FILE.match, said)):
+    remarks = [line.strip().lstrip("#!").strip() for line in block]
+    if at_head and any(map(_WHOLE_FILE.match, remarks)):
         return len(block)
-    return max((number for number, each in enumerate(said, 1) if _is_for_all(each, text)), default=0)
+    return max((number for number, each in enumerate(remarks, 1) if _is_for_all(each, text)), default=0)
 
 
 def closes(line: str, opening: str) -> bool:
@@ -91,6 +91,6 @@ def is_of_an_attribute(comment: str) -> bool:
     return all(line.lstrip().startswith("#:") for line in comment.strip().splitlines())
 
 
-def _is_for_all(said: str, text: str) -> bool:
+def _is_for_all(remark: str, text: str) -> bool:
     """Return whether a comment line is for a tool, and rules over more than the next statement."""
-    return bool(_TOOL.match(said) or (_FOLD.match(said) and _CLOSING_FOLD.search(text)))
+    return bool(_TOOL.match(remark) or (_FOLD.match(remark) and _CLOSING_FOLD.search(text)))

@@ -108,7 +108,7 @@ def end_of_header(text: str, start: int) -> int:
 
 
 def end_of_line(text: str, start: int) -> int:
-    """Return the offset behind the logical line that goes on at `start`, which stands outside of strings and brackets.
+    """Return the offset behind the logical line that goes on at `start`, which stands outside strings and brackets.
 
     Statements behind a semicolon belong to the line, with all the lines of their strings and brackets.
     """
@@ -144,7 +144,7 @@ def end_of_string(text: str, quote: int) -> int:
 
 
 def _signs(text: str, start: int, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], int]]:
-    """Yield what a pattern finds outside of strings and comments, brackets left out, and how deep it stands in them.
+    """Yield what a pattern finds outside strings and comments, brackets left out, and how deep it stands in them.
 
     Parameters:
         pattern: finds brackets, quotes, `#` and backslashes as well; a line end that is escaped is passed over.
@@ -185,6 +185,11 @@ class _Scanner:
         self.memo: _Memo = {}
 
     def run(self) -> None:
+        # x = f(1,  \        LOGICAL: `(` goes on the stack; the backslash joins the next line
+        #       "a)")        CONTINUATION; the string is one step, so its `)` is not seen; `)` takes `(` off
+        #   # why            COMMENT, since the stack is empty
+        # f"""{x}            LOGICAL
+        # """                STRING, which `_string` adds for each line end inside the literal
         text, position = self.text, 0
         self._begin_line(0, joined=False)
         while match := _INTERESTING.search(text, position):
@@ -278,6 +283,9 @@ def _scan_string(text: str, quote: int, memo: _Memo, depth: int) -> tuple[int, b
 
 def _end_of_interpolated(text: str, position: int, mark: str, *, raw: bool, memo: _Memo, depth: int) -> int | None:
     """Return the offset behind an f-string's closing quotes; None where its fields do not balance."""
+    # f"a{x!r:>{w}}{{b}}"    `_end_of_field` reads `x!r:`, and leaves the rest to `_end_of_spec` from the colon on
+    #         >{w}}          there `{w}` is a field of its own, and the next `}` ends the outer one
+    #              {{b}}     text; then the quote ends the literal
     while position < len(text):
         char = text[position]
         if text.startswith(mark, position):

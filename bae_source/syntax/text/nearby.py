@@ -12,16 +12,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 from msgspec import Struct
 
+from bae_source.model.closest import closest
 from bae_source.model.span import Span
 from bae_source.syntax.text.source import NEWLINE
 
 _SPACE = " \t\f"
 _MOST_LINES = 20_000
-"""Lines of a text in which near ones are looked for."""
+"""Lines of a text in which near ones are searched for."""
 
 
 class Fit(Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ _COMMON = 50
 
 
 def _alike(lines: Sequence[str], line: str) -> int | None:
-    close = get_close_matches(line, lines, n=1, cutoff=0.5)
+    close = closest(line, lines, n=1, cutoff=0.5)
     return lines.index(close[0]) if close else None
 
 

@@ -11,7 +11,7 @@ _OPENED = re.compile(r"([(\[{])\n")
 _CLOSED = re.compile(r"\n([)\]}])")
 HEAD = re.compile(r"(?:async[ \t\f\\\r\n]+)?(?:def|class)[ \t\f\\\r\n]+")
 _LITERAL = "\ue000"
-"""Stands for a string literal while its surroundings are put in one line; no code has it outside of strings."""
+"""Stands for a string literal while its surroundings are put in one line; no code has it outside strings."""
 
 
 def in_one_line(code: str) -> str:

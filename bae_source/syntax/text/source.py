@@ -32,11 +32,11 @@ _LINE = rb"\r\n|\n|\r"
 _BEGINNING = 4096
 """Bytes; an encoding is not named any later."""
 _CONTINUED = bytes(range(0x80, 0xC0))
-"""What in UTF-8 goes on with a character that has begun."""
+"""Bytes that continue a character in UTF-8."""
 _BINARY = rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK = 512
-"""Bytes in which newlines are counted at once, and then looked for one by one."""
+"""Bytes in which newlines are counted at once, and then searched for one by one."""
 
 
 class Lines:
@@ -137,7 +137,7 @@ class Source:
         if not self.stateless and self.encode(self.text) != content:
             raise SourceError(
                 "not_lossless",
-                f"does not come back from {self.encoding} as it was, so it cannot be edited without loss.",
+                f"changes when it is written as {self.encoding} and read again, so it cannot be edited without loss.",
                 subject="The file",
                 hints=["Convert the file to UTF-8 first."],
             )
@@ -236,7 +236,7 @@ def _loosely(content: bytes) -> str:
 
 
 def source_of(content: bytes) -> Source | None:
-    """Return a file's source; None where its text is what its bytes say in plain ASCII, so that nobody need decode it.
+    """Return a file's source; None where its bytes are plain ASCII, so that they need no decoding.
 
     Raises:
         SourceError: as `Source`.
@@ -347,7 +347,7 @@ def _encoding(content: bytes, *, bom: bool) -> str:
 
 
 def may_name_encoding(content: bytes) -> bool:
-    """Say whether the first two lines, where alone an encoding is named, may name one; ASCII might mean other text."""
+    """Return whether the first two lines may name an encoding, by which ASCII might mean other text."""
     end = content.find(b"\n", content.find(b"\n", 0, _BEGINNING) + 1, _BEGINNING)
     return content.find(b"coding", 0, end if end >= 0 else _BEGINNING) >= 0
 

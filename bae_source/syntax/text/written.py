@@ -20,7 +20,7 @@ _SHEBANG = re.compile(r"#![^\r\n]*(?:\r\n|\n|\r)")
 
 
 def written(text: str, name: str, *, newline: str, like: Source | None = None) -> tuple[bytes, list[Notice]]:
-    """Return the bytes of a module with this source, and what is to be said of them.
+    """Return the bytes of a module with this source, and notices about them.
 
     Parameters:
         text: the source; line ends of one kind become `newline`; a mixture is kept in a new file.
@@ -49,7 +49,7 @@ def written(text: str, name: str, *, newline: str, like: Source | None = None) -
     if Source(content).text != text:
         raise SourceError(
             "not_lossless",
-            f"The source of {name} does not come back from its encoding as it was given.",
+            f"The source of {name} changes when it is written in its encoding and read again.",
             hints=["Give it as UTF-8, without an encoding cookie."],
         )
     return content, notices

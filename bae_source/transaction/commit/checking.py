@@ -20,7 +20,7 @@ from bae_source.transaction.disk.folders import modes_above
 from bae_source.transaction.disk.names import Speak
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.spelling import Spelling
-from bae_source.transaction.disk.targets import Content, Looks, read_target, runnable
+from bae_source.transaction.disk.targets import Attributes, Content, read_target, runnable
 from bae_source.transaction.disk.walk import Walk
 
 
@@ -39,31 +39,31 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         found = [(change, _named(change, content, spelling)) for change, content in found]
     _refuse_stale(found, speak)
     _refuse_shared([content for _, content in found])
-    looks = {content.path: content.looks for _, content in found}
-    held = {change.path: change.before for change, _ in found}
-    made = []
+    attributes = {content.path: content.attributes for _, content in found}
+    before = {change.path: change.before for change, _ in found}
+    contents = []
     for change, content in found:
         after = _after(change, content)
         came = None
         if change.origin is not None:
-            came = looks.get(change.origin) or looks_of(change.origin, walk, disk, speak)
+            came = attributes.get(change.origin) or attributes_of(change.origin, walk, disk, speak)
         mode, owner = change.mode, change.owner
         if mode is None and came is not None and change.before is not None:
             mode, owner = S_IMODE(came.mode), came.owner
-        looked = content.looks or came
-        if looked is not None and change.executable is not None:
-            usual = S_IMODE(looked.mode) if mode is None else mode
-            mode, owner = runnable(usual, may=change.executable), owner or looked.owner
-        edited = change.origin is not None and held.get(change.origin, change.after) != change.after
+        model = content.attributes or came
+        if model is not None and change.executable is not None:
+            usual = S_IMODE(model.mode) if mode is None else mode
+            mode, owner = runnable(usual, may=change.executable), owner or model.owner
+        edited = change.origin is not None and before.get(change.origin, change.after) != change.after
         given = {"mode": mode, "owner": owner, "anew": change.anew, "edited": edited, "runs": change.executable}
-        made.append(structs.replace(content, after=after, looks=looked, **given))
-    return tuple(sorted(made, key=_order))
+        contents.append(structs.replace(content, after=after, attributes=model, **given))
+    return tuple(sorted(contents, key=_order))
 
 
-def looks_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Looks | None:
-    """Return what a file looks like that stays as it is; None if nobody can tell."""
+def attributes_of(path: str, walk: Walk, disk: Disk, speak: Speak) -> Attributes | None:
+    """Return the attributes of a file that stays as it is; None where they cannot be read."""
     try:
-        return read_target(walk, disk, speak, path).looks
+        return read_target(walk, disk, speak, path).attributes
     except (OSError, Refused):
         return None
 
@@ -89,7 +89,7 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 def touched(change: FileChange, content: Content) -> TouchedFile:
     """Return what the history is to hold of a file, besides what it held."""
     is_other = change.after is None or content.mode is not None or content.anew
-    lost = content.looks if change.before is not None and is_other else None
+    lost = content.attributes if change.before is not None and is_other else None
     return TouchedFile(
         path=change.path,
         name=content.name,
@@ -121,7 +121,7 @@ def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:
             return content
     except OSError as error:
         raise unreadable(content.name, error) from error
-    return structs.replace(content, before=None, looks=None)
+    return structs.replace(content, before=None, attributes=None)
 
 
 def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> None:
@@ -139,7 +139,7 @@ def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> 
 def _refuse_shared(contents: Sequence[Content]) -> None:
     alike: dict[object, list[Content]] = {}
     for content in contents:
-        alike.setdefault(content.parts if content.looks is None else content.looks.inode, []).append(content)
+        alike.setdefault(content.parts if content.attributes is None else content.attributes.inode, []).append(content)
     if shared := [several for several in alike.values() if len(several) > 1]:
         pairs = "; ".join(listed(content.name for content in several) for several in shared)
         raise Refused(

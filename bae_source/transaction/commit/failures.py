@@ -105,11 +105,11 @@ def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
 
 def failed(error: BaseException) -> str:
     """Return what went wrong before a rollback failed."""
-    return f"The change failed ({_said(error)})"
+    return f"The change failed ({_message(error)})"
 
 
-def told(recovered: Recovered) -> tuple[Notice, ...]:
-    """Tell a person what recovery did; nothing if there was nothing to do."""
+def notices_of(recovered: Recovered) -> tuple[Notice, ...]:
+    """Return a notice of what recovery did; nothing if there was nothing to do."""
     if recovered.set_aside:
         what = "The journal was not written by bae_source for this project, and nothing in it was followed"
         return (Notice("journal_set_aside", f"{what}; it lies in {recovered.set_aside} now. Remove it."),)
@@ -120,11 +120,11 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
     names = listed([name for name in recovered.names if name not in left])
     if recovered.committed:
         ended = f"{what} had been made when its process ended"
-        made = f"{ended}, and it stands: {names}."
+        sentence = f"{ended}, and it stands: {names}."
         if recovered.recorded:
-            made = f"{ended}, and history has it; {names} is left as it is now."
+            sentence = f"{ended}, and history has it; {names} is left as it is now."
         kept = [f"The old file, which was changed since it was read, is in {place}." for place in recovered.kept]
-        return (Notice("recovered", " ".join([made, *kept])),)
+        return (Notice("recovered", " ".join([sentence, *kept])),)
     if recovered.failed:
         error = stuck(f"{what} was interrupted", recovered.restored, recovered.journal)
         return (Notice("recovery_failed", " ".join((error.message, *error.hints))),)
@@ -134,21 +134,19 @@ def told(recovered: Recovered) -> tuple[Notice, ...]:
 
 
 def interrupted(error: BaseException, *, waits: bool = True) -> tuple[Notice, ...]:
-    """Tell a person that what came to end a change came too late; and whether it is, or waits to be, in the history."""
+    """Return the notice of an interruption that came too late, with whether the change is in the history."""
     text = f"The change had been made when it was interrupted ({type(error).__name__}), and it stands."
     return (Notice("interrupted", text if waits else f"{text} It {_UNRECORDED}."),)
 
 
 def saved(place: str) -> str:
-    """Return where a file is kept that somebody saved just before ours took its place, and that was overtaken since."""
-    return f"What somebody saved just before that, and has been saved over, is in {place}."
+    """Return the place of a file that was saved from outside just before ours replaced it, and overtaken since."""
+    return f"A version saved from outside just before that, and overwritten since, is in {place}."
 
 
 def not_kept(error: OSError) -> str:
-    """Say that such a file could not be kept, and so was left where it is."""
-    return (
-        f"What somebody saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
-    )
+    """Return the sentence for a file that could not be kept, and so was left where it is."""
+    return f"A version saved meanwhile could not be put away: {_own_reason(error)[0]}; the next command tries again."
 
 
 def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
@@ -165,20 +163,20 @@ def disowned(files: Mapping[str, Owners]) -> tuple[Notice, ...]:
 
 
 def unrecorded(why: str, hint: str) -> tuple[Notice, ...]:
-    """Tell a person that a change cannot be recorded as things are."""
+    """Return the notice that a change cannot be recorded at present."""
     what = "The change was made, and waits for being recorded; until then it cannot be undone"
     return (Notice(UNRECORDED, f"{what}: {why}. {hint}"),)
 
 
 def not_taken(error: OSError) -> tuple[Notice, ...]:
-    """Tell a person that a change does not even wait for being recorded."""
+    """Return the notice that a change does not even wait to be recorded."""
     reason, hint = _own_reason(error)
     return (Notice(UNRECORDED, f"The change was made, and {_UNRECORDED}: {reason}. {hint}"),)
 
 
 def _left_alone(left: Left) -> str:
     where = f" What it held before is in {left.copy}." if left.copy else ""
-    return f"{left.name} was changed by somebody else meanwhile, and was left as it is.{where}"
+    return f"{left.name} was changed from outside meanwhile, and was left as it is.{where}"
 
 
 def _not_back(left: Left) -> str:
@@ -187,7 +185,7 @@ def _not_back(left: Left) -> str:
     return f"{left.name}: its old content is in {left.copy or 'the journal'}."
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, WriteFailed):
         return _reason(error.error)[0]
     if isinstance(error, ResourceError):

@@ -3,7 +3,7 @@
     lock -> journal -> recover what a crash left
 
 Invariants:
-- at any time one holder in all processes and threads, even if somebody removes the lock file or the journal: the one
+- at any time one holder in all processes and threads, even if the lock file or the journal is removed: the one
   is locked as well as the other;
 - nothing new begins on top of what could not be taken back.
 """
@@ -22,7 +22,7 @@ from bae_source.state.folders import ForeignState, StateFolders, foreign
 from bae_source.state.journal_head import NAME
 from bae_source.state.lock import Lock, busy, project_lock
 from bae_source.transaction.commit import journal as journals
-from bae_source.transaction.commit.failures import no_recovery, no_state, stuck, told
+from bae_source.transaction.commit.failures import no_recovery, no_state, notices_of, stuck
 from bae_source.transaction.commit.journal import Foreign, InUse, Journal, State, Unreadable
 from bae_source.transaction.commit.recovery import Recovered, Recovery, sweep
 from bae_source.transaction.commit.witness import Witness
@@ -112,7 +112,7 @@ class Holder:
             recovered = self._recover(holding)
             if recovered.failed:
                 raise stuck(_interrupted(recovered), recovered.restored, recovered.journal)
-            holding.recovered = told(recovered)
+            holding.recovered = notices_of(recovered)
         except BaseException:
             holding.release()
             raise
@@ -128,7 +128,7 @@ class Holder:
             return ()
         try:
             with self._taken(min(_MOMENT, self._wait)) as holding:
-                return told(self._recover(holding))
+                return notices_of(self._recover(holding))
         except Refused as error:
             if error.code == "busy":
                 return ()
@@ -161,7 +161,7 @@ class Holder:
             raise no_state(error) from error
 
     def _opened(self, deadline: float) -> Journal:
-        """Open the journal; whoever has it though he lost his lock file has until then to find that out."""
+        """Open the journal; a holder that lost its lock file has until then to find that out."""
         while True:
             try:
                 return journals.opened(self._folders.base, self._disk, self._folders.id or "")
@@ -179,7 +179,7 @@ class Holder:
         except (OSError, Unreadable) as error:
             raise no_recovery(error, str(self._folders.base / NAME)) from error
         if recovered.operation_id is not None and not recovered.failed:
-            self._witness.recovered(recovered.operation_id, made=recovered.committed)
+            self._witness.recovered(recovered.operation_id, stands=recovered.committed)
         if not self._swept and not recovered.failed:
             try:
                 self._folders.make(self._folders.staging)

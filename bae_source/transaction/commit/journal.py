@@ -2,7 +2,7 @@
 
     journal      one file, written over by each transaction in turn
       0          one sector: state, operation, length and checksum of what follows, and the id of the folder around it
-      512        the `Record`: the entry for the history, and of each target old and new content and looks
+      512        the `Record`: the entry for the history, and of each target old and new content, and attributes
 
     IDLE -begin-> OPEN -mark-> COMMITTED -close-> IDLE
                   OPEN -close-> IDLE                    taken back
@@ -20,7 +20,7 @@ Invariants:
 - the file keeps its room, so that writing over it needs no space and one `sync_content` each, no more; it gets its
   first sector when its name is durable;
 - what is no journal of this version is never written over, nor what has another id: it came from elsewhere;
-- it is locked while it is open for writing. So no two processes write a project even if somebody removes the lock file.
+- it is locked while it is open for writing. So no two processes write a project even if the lock file is removed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pathlib import Path
 from zlib import crc32
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from bae_source.history.record.entry import Entry
 from bae_source.state.journal_head import IDLE, MAGIC, NAME, OPEN, SECTOR, SINGLE
@@ -60,12 +60,12 @@ class Record(Struct, frozen=True, kw_only=True):
     Parameters:
         entry: what the history is to hold of it.
         contents: its targets, in the order of their numbers.
-        made: the folders that it creates, outer ones first.
+        new_folders: the folders that it creates, outer ones first; `made` in the file.
     """
 
     entry: Entry
     contents: tuple[Content, ...]
-    made: tuple[Parts, ...] = ()
+    new_folders: tuple[Parts, ...] = field(default=(), name="made")
 
 
 class Unreadable(Exception):
@@ -170,7 +170,7 @@ class Journal:
         self._disk.sync_content(self._file)
 
     def mark(self) -> None:
-        """Say that the transaction is committed, durable unless its file says so; its commit point.
+        """Mark the transaction as committed, durable unless its file says so; its commit point.
 
         Raises:
             OSError: the disk failed; `reopen` before anything is taken back.
@@ -180,12 +180,12 @@ class Journal:
             self._disk.sync_content(self._file)
 
     def reopen(self) -> None:
-        """Say that the transaction is to be taken back, durable: the disk may have its mark already."""
+        """Mark the transaction as to be taken back, durable: the disk may have its mark already."""
         self._write(self._sector(State.OPEN))
         self._disk.sync_content(self._file)
 
     def close(self, *, durable: bool) -> None:
-        """Say that nothing is under way.
+        """Mark the journal as idle.
 
         Parameters:
             durable: whether it must not be forgotten: after taking back, since a record that is found open again would

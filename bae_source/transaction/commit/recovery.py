@@ -6,7 +6,7 @@
     COMMITTED    made, but maybe not in the history, which takes no operation twice: it waits in `pending`, what it left
                  is removed
 
-How a SINGLE is found after each step, by whoever comes after a death or a power cut; what is not durable may be lost:
+How recovery finds a SINGLE after each step, where there was a death or a power cut; what is not durable may be lost:
 
     begun, staged                    the file is as before: there is nothing to take back
     exchanged                        made; as before if the power took the exchange with it. If something else came out
@@ -16,7 +16,7 @@ How a SINGLE is found after each step, by whoever comes after a death or a power
     marked                           made; from the mark on, which no death loses, it is COMMITTED to processes
     answered                         made: whatever the power took of the mark and of what followed, the file is durable
     OPEN again, taking back          as OPEN; nothing is taken back before that is durable
-    edited by somebody since         left as it is: made if it was recorded, which it is before it is answered; else as
+    edited from outside since        left as it is: made if it was recorded, which it is before it is answered; else as
                                      OPEN leaves it
 
 Invariants:
@@ -64,7 +64,7 @@ class Recovered(Struct, frozen=True, kw_only=True):
         recorded: whether that was seen from the history alone, since its file is another now.
         restored: if not: what became of its files.
         names: what its files are called.
-        kept: where files are kept that somebody saved or wrote to meanwhile, and that nobody sees in their place.
+        kept: where files are kept that were saved or written to from outside, and are not in their place.
         journal: where the journal lies, for a person.
         set_aside: where a journal lies now that was not of our making, and was not followed; empty for none.
     """
@@ -89,7 +89,7 @@ class Recovery:
     """Recovers one project.
 
     Parameters:
-        journal: open, so that nobody else is at it.
+        journal: open, so that no other process uses it.
         history: asked whether it has a SINGLE that does not stand.
     """
 
@@ -135,7 +135,7 @@ class Recovery:
             self._forget_compiled(record)
             kept = restorer.abandon()
             self._journal.close(durable=True)
-        return self._told(record, restored=restored, kept=kept)
+        return self._result(record, restored=restored, kept=kept)
 
     def _finish(self, record: Record, *, recorded: bool = False) -> Recovered:
         if not recorded:
@@ -143,7 +143,7 @@ class Recovery:
             put_off(self._folders, record.entry, before, after)
         kept = self._restorer(record).finish()
         self._journal.close(durable=False)
-        return self._told(record, committed=True, recorded=recorded, kept=kept)
+        return self._result(record, committed=True, recorded=recorded, kept=kept)
 
     def _restorer(self, record: Record) -> Restorer:
         walk = self._walk(record)
@@ -151,7 +151,7 @@ class Recovery:
         staging.ensure()
         return Restorer(record, walk, staging, self._disk)
 
-    def _told(
+    def _result(
         self,
         record: Record,
         *,
@@ -216,7 +216,7 @@ class Recovery:
 
 def is_sound(record: Record) -> bool:
     """Return whether every path of a record leads to something inside of a project, as every path of a plan does."""
-    places = [content.parts for content in record.contents] + [*record.made]
+    places = [content.parts for content in record.contents] + [*record.new_folders]
     places += [tuple(content.path.split("/")) for content in record.contents]
     places += [tuple(path.split("/")) for path in record.entry.folders]
     return are_names((record.entry.id,)) and all(

@@ -4,16 +4,16 @@ What to do is read from the disk, file by file, and from nothing else:
 
     holds what it held before    nothing
     holds what we wrote          the file that was taken out, or a new one like it, takes its place in one step
-    anything else                somebody else's: left as it is, told, and what the file held before is kept for them
+    anything else                changed from outside: left as it is, reported, and the old content is kept
 
-What was taken out and is neither, somebody saved just before: it takes the place of ours, or is kept if that is gone.
+A file that was taken out and is neither was saved just before: it takes the place of ours, or is kept if that is gone.
 
 Invariants:
 - it may be interrupted anywhere and done again, by anyone, any number of times;
-- nothing that somebody else wrote is overwritten, nor thrown away, even if he writes to the old file by a descriptor
-  that he opened before it was replaced;
+- nothing written from outside is overwritten, nor thrown away, even if it went to the old file by a descriptor
+  opened before it was replaced;
 - where the old file is still there, taking back is renames alone, which a full disk allows;
-- a file that is made again runs with nobody else's rights, whatever is written of it.
+- a file that is made again runs with this user's rights only, whatever the record says.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.disk.folders import Folders
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.renames import MISSING
-from bae_source.transaction.disk.staging import Held, Staging
+from bae_source.transaction.disk.staging import StagedFile, Staging
 from bae_source.transaction.disk.targets import Content, Found, look, recordable
 from bae_source.transaction.disk.walk import Walk
 
@@ -54,7 +54,7 @@ class Restored(Struct, frozen=True, kw_only=True):
 
     Parameters:
         back: how many files were taken back just now; the others held their old content already.
-        foreign: files that somebody else has changed since; they were left as they are.
+        foreign: files that were changed from outside since, and left as they are.
         failed: files that could not be taken back.
     """
 
@@ -84,7 +84,7 @@ class Restorer:
         """Take back every file that still is what we wrote.
 
         Parameters:
-            numbers: those of the targets that were touched at all; None if nobody knows.
+            numbers: those of the targets that were touched at all; None if that is unknown.
         """
         foreign: list[Left] = []
         failed: list[Left] = []
@@ -110,11 +110,11 @@ class Restorer:
     def stands(self) -> bool:
         """Return whether the only file of the record holds what was written, and make that durable; nothing is changed.
 
-        False also where somebody saved just before the old file was taken out, or wrote to it since; what a power cut
-        took of it is nobody's.
+        False also where the old file was saved just before it was taken out, or written to since; what a power cut
+        took of it does not count.
 
         Raises:
-            OSError: the disk failed, and nobody can tell.
+            OSError: the disk failed, so that it is unknown.
         """
         (content,) = self._record.contents
         with self._staging.keeping():
@@ -132,7 +132,7 @@ class Restorer:
         """Remove every file of ours, and the folders that were made; call it after `restore` left nothing failed.
 
         Returns:
-            Where files are kept that somebody saved, and that are not in their place any more.
+            The places where files are kept that were saved from outside, and are not in their place any more.
 
         Raises:
             OSError: such a file could not be kept; it and all others are where they were.
@@ -140,7 +140,7 @@ class Restorer:
         with self._staging.keeping():
             self._keep(self._is_saved)
             self._remove_ours()
-            self._folders.remove_made(self._record.made)
+            self._folders.remove_new(self._record.new_folders)
         return tuple(self._kept)
 
     def finish(self) -> tuple[str, ...]:
@@ -199,13 +199,13 @@ class Restorer:
         return self._put_back(number, content, folder)
 
     def _is_undone(self, number: int, content: Content, found: Found) -> bool:
-        """Return whether our new file was never put in place: then what is there is somebody's who wrote the same."""
-        held = self._look_primary(number, content)
-        if held.content is None or held.is_same(found) or held.is_file(content.looks) or held.holds(content.before):
+        """Return whether our new file was never put in place, so that the file there was saved from outside."""
+        ours, read = self._look_primary(number, content), content.attributes
+        if ours.content is None or ours.is_same(found) or ours.is_file(read) or ours.holds(content.before):
             return False
-        if held.holds(content.after):
+        if ours.holds(content.after):
             return True
-        return may_be_draft(held, content) and (found.is_file(content.looks) or is_told_by_mode(content))
+        return may_be_draft(ours, content) and (found.is_file(read) or is_seen_by_mode(content))
 
     def _found(self, content: Content) -> Found | None:
         """Return what lies at a target; None if the folders above it are others now."""
@@ -218,45 +218,45 @@ class Restorer:
                 raise
             return None
 
-    def _is_theirs(self, held: Found, content: Content) -> bool:
+    def _is_theirs(self, old: Found, content: Content) -> bool:
         """Return whether what was taken out is not the file that was read, or was written to since."""
-        if held.status is None or content.looks is None or held.holds(content.before) or held.holds(content.after):
+        if old.status is None or content.attributes is None or old.holds(content.before) or old.holds(content.after):
             return False
-        is_other = held.status.st_ino != content.looks.inode[1]  # the device may have another number after a start
-        return is_other or recordable(held.status.st_mtime_ns) > content.looks.modified
+        is_other = old.status.st_ino != content.attributes.inode[1]  # the device may have another number after a start
+        return is_other or recordable(old.status.st_mtime_ns) > content.attributes.modified
 
-    def _keep(self, is_to_keep: Callable[[Held, Content], bool]) -> None:
+    def _keep(self, is_to_keep: Callable[[StagedFile, Content], bool]) -> None:
         for number, content in enumerate(self._record.contents):
-            for held in self._staging.every(number, content):
-                if is_to_keep(held, content):
-                    self._kept.append(self._staging.keep(held, content.parts[-1]))
+            for file in self._staging.every(number, content):
+                if is_to_keep(file, content):
+                    self._kept.append(self._staging.keep(file, content.parts[-1]))
 
-    def _is_changed(self, held: Held, content: Content) -> bool:
+    def _is_changed(self, file: StagedFile, content: Content) -> bool:
         """Return whether an old file is not what was read, in any way."""
-        old = self._look(held)
-        return not (held.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
+        old = self._look(file)
+        return not (file.is_spare or old.status is None or old.holds(content.after) or old.is_as_read(content))
 
-    def _is_saved(self, held: Held, content: Content) -> bool:
-        """Return whether a held file holds what is neither old nor ours: what nobody knows for ours is not."""
+    def _is_saved(self, file: StagedFile, content: Content) -> bool:
+        """Return whether a staged file has content that is neither old nor ours; False where it may be ours."""
         try:
-            found = self._look(held)
+            found = self._look(file)
         except PermissionError:
             return True
         if found.status is None or found.holds(content.before) or found.holds(content.after):
             return False
-        if held.is_spare:
+        if file.is_spare:
             return not begins(content.before, found)
         return not (may_be_draft(found, content) and self._is_untouched(content))
 
     def _is_untouched(self, content: Content) -> bool:
         """Return whether a target shows that nothing was put in its place."""
         found = self._found(content)
-        return found is not None and (found.holds(content.before) or found.is_file(content.looks))
+        return found is not None and (found.holds(content.before) or found.is_file(content.attributes))
 
     def _look_primary(self, number: int, content: Content) -> Found:
         """Return the file of ours that a target was, or was to be, exchanged with: beside it, if there is one."""
         for beside in (True, False):
-            found = self._look(self._staging.held(number, content, beside=beside))
+            found = self._look(self._staging.file_of(number, content, beside=beside))
             if found.status is not None:
                 return found
         return Found()
@@ -265,29 +265,29 @@ class Restorer:
         """Remove a file that was created, by taking it out and looking at what came out."""
         name = content.parts[-1]
         try:
-            held = self._taken_out(number, content, folder)
+            file = self._taken_out(number, content, folder)
         except OSError as error:
             if error.errno not in _FULL:
                 raise
             self._disk.unlink(name, folder)  # a name in another folder may need room, and there is none
             return _Fate.BACK
-        ours = self._staging.at(held)
-        if look(self._disk, held.name, ours).holds(content.after):
+        ours = self._staging.at(file)
+        if look(self._disk, file.name, ours).holds(content.after):
             return _Fate.BACK
-        self._return(held, ours, name, folder)
+        self._return(file, ours, name, folder)
         return _Fate.FOREIGN
 
-    def _taken_out(self, number: int, content: Content, folder: int) -> Held:
+    def _taken_out(self, number: int, content: Content, folder: int) -> StagedFile:
         self._staging.remove(self._staging.every(number, content))  # after a power cut it may be there as well
-        held = self._staging.held(number, content)
+        file = self._staging.file_of(number, content)
         try:
-            self._disk.rename(content.parts[-1], held.name, folder, self._staging.at(held))
+            self._disk.rename(content.parts[-1], file.name, folder, self._staging.at(file))
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            held = self._staging.held(number, content, beside=True)
-            self._disk.rename(content.parts[-1], held.name, folder, folder)
-        return held
+            file = self._staging.file_of(number, content, beside=True)
+            self._disk.rename(content.parts[-1], file.name, folder, folder)
+        return file
 
     def _put_back(self, number: int, content: Content, folder: int) -> _Fate:
         """Let the old file take the place of ours, or one like it."""
@@ -302,7 +302,7 @@ class Restorer:
                 raise
         return self._put(self._like_old(number, content, beside=True), content, folder)
 
-    def _put(self, old: Held, content: Content, folder: int) -> _Fate:
+    def _put(self, old: StagedFile, content: Content, folder: int) -> _Fate:
         name, ours = content.parts[-1], self._staging.at(old)
         is_theirs = not look(self._disk, old.name, ours).holds(content.before)
         try:
@@ -326,64 +326,64 @@ class Restorer:
         self._disk.exchange(old.name, name, ours, folder)
         return _Fate.FOREIGN
 
-    def _old(self, number: int, content: Content) -> Held | None:
-        """Return the old file, or what somebody had put in its place when it was taken out; None if it is lost.
+    def _old(self, number: int, content: Content) -> StagedFile | None:
+        """Return the old file, or the one that had replaced it when it was taken out; None if it is lost.
 
         Ours is in place; so what is held, and is not ours as well, came out of there.
         """
         theirs = None
-        for held in self._staging.every(number, content):
-            found = self._look(held)
+        for file in self._staging.every(number, content):
+            found = self._look(file)
             if found.status is None:
                 continue
-            if found.holds(content.before) or (found.is_file(content.looks) and not found.holds(content.after)):
-                return held
-            if not held.is_spare and not found.holds(content.after):
-                theirs = held
+            if found.holds(content.before) or (found.is_file(content.attributes) and not found.holds(content.after)):
+                return file
+            if not file.is_spare and not found.holds(content.after):
+                theirs = file
         return theirs
 
-    def _like_old(self, number: int, content: Content, *, beside: bool) -> Held:
+    def _like_old(self, number: int, content: Content, *, beside: bool) -> StagedFile:
         """Create a file that holds and looks what the old one did."""
         assert content.before is not None
-        held = self._staging.held(number, content, beside=beside, spare=True)
-        looks = content.looks and replace(content.looks, mode=content.looks.mode & MOST_BITS)
-        self._staging.create(held, content.before, looks, time=True)
-        return held
+        file = self._staging.file_of(number, content, beside=beside, spare=True)
+        attributes = content.attributes and replace(content.attributes, mode=content.attributes.mode & MOST_BITS)
+        self._staging.create(file, content.before, attributes, time=True)
+        return file
 
-    def _return(self, held: Held, ours: int, name: str, folder: int) -> None:
-        """Put back what somebody else wrote; if he wrote again meanwhile, that stays."""
+    def _return(self, file: StagedFile, ours: int, name: str, folder: int) -> None:
+        """Put back a file that was saved from outside; a newer one that is there by now stays."""
         try:
-            self._disk.rename_new(held.name, name, ours, folder)
+            self._disk.rename_new(file.name, name, ours, folder)
         except FileExistsError:
             return
         except OSError as error:
             if error.errno not in MISSING:
                 raise
-            self._disk.rename(held.name, name, ours, folder)
+            self._disk.rename(file.name, name, ours, folder)
 
     def _rescued(self, number: int, content: Content) -> str | None:
-        """Keep the old content of a file that somebody else has changed on top of ours."""
-        for held in self._staging.every(number, content):
+        """Keep the old content of a file that was changed from outside after our write."""
+        for file in self._staging.every(number, content):
             try:
-                if content.before is not None and self._look(held).holds(content.before):
-                    return self._staging.keep(held, content.parts[-1])
+                if content.before is not None and self._look(file).holds(content.before):
+                    return self._staging.keep(file, content.parts[-1])
             except OSError:
-                return self._staging.place(held)
+                return self._staging.place(file)
         return None
 
     def _copy(self, number: int, content: Content) -> str | None:
         """Return where the old content of a file lies that could not be taken back."""
-        for held in self._staging.every(number, content):
+        for file in self._staging.every(number, content):
             try:
-                if content.before is not None and self._look(held).holds(content.before):
-                    return self._staging.place(held)
+                if content.before is not None and self._look(file).holds(content.before):
+                    return self._staging.place(file)
             except OSError:
                 continue
         return None
 
-    def _look(self, held: Held) -> Found:
+    def _look(self, file: StagedFile) -> Found:
         try:
-            return look(self._disk, held.name, self._staging.at(held))
+            return look(self._disk, file.name, self._staging.at(file))
         except (FileNotFoundError, NotADirectoryError):
             return Found()  # the folder beside which it would lie is gone
 
@@ -393,12 +393,12 @@ class Restorer:
 
 def _is_another(found: Found, content: Content) -> bool:
     """Return whether a file whose bytes stay is not the old one: mode and owner, which it was to get, tell."""
-    if content.before != content.after or found.status is None or content.looks is None:
+    if content.before != content.after or found.status is None or content.attributes is None:
         return False
-    return not (found.is_file(content.looks) or content.looks.are_of(found.status))
+    return not (found.is_file(content.attributes) or content.attributes.are_of(found.status))
 
 
-# Tell a file of ours whose content was not whole yet when its process died from one that somebody saved.
+# Distinguish a file of ours, not whole yet when its process died, from one saved from outside.
 #
 # Invariant: a file that has a mode to get has none but its owner's until its content is whole, see `staging`.
 
@@ -410,15 +410,15 @@ def begins(whole: bytes | None, found: Found) -> bool:
     return whole is not None and found.content is not None and whole.startswith(found.content)
 
 
-def may_be_draft(held: Found, content: Content) -> bool:
+def may_be_draft(file: Found, content: Content) -> bool:
     """Return whether a held file may be as much of the new one as had been written."""
-    if held.status is None or not begins(content.after, held):
+    if file.status is None or not begins(content.after, file):
         return False
-    return content.model is None or not held.status.st_mode & _OTHERS
+    return content.model is None or not file.status.st_mode & _OTHERS
 
 
-def is_told_by_mode(content: Content) -> bool:
+def is_seen_by_mode(content: Content) -> bool:
     """Return whether what comes out of a target has another mode than a draft, or nothing can come out."""
-    if content.before is None or content.looks is None:
+    if content.before is None or content.attributes is None:
         return True
-    return not content.anew and bool(content.looks.mode & _OTHERS)
+    return not content.anew and bool(content.attributes.mode & _OTHERS)

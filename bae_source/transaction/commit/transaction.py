@@ -9,9 +9,9 @@ Invariants:
 - nothing of the project is written before every target is known to hold the bytes the plan was made on, and before the
   journal, which can take everything back, is durable;
 - whatever goes wrong before the mark, Ctrl-C included, takes every file back that still is what we wrote, and then
-  what this process loaded; what somebody else wrote meanwhile is left, and said. If the process dies instead, the
+  what this process loaded; later changes from outside stay, and are reported. If the process dies instead, the
   next one does the same, but for one file that stands made (see `recovery`);
-- the mark is the commit point: after it there is no error, and whoever is answered has new files that are durable. So
+- the mark is the commit point: after it there is no error, and the files of an answered change are durable. So
   is the mark itself, unless the change is one file: that is made by its replacement (see `journal`).
   A history that cannot be written costs the record, not the change, and a notice says so; a process that dies between
   the two has its operation handed on by the next one;
@@ -42,9 +42,9 @@ from bae_source.state.folders import StateFolders
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.commit import failures
 from bae_source.transaction.commit.checking import (
+    attributes_of,
     check,
     folders_left,
-    looks_of,
     touched,
 )
 from bae_source.transaction.commit.holding import Holder, Holding
@@ -52,7 +52,7 @@ from bae_source.transaction.commit.journal import Record
 from bae_source.transaction.commit.loading import Loader
 from bae_source.transaction.commit.recovery import contents_of, put_off
 from bae_source.transaction.commit.restoring import Restored, Restorer
-from bae_source.transaction.commit.witness import Nobody, Witness
+from bae_source.transaction.commit.witness import NoWitness, Witness
 from bae_source.transaction.disk.folders import modes_to_give, to_make
 from bae_source.transaction.disk.names import speaker, speaker_of
 from bae_source.transaction.disk.port import Disk, RealDisk
@@ -61,7 +61,7 @@ from bae_source.transaction.disk.targets import Content, read_target
 from bae_source.transaction.disk.walk import Walk
 from bae_source.transaction.disk.writer import WriteFailed, Writer
 
-# One plan on its way through the phases of a transaction; whoever drives it knows what an interruption means.
+# One plan on its way through the phases of a transaction; its driver knows what an interruption means.
 #
 # Invariants:
 # - what was written is taken back, whatever goes wrong before the mark; then what was loaded;
@@ -266,7 +266,7 @@ class Transactions:
         witness: Witness | None = None,
     ) -> None:
         self._root = root
-        self._witness = witness or Nobody()
+        self._witness = witness or NoWitness()
         self._folders = folders
         self._history = history
         self._clock = clock
@@ -275,7 +275,7 @@ class Transactions:
         self._holder = Holder(root, folders, self._disk, history, self._witness, wait=wait)
         self._holding: Holding | None = None
         self._untold: list[Notice] = []
-        self._made: str | None = None
+        self._committed_id: str | None = None
 
     def read(self, path: str, names: Mapping[str, str] | None = None) -> bytes | None:
         """Return the content of a file that a change may touch, None where there is no file.
@@ -295,12 +295,12 @@ class Transactions:
             raise failures.unreadable(speak(path), error) from error
 
     def bits(self, path: str) -> Bits:
-        """Return permission bits and owner of a file, as far as anybody can tell."""
+        """Return permission bits and owner of a file, as far as they can be read."""
         walk = Walk(self._root, self._disk, str)
-        looks = None
+        attributes = None
         with suppress(OSError), walk.keeping():
-            looks = looks_of(path, walk, self._disk, str)
-        return (None, None) if looks is None else (S_IMODE(looks.mode), looks.owner)
+            attributes = attributes_of(path, walk, self._disk, str)
+        return (None, None) if attributes is None else (S_IMODE(attributes.mode), attributes.owner)
 
     def recover(self) -> tuple[Notice, ...]:
         """Take back or complete what a process left that died; call it before a project is read.
@@ -311,7 +311,7 @@ class Transactions:
             finds: a project that cannot be recovered can still be read, and the notice `recovery_failed` says what is
             to be done.
         """
-        return () if self._is_held_here() else self._holder.recover()
+        return () if self._is_locked_here() else self._holder.recover()
 
     def recovered(self) -> tuple[Notice, ...]:
         """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
@@ -320,22 +320,22 @@ class Transactions:
         return found
 
     @property
-    def made(self) -> str | None:
+    def committed_id(self) -> str | None:
         """The operation that the last `commit` made; None if it made none."""
-        return self._made
+        return self._committed_id
 
-    def forget_made(self) -> None:
-        """Say that the last `commit` made nothing, since it was undone."""
-        self._made = None
+    def forget_committed(self) -> None:
+        """Forget the operation of the last `commit`, since it was undone."""
+        self._committed_id = None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Keep all other transactions out: what is planned inside is committed on the very state it was planned on.
 
         Raises:
             Refused, TransactionError: as `commit`.
         """
-        if self._is_held_here():
+        if self._is_locked_here():
             yield
             return
         with self._holder.hold() as holding:
@@ -376,28 +376,28 @@ class Transactions:
         """
         if not plan.changes:
             raise ValueError("a transaction needs something to change")
-        run, made, told = None, None, list[Notice]()
+        run, committed_id, notices = None, None, list[Notice]()
         try:
-            with self.held():
+            with self.locked():
                 assert self._holding is not None
                 run = Run(self._root, self._folders, self._disk, plan, loader, self._holding, self._witness)
                 with run.walk.keeping():
                     contents = run.check()
                     entry = self._entry(plan, contents, run, who=who, why=why, request=request, kind=kind, of=of)
                     entry = replace(entry, id=operation_id) if operation_id else entry
-                    made = entry.id
-                    told += run.make(Record(entry=entry, contents=contents, made=to_make(contents)))
+                    committed_id = entry.id
+                    notices += run.make(Record(entry=entry, contents=contents, new_folders=to_make(contents)))
                     entry = run.entry or entry
-                    told += _undisturbed(partial(self._witness.applied, entry))
-                    told += self._finish(run, entry)
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
+                    notices += _undisturbed(partial(self._witness.applied, entry))
+                    notices += self._finish(run, entry)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *notices))
         except BaseException as error:
             if run is None or not run.is_committed:
                 raise
-            told += failures.interrupted(error)
-            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *told))
+            notices += failures.interrupted(error)
+            return Committed(operation_id=entry.id, warnings=(*self.recovered(), *notices))
         finally:
-            self._made = made if run is not None and run.is_committed else None
+            self._committed_id = committed_id if run is not None and run.is_committed else None
 
     def _finish(self, run: Run, entry: Entry) -> tuple[Notice, ...]:
         """Record and clean up; from here on there is no error.
@@ -427,7 +427,7 @@ class Transactions:
             return False
         return True
 
-    def _is_held_here(self) -> bool:
+    def _is_locked_here(self) -> bool:
         return self._holding is not None and self._holding.thread == get_ident() and self._holding.is_held
 
     def _entry(

@@ -29,11 +29,11 @@ class Witness(Protocol):
     def failed(self, entry: Entry, error: BaseException) -> BaseException:
         """Take note that nothing of it stands, or what could not be taken back; return the error to raise."""
 
-    def recovered(self, operation_id: str, *, made: bool) -> None:
+    def recovered(self, operation_id: str, *, stands: bool) -> None:
         """Take note of what became of a change whose process died: it stands, or was taken back."""
 
 
-class Nobody:
+class NoWitness:
     """No witness."""
 
     def begun(self, entry: Entry, _: ChangeSet) -> Entry:
@@ -48,5 +48,5 @@ class Nobody:
         """Return the error as it is."""
         return error
 
-    def recovered(self, _: str, *, made: bool) -> None:
+    def recovered(self, _: str, *, stands: bool) -> None:
         """Do nothing."""

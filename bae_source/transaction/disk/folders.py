@@ -101,9 +101,9 @@ class Folders:
         """Make the names in a folder durable."""
         self._disk.fsync(self._walk.at(parts))
 
-    def remove_made(self, made: Sequence[Parts]) -> None:
+    def remove_new(self, new: Sequence[Parts]) -> None:
         """Remove folders that were made, where they are empty; what cannot be removed is left."""
-        for parts in reversed(made):
+        for parts in reversed(new):
             self._remove(parts)
 
     def remove_emptied(self, contents: Iterable[Content]) -> None:

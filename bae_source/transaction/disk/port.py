@@ -220,9 +220,9 @@ class RealDisk:
 
 # The call that has the system write a file to the disk, and does not wait for it, which Python does not offer.
 #
-# Linux has it as `sync_file_range`; the C library is asked for it once, at the first use.
+# Linux has it as `sync_file_range`; it is looked up in the C library once, at the first use.
 #
-# Invariant: nothing is durable by it. Whoever makes the file durable then has less to wait for, and where the system
+# Invariant: nothing is durable by it. Making the file durable then takes less time, and where the system
 # has no such call, or does not take it, as much as without.
 
 _WRITE = 2

@@ -1,6 +1,6 @@
 """The two renames that Python does not offer: exchange two files in one step, and rename without replacing anything.
 
-Linux has them as `renameat2`, macOS as `renameatx_np`; the C library is asked for them once, at the first use.
+Linux has them as `renameat2`, macOS as `renameatx_np`; they are looked up in the C library once, at the first use.
 
 Invariant: where the system or the file system has no such call, OSError with one of `MISSING` is raised and nothing has
 happened; the caller decides what to do instead.

@@ -22,14 +22,14 @@ from msgspec import Struct
 
 from bae_source.system.descriptors import FOLDER
 from bae_source.transaction.disk.port import Disk
-from bae_source.transaction.disk.targets import Content, Looks, Parts
+from bae_source.transaction.disk.targets import Attributes, Content, Parts
 from bae_source.transaction.disk.walk import Walk, close_quietly
 
 TEMPORARY = ".bae-source-"
 _NOT_KEPT = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.EINVAL}
 
 
-class Held(Struct, frozen=True):
+class StagedFile(Struct, frozen=True):
     """A file of ours: in the staging folder, or beside its target in the project's folder of these components.
 
     Parameters:
@@ -57,7 +57,7 @@ class Staging:
         self._walk = walk
         self._disk = disk
 
-    def held(self, number: int, content: Content, *, beside: bool = False, spare: bool = False) -> Held:
+    def file_of(self, number: int, content: Content, *, beside: bool = False, spare: bool = False) -> StagedFile:
         """Name a target's file.
 
         Parameters:
@@ -66,42 +66,44 @@ class Staging:
             spare: a second file of that target: a copy of the old one.
         """
         name = f"{self._tag}-{number}{'-old' if spare else ''}"
-        return Held(TEMPORARY + name, content.folder, spare) if beside else Held(name, None, spare)
+        return StagedFile(TEMPORARY + name, content.folder, spare) if beside else StagedFile(name, None, spare)
 
-    def every(self, number: int, content: Content) -> tuple[Held, ...]:
+    def every(self, number: int, content: Content) -> tuple[StagedFile, ...]:
         """Name every file that a target may have, beside it or not."""
         return tuple(
-            self.held(number, content, beside=beside, spare=spare)
+            self.file_of(number, content, beside=beside, spare=spare)
             for beside in (False, True)
             for spare in (False, True)
         )
 
-    def write(self, held: Held, content: bytes, looks: Looks | None, *, time: bool, is_shut: bool = True) -> int:
+    def write(
+        self, file: StagedFile, content: bytes, like: Attributes | None, *, time: bool, is_shut: bool = True
+    ) -> int:
         """Create a file of ours with this content and return its descriptor; it is not durable yet.
 
         Parameters:
-            looks: what it is to look like; None for the system's defaults.
+            like: the attributes that it gets; None for the system's defaults.
             time: whether it gets the time of modification too.
-            is_shut: whether nobody but its owner may look into it before it has its mode.
+            is_shut: whether only its owner may read it before it has its mode.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        descriptor = self._disk.open(held.name, flags, 0o600 if is_shut else 0o666, self.at(held))
+        descriptor = self._disk.open(file.name, flags, 0o600 if is_shut else 0o666, self.at(file))
         try:
             rest = memoryview(content)
             while rest:
                 rest = rest[self._disk.write(descriptor, rest) :]
             self._disk.write_out(descriptor)
-            if looks is not None:
-                self._dress(descriptor, looks, time=time)
+            if like is not None:
+                self._dress(descriptor, like, time=time)
         except BaseException:
             self._disk.close(descriptor)
             raise
         return descriptor
 
-    def create(self, held: Held, content: bytes, looks: Looks | None, *, time: bool) -> None:
+    def create(self, file: StagedFile, content: bytes, attributes: Attributes | None, *, time: bool) -> None:
         """Create a file of ours, durable, in place of one that a process before us may have left."""
-        self.remove([held])
-        descriptor = self.write(held, content, looks, time=time)
+        self.remove([file])
+        descriptor = self.write(file, content, attributes, time=time)
         try:
             self._disk.fsync(descriptor)
         finally:
@@ -127,7 +129,7 @@ class Staging:
         self._disk.chmod(descriptor, mode)
 
     def ensure(self) -> None:
-        """Make the staging folder, if somebody has removed it.
+        """Make the staging folder, if it was removed.
 
         Raises:
             OSError: it cannot be made.
@@ -142,47 +144,47 @@ class Staging:
         """Return the context inside which folders are kept open, ours as well as the project's."""
         return self._walk.keeping()
 
-    def at(self, held: Held) -> int:
+    def at(self, file: StagedFile) -> int:
         """Return the descriptor of the folder that a file of ours lies in; valid inside `keeping`.
 
         Raises:
             OSError: it is not there.
         """
-        return self._own_folder() if held.beside is None else self._walk.at(held.beside)
+        return self._own_folder() if file.beside is None else self._walk.at(file.beside)
 
-    def place(self, held: Held) -> str:
+    def place(self, file: StagedFile) -> str:
         """Return where a file of ours lies, for a person who has to find it."""
-        return f"{self._folder}/{held.name}" if held.beside is None else "/".join((*held.beside, held.name))
+        return f"{self._folder}/{file.name}" if file.beside is None else "/".join((*file.beside, file.name))
 
-    def keep(self, held: Held, name: str) -> str:
+    def keep(self, file: StagedFile, name: str) -> str:
         """Move a file of ours, named for a person, to where nothing of ours removes it, and return the place.
 
         Where it cannot be moved, the place is where it is now.
         """
         self._kept.mkdir(exist_ok=True)
-        target = f"{held.name.removeprefix(TEMPORARY)}-{name}"
+        target = f"{file.name.removeprefix(TEMPORARY)}-{name}"
         kept = self._disk.open(str(self._kept), FOLDER, 0, None)
         try:
-            self._disk.rename(held.name, target, self.at(held), kept)
+            self._disk.rename(file.name, target, self.at(file), kept)
             self._disk.fsync(kept)
         finally:
             close_quietly(self._disk, kept)
         return f"{self._kept}/{target}"
 
-    def remove(self, every: Iterable[Held]) -> None:
+    def remove(self, every: Iterable[StagedFile]) -> None:
         """Remove files of ours; each is tried twice, and one that stays is no reason to fail."""
-        for held in every:
-            if not self._is_gone(held):
-                self._is_gone(held)
+        for file in every:
+            if not self._is_gone(file):
+                self._is_gone(file)
 
     def sweep(self) -> None:
         """Remove whatever lies in the staging folder; call it only while no transaction is under way."""
         with self.keeping():
-            self.remove([Held(name, None) for name in self._disk.names(self._own_folder())])
+            self.remove([StagedFile(name, None) for name in self._disk.names(self._own_folder())])
 
-    def _is_gone(self, held: Held) -> bool:
+    def _is_gone(self, file: StagedFile) -> bool:
         try:
-            self._disk.unlink(held.name, self.at(held))
+            self._disk.unlink(file.name, self.at(file))
         except (FileNotFoundError, NotADirectoryError):
             return True
         except OSError:
@@ -192,17 +194,17 @@ class Staging:
     def _own_folder(self) -> int:
         try:
             return self._walk.outside(self._folder)
-        except FileNotFoundError:  # somebody has removed it
+        except FileNotFoundError:  # it was removed from outside
             self.ensure()
             return self._walk.outside(self._folder)
 
-    def _dress(self, descriptor: int, looks: Looks, *, time: bool) -> None:
-        self.give_owner(descriptor, looks.owner)
-        for name, value in looks.attributes.items():
+    def _dress(self, descriptor: int, attributes: Attributes, *, time: bool) -> None:
+        self.give_owner(descriptor, attributes.owner)
+        for name, value in attributes.extended.items():
             self._set_attribute(descriptor, name, value)
-        self.give_mode(descriptor, stat.S_IMODE(looks.mode), looks.owner)
+        self.give_mode(descriptor, stat.S_IMODE(attributes.mode), attributes.owner)
         if time:
-            self._disk.utime(descriptor, looks.accessed, looks.modified)
+            self._disk.utime(descriptor, attributes.accessed, attributes.modified)
 
     def _own(self, descriptor: int, user: int, group: int) -> None:
         """Set owner and group, or at least the group; only root may give a file away."""

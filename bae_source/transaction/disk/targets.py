@@ -1,4 +1,4 @@
-"""The files that a change is about: what they hold and what they look like, and whether they may be written at all.
+"""The files that a change is about: their content and attributes, and whether they may be written at all.
 
 Invariants:
 - a link is never a target: what it leads to is, inside the project only;
@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from bae_source.errors import Refused
 from bae_source.transaction.disk.names import Speak
@@ -26,13 +26,13 @@ _NO_FILES = {errno.ELOOP, errno.EMLINK, errno.ENXIO}  # a link, on some systems 
 Parts = tuple[str, ...]
 
 
-class Looks(Struct, frozen=True, kw_only=True):
+class Attributes(Struct, frozen=True, kw_only=True):
     """The attributes of a file beside its content.
 
     Parameters:
         inode: device and number, which tell whether it is the same file still.
         accessed, modified: nanoseconds.
-        attributes: the extended ones.
+        extended: the extended attributes; `attributes` in the journal.
     """
 
     inode: tuple[int, int]
@@ -41,7 +41,7 @@ class Looks(Struct, frozen=True, kw_only=True):
     group: int
     accessed: int
     modified: int
-    attributes: dict[str, bytes] = {}
+    extended: dict[str, bytes] = field(default_factory=dict, name="attributes")
 
     @property
     def owner(self) -> tuple[int, int]:
@@ -62,10 +62,10 @@ class Content(Struct, frozen=True, kw_only=True):
         missing: how many of the folders above it have to be created.
         name: what it is called in messages.
         link: whether the path is a link itself.
-        looks: what it has beside its content; of a file that was moved here, what it had there; None of a new one.
-        mode: permission bits that it is to have; None for those of `looks`, or the usual ones.
+        attributes: `looks` in the journal; of a file that was moved here, those that it had there; None of a new one.
+        mode: permission bits that it is to have; None for those of `attributes`, or the usual ones.
         owner: likewise user and group.
-        anew: whether it is to look as a new file does, whatever `looks` says of the one that it replaces.
+        anew: whether it gets the attributes of a new file, and not those of the one that it replaces.
         edited: whether it is moved here with another content, so that it has been written now.
         runs: whether a new file can be run by those who may read it.
     """
@@ -77,7 +77,7 @@ class Content(Struct, frozen=True, kw_only=True):
     link: bool = False
     before: bytes | None
     after: bytes | None = None
-    looks: Looks | None = None
+    attributes: Attributes | None = field(default=None, name="looks")
     mode: int | None = None
     owner: tuple[int, int] | None = None
     anew: bool = False
@@ -85,9 +85,9 @@ class Content(Struct, frozen=True, kw_only=True):
     runs: bool | None = None
 
     @property
-    def model(self) -> Looks | None:
+    def model(self) -> Attributes | None:
         """Return the attributes that the written file is to have, but for `mode` and `owner`; None for a new one."""
-        return None if self.anew else self.looks
+        return None if self.anew else self.attributes
 
     @property
     def intended(self) -> tuple[int, int] | None:
@@ -116,16 +116,16 @@ class Found(Struct, frozen=True, kw_only=True):
         return self.status is None if wanted is None else self.content == wanted
 
     def is_as_read(self, content: Content) -> bool:
-        """Say whether it is what was read there: content, mode and owner, and of a file that it has no other name."""
+        """Return whether it is as it was read: content, mode and owner, and no second name (hard link)."""
         if not self.holds(content.before):
             return False
-        if content.before is None or self.status is None or content.looks is None:
+        if content.before is None or self.status is None or content.attributes is None:
             return True
-        return content.looks.are_of(self.status) and self.status.st_nlink == 1
+        return content.attributes.are_of(self.status) and self.status.st_nlink == 1
 
-    def is_file(self, looks: Looks | None) -> bool:
+    def is_file(self, read: Attributes | None) -> bool:
         """Return whether it is that very file, whatever it holds."""
-        return looks is not None and self.status is not None and looks.inode == (self.status.st_dev, self.status.st_ino)
+        return read is not None and self.status is not None and read.inode == (self.status.st_dev, self.status.st_ino)
 
     def is_same(self, other: Found) -> bool:
         """Return whether the two are names of one file."""
@@ -186,21 +186,21 @@ def _read(disk: Disk, folder: int, path: str, name: str, reached: Reached) -> Co
             name=name,
             link=reached.link,
             before=read_all(disk, descriptor, status.st_size),
-            looks=_looks_of(disk, descriptor, status),
+            attributes=_attributes_of(disk, descriptor, status),
         )
     finally:
         disk.close(descriptor)
 
 
-def _looks_of(disk: Disk, descriptor: int, status: os.stat_result) -> Looks:
-    return Looks(
+def _attributes_of(disk: Disk, descriptor: int, status: os.stat_result) -> Attributes:
+    return Attributes(
         inode=(status.st_dev, status.st_ino),
         mode=status.st_mode,
         user=status.st_uid,
         group=status.st_gid,
         accessed=recordable(status.st_atime_ns),
         modified=recordable(status.st_mtime_ns),
-        attributes=disk.attributes(descriptor),
+        extended=disk.attributes(descriptor),
     )
 
 

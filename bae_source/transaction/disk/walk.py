@@ -51,7 +51,7 @@ class Walk:
     It may be nested, and is entered several times a file; so it is no generator, which takes longer than an `open`.
 
     Parameters:
-        root: the project's folder, as whoever made an absolute link may have called it.
+        root: the project's folder, under the name that absolute links may have for it.
     """
 
     def __init__(self, root: Path, disk: Disk, speak: Speak) -> None:
@@ -158,7 +158,7 @@ class Walk:
         return found
 
     def _is_folder(self, parts: tuple[str, ...]) -> bool:
-        """Return whether a folder is there, and no link; mostly it is, and whoever goes on needs it open."""
+        """Return whether a folder is there, and no link; mostly it is, and the next step needs it open."""
         try:
             self.at(parts)
         except OSError:
@@ -214,7 +214,7 @@ def are_names(parts: Sequence[str]) -> bool:
 
 
 def is_out_of_reach(name: str) -> bool:
-    """Say whether a file or folder of that name is git's or ours; on some file systems the case of letters is one."""
+    """Return whether a file or folder of that name is git's or ours; some file systems ignore case."""
     return name.casefold() in _OUT_OF_REACH
 
 

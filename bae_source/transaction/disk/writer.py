@@ -4,7 +4,7 @@
     persist   wait for that, while the journal is on its way as well
     replace   exchange held file and target in one step; what came out must be what the plan was made on
     keep      wait until that is durable
-    settle    before the commit: nobody wrote to the old files meanwhile
+    settle    before the commit: the old files were not written to meanwhile
     clean     after it: remove the held files, and folders that lost their last file
 
 Invariants:
@@ -28,7 +28,7 @@ from bae_source.errors import Refused
 from bae_source.transaction.disk.folders import Folders
 from bae_source.transaction.disk.port import Disk
 from bae_source.transaction.disk.renames import MISSING
-from bae_source.transaction.disk.staging import Held, Staging
+from bae_source.transaction.disk.staging import StagedFile, Staging
 from bae_source.transaction.disk.targets import Content, Parts, look, nearest_folder, runnable
 from bae_source.transaction.disk.walk import Walk, close_quietly
 
@@ -79,8 +79,8 @@ class Writer:
         self._disk = disk
         self._folders = Folders(walk, disk, modes)
         self._beside: dict[Parts, bool] = {}
-        self._held: list[Held] = []
-        self._spare: list[Held] = []
+        self._files: list[StagedFile] = []
+        self._spare: list[StagedFile] = []
         self._staged: list[tuple[int, Content]] = []
         self._changed: dict[Parts, Content] = {}
 
@@ -94,7 +94,7 @@ class Writer:
         own_device = self._staging.device()
         try:
             for number, content in enumerate(self._contents):
-                self._held.append(self._held_file(number, content, own_device))
+                self._files.append(self._planned_file(number, content, own_device))
         except OSError as error:
             raise WriteFailed(content.name, error) from error
         self._stage(beside=False)
@@ -148,17 +148,17 @@ class Writer:
             raise WriteFailed(content.name, error) from error
 
     def settle(self) -> None:
-        """Make sure, before the commit, that nobody has written to an old file since it was taken out.
+        """Make sure, before the commit, that no old file was written to since it was taken out.
 
         Raises:
             Refused: `stale`.
             WriteFailed: the disk failed.
         """
         try:
-            for held, content in zip(self._held, self._contents, strict=True):
-                if content.before is None or held in self._spare:
+            for file, content in zip(self._files, self._contents, strict=True):
+                if content.before is None or file in self._spare:
                     continue
-                if not look(self._disk, held.name, self._staging.at(held)).holds(content.before):
+                if not look(self._disk, file.name, self._staging.at(file)).holds(content.before):
                     raise stale(content)
         except OSError as error:
             raise WriteFailed(content.name, error) from error
@@ -166,34 +166,34 @@ class Writer:
     def drop(self) -> None:
         """Remove what was staged, where nothing of it was put in place."""
         self._let_go()
-        self._staging.remove(self._held)
+        self._staging.remove(self._files)
 
     def clean(self) -> None:
         """Remove every file of ours, and folders of the project that the deletion of their last file left empty."""
-        self._staging.remove([*self._held, *self._spare])
+        self._staging.remove([*self._files, *self._spare])
         self._folders.remove_emptied(self._contents)
 
-    def _held_file(self, number: int, content: Content, own_device: int) -> Held:
+    def _planned_file(self, number: int, content: Content, own_device: int) -> StagedFile:
         """Decide where a target's file of ours lies: beside the target if that is on another device."""
         beside = self._beside.get(content.folder)
         if beside is None:
             beside = self._beside[content.folder] = self._device(content) != own_device
-        return self._staging.held(number, content, beside=beside)
+        return self._staging.file_of(number, content, beside=beside)
 
     def _device(self, content: Content) -> int:
-        if content.before is not None and content.looks is not None:
-            return content.looks.inode[0]
+        if content.before is not None and content.attributes is not None:
+            return content.attributes.inode[0]
         return self._disk.fstat(nearest_folder(self._walk, content.folder)[0]).st_dev
 
     def _stage(self, *, beside: bool) -> None:
         """Stage what lies beside its target, or what does not; each goes to the disk while the next one is written."""
         try:
-            for content, held in zip(self._contents, self._held, strict=True):
-                if content.after is None or (held.beside is not None) != beside:
+            for content, file in zip(self._contents, self._files, strict=True):
+                if content.after is None or (file.beside is not None) != beside:
                     continue
                 if len(self._staged) == _BATCH:
                     self.persist()
-                self._staged.append((self._written(held, content, content.after), content))
+                self._staged.append((self._written(file, content, content.after), content))
         except BaseException as error:
             self._let_go()
             if isinstance(error, OSError):
@@ -205,21 +205,21 @@ class Writer:
         while self._staged:
             close_quietly(self._disk, self._staged.pop()[0])
 
-    def _written(self, held: Held, content: Content, after: bytes) -> int:
-        if held.beside is not None:
+    def _written(self, file: StagedFile, content: Content, after: bytes) -> int:
+        if file.beside is not None:
             self._folders.make(content.folder, missing=content.missing)
-        moved = content.before is None and content.looks is not None and not content.edited
+        moved = content.before is None and content.attributes is not None and not content.edited
         is_shut = content.model is not None or content.mode is not None
-        descriptor = self._staging.write(held, after, content.model, time=moved, is_shut=is_shut)
+        descriptor = self._staging.write(file, after, content.model, time=moved, is_shut=is_shut)
         try:
-            self._dress(descriptor, held, content)
+            self._dress(descriptor, file, content)
         except BaseException:
             close_quietly(self._disk, descriptor)
             raise
         return descriptor
 
-    def _dress(self, descriptor: int, held: Held, content: Content) -> None:
-        if content.model is None and held.beside is None:
+    def _dress(self, descriptor: int, file: StagedFile, content: Content) -> None:
+        if content.model is None and file.beside is None:
             self._staging.give_group(descriptor, nearest_folder(self._walk, content.folder)[0])
         if content.owner is not None:
             self._staging.give_owner(descriptor, content.owner)
@@ -235,99 +235,99 @@ class Writer:
 
     def _put_near(self, number: int, content: Content) -> None:
         """Put a file in place; from beside its target if there is no other way."""
-        held = self._held[number]
+        file = self._files[number]
         try:
-            self._put(held, number, content)
+            self._put(file, number, content)
         except OSError as error:
-            if error.errno != errno.EXDEV or held.beside is not None:
+            if error.errno != errno.EXDEV or file.beside is not None:
                 raise
             # one device, and yet no rename between the two folders: a bind mount or an overlay
-            near = self._staging.held(number, content, beside=True)
+            near = self._staging.file_of(number, content, beside=True)
             if content.after is not None:
                 descriptor = self._written(near, content, content.after)
                 try:
                     self._disk.fsync(descriptor)
                 finally:
                     self._disk.close(descriptor)
-            self._spare.append(held)
-            self._held[number] = near
+            self._spare.append(file)
+            self._files[number] = near
             self._put(near, number, content)
 
-    def _put(self, held: Held, number: int, content: Content) -> None:
-        name, folder, ours = content.parts[-1], self._walk.at(content.folder), self._staging.at(held)
+    def _put(self, file: StagedFile, number: int, content: Content) -> None:
+        name, folder, ours = content.parts[-1], self._walk.at(content.folder), self._staging.at(file)
         try:
             if content.before is None:
-                self._disk.rename_new(held.name, name, ours, folder)
+                self._disk.rename_new(file.name, name, ours, folder)
                 return
             if content.after is None:
-                self._disk.rename_new(name, held.name, folder, ours)
+                self._disk.rename_new(name, file.name, folder, ours)
             else:
-                self._disk.exchange(held.name, name, ours, folder)
+                self._disk.exchange(file.name, name, ours, folder)
         except (FileExistsError, FileNotFoundError) as error:
             raise self._stale(number, content) from error
         except OSError as error:
             if error.errno not in MISSING:
                 raise
-            self._put_plainly(held, number, content, ours, folder)
+            self._put_plainly(file, number, content, ours, folder)
             return
-        self._compare(held, number, content, ours, folder)
+        self._compare(file, number, content, ours, folder)
 
-    def _compare(self, held: Held, number: int, content: Content, ours: int, folder: int) -> None:
+    def _compare(self, file: StagedFile, number: int, content: Content, ours: int, folder: int) -> None:
         """Make sure that what came out is as planned, or give it back."""
         try:
-            if self._as_planned(content, held.name, ours):
+            if self._as_planned(content, file.name, ours):
                 return
             reason = None
-        except PermissionError as error:  # it may be somebody's who lets nobody read it
+        except PermissionError as error:  # the file there may be another's, and unreadable
             reason = error
-        self._give_back(content, held.name, ours, folder)
-        self._disk.fsync(folder)  # lest a power cut leave ours there, with nobody to take it back
+        self._give_back(content, file.name, ours, folder)
+        self._disk.fsync(folder)  # lest a power cut leave ours there, with no record that takes it back
         raise reason or self._stale(number, content)
 
     def _stale(self, number: int, content: Content) -> Refused:
-        """Return the refusal of a file that is somebody else's, and as he left it."""
+        """Return the refusal of a file that was saved from outside, and stays so."""
         self.touched.discard(number)
         return stale(content)
 
     def _as_planned(self, content: Content, name: str, folder: int) -> bool:
         return look(self._disk, name, folder).is_as_read(content)
 
-    def _give_back(self, content: Content, held: str, ours: int, folder: int) -> None:
+    def _give_back(self, content: Content, file: str, ours: int, folder: int) -> None:
         """Put back what came out; if something newer is there by now, that stays, and `restoring` keeps the other."""
         name = content.parts[-1]
         try:
             if content.after is None:
-                self._disk.rename_new(held, name, ours, folder)
+                self._disk.rename_new(file, name, ours, folder)
                 return
-            self._disk.exchange(held, name, ours, folder)
-            if not look(self._disk, held, ours).holds(content.after):
-                self._disk.exchange(held, name, ours, folder)
+            self._disk.exchange(file, name, ours, folder)
+            if not look(self._disk, file, ours).holds(content.after):
+                self._disk.exchange(file, name, ours, folder)
         except FileExistsError:
             return
         except FileNotFoundError:
-            self._disk.rename_new(held, name, ours, folder)
+            self._disk.rename_new(file, name, ours, folder)
 
-    def _put_plainly(self, held: Held, number: int, content: Content, ours: int, folder: int) -> None:
+    def _put_plainly(self, file: StagedFile, number: int, content: Content, ours: int, folder: int) -> None:
         """Compare and rename, where nothing better is to be had."""
         name = content.parts[-1]
         if content.before is not None and content.after is not None:
-            spare = self._staging.held(number, content, beside=held.beside is not None, spare=True)
+            spare = self._staging.file_of(number, content, beside=file.beside is not None, spare=True)
             self._spare.append(spare)
-            self._staging.create(spare, content.before, content.looks, time=True)
+            self._staging.create(spare, content.before, content.attributes, time=True)
         if not self._as_planned(content, name, folder):
             raise self._stale(number, content)
         if content.after is None:
-            self._disk.rename(name, held.name, folder, ours)
+            self._disk.rename(name, file.name, folder, ours)
         else:
-            self._disk.rename(held.name, name, ours, folder)
-            self._spare.append(held)
+            self._disk.rename(file.name, name, ours, folder)
+            self._spare.append(file)
 
 
 def stale(content: Content) -> Refused:
     """Return the refusal of a file that changed while it was being replaced."""
     return Refused(
         "stale",
-        f"{content.name} was changed by somebody else in this very moment.",
+        f"{content.name} was changed from outside in this very moment.",
         hints=["Read it again and plan the change anew."],
         details={"paths": [content.path]},
     )

@@ -32,7 +32,7 @@ _BUILDS = frozenset({"setup.py", "setup.cfg", "pyproject.toml", "meson.build", "
                      "Makefile", "hatch_build.py", "build.py", "BUILD", "BUILD.bazel", "tox.ini"})  # fmt: skip
 _MADE_BY_CONVENTION = re.compile(r"\w+_pb2(?:_grpc)?")
 _GUARD = "importorskip"
-"""What pytest has for tests that are passed over where an import fails; it stands before the import."""
+"""pytest's call that skips tests where an import fails; it stands before the import."""
 
 
 def unresolved_imports(imports: Imports, modules: Sequence[ModuleFile]) -> Iterator[Finding]:
@@ -42,10 +42,10 @@ def unresolved_imports(imports: Imports, modules: Sequence[ModuleFile]) -> Itera
         imports: of what is staged.
         modules: whose imports to look at; stubs, and what does not parse, are passed over.
     """
-    looked_at = [module for module in modules if not module.path.endswith(STUB)]
-    imports.load([module.path for module in looked_at])
-    imports.load(imports.sources(looked_at))
-    for module in looked_at:
+    checked = [module for module in modules if not module.path.endswith(STUB)]
+    imports.load([module.path for module in checked])
+    imports.load(imports.sources(checked))
+    for module in checked:
         for imported in imports.of(module.path):
             if code := imports.problem(module, imported):
                 yield finding(imports, module, imported, code, imports.places(module, imported, code))
@@ -115,10 +115,10 @@ class Imports:
         return NAME_NOT_FOUND if self.is_sure(path, imported) and not self.outside.may_set(by_any_name, name) else None
 
     def _may_find(self, file: str, name: str) -> bool:
-        """Say whether a module may have a name; `__getattr__` and its like are no excuse for a module that goes now."""
+        """Return whether a module may have a name; `__getattr__` does not count for a module that goes now."""
         found = self.provided.name(file, name)
         if found is None and any(map(self.goes, submodules([file], name))):
-            found = self.provided.name(file, name, made=())
+            found = self.provided.name(file, name, makers=())
         return found is not False
 
     def goes(self, stem: str) -> bool:
@@ -138,7 +138,7 @@ class Imports:
         return not guarded and not self._lies_elsewhere(path, imported)
 
     def _lies_elsewhere(self, path: str, imported: u.Imported) -> bool:
-        """Say whether another folder than a source root has what an absolute import names, so that it may be meant."""
+        """Return whether a folder other than a source root has the target of an absolute import."""
         if imported.level:
             return False
         ends = tuple(f"/{imported.module.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
@@ -146,7 +146,7 @@ class Imports:
         return any(each.endswith(ends) and each not in known for each in self.workspace.staged.entries)
 
     def is_never_made(self, stem: str) -> bool:
-        """Return whether nothing hints at a module that is only made when the project is built; git is asked once."""
+        """Return whether nothing hints at a module that is only made when the project is built; git is called once."""
         if stem not in self._never_made:
             last = stem.rpartition("/")[2]
             by_convention = _MADE_BY_CONVENTION.fullmatch(last) is not None

@@ -69,7 +69,7 @@ class Removed:
                 had = self._bound(self.workspace.staged.index.content(oid))
                 has = self._imports.uses(path).scopes[0].names.keys() if path not in self._gone else ()
             except SourceError:
-                continue  # what does not parse gives nobody a name, and is found as such where it is staged
+                continue  # what does not parse has no names, and is a finding itself where it is staged
             except ResourceError:
                 self.not_looked_at.append(self._called(path))
                 continue

@@ -5,7 +5,7 @@ Invariants:
 - nothing is written, a transaction that was cut short is not finished, and nothing of the project is run;
 - what cannot be decided is no finding; code that is only too deep, or too large, is named as not looked at, and that
   `__all__` leaves a name out may be meant;
-- a file whose content cannot be had is a finding, since it is about to be committed, and nobody has looked at it.
+- a file whose content cannot be had is a finding, since it is about to be committed, and was not looked at.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
                 *unresolved_imports(imports, modules),
                 *removed.findings(),
             ]
-        looked_at = [each.name for each in modules if each.name not in untold]
+        checked = [each.name for each in modules if each.name not in untold]
         apart = [path for path in others if path not in untold]
         warnings = (
             *_noticed("Too large or too deep to be sure of", untold),
@@ -106,7 +106,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
             *_noticed("Not looked at for what the commit takes away", list(dict.fromkeys(removed.not_looked_at))),
             *_noticed("Not to be read, so imports from there are not known", sorted(workspace.staged.unread)),
         )
-        return _answer(sorted(set(findings)), warnings, len(looked_at), len(apart))
+        return _answer(sorted(set(findings)), warnings, len(checked), len(apart))
 
 
 def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator[Finding]:
@@ -121,7 +121,7 @@ def _in_conflict(workspace: StagedWorkspace, paths: tuple[str, ...]) -> Iterator
 def _unparsed(
     workspace: Workspace, modules: Sequence[ModuleFile], others: Sequence[str]
 ) -> tuple[list[Finding], list[str]]:
-    """Return findings for files that do not parse or decode, and the names of those that nobody can tell of."""
+    """Return findings for files that do not parse or decode, and the names of those that cannot be judged."""
     findings: list[Finding] = []
     untold: list[str] = []
     names = {module.path: module.name for module in modules} | {path: path for path in others}

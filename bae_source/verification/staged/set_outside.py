@@ -24,7 +24,7 @@ from bae_source.syntax.text.source import Source
 
 _OWN = ("self", "cls", "mcs", "klass")
 _SETTERS = ("setattr", "__setattr__", "vars", "__dict__")
-"""What sets attributes by names that need not stand in the code."""
+"""Names of code that sets attributes by names that need not stand in the code."""
 
 _NAME = r"(?<![\w.])([^\W\d][\w.]*)"
 _CHANGED = r"\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.(?:update|setdefault)\b|\|=)"
@@ -48,7 +48,7 @@ _MADE_ANEW = ("raising", "create")
 
 
 class SetOutside:
-    """Tells which names modules may be given from outside; git is asked once for each name.
+    """Tells which names modules may be given from outside; git is called once for each name.
 
     Parameters:
         workspace: what is staged.
@@ -69,7 +69,7 @@ class SetOutside:
             files: of the modules; none where only code counts that has the name.
         """
         if name not in self._by_name:
-            paths = self.workspace.python_with(_stored_or_said(name))
+            paths = self.workspace.python_with(_stored_or_spelt(name))
             self._by_name[name] = paths is None or any(self._sets(path, name) for path in paths)
         return self._by_name[name] or any(map(self._may_set_any, files))
 
@@ -82,9 +82,9 @@ class SetOutside:
         if any(each[3] == u.WRITE and each[4] != u.PLAIN and not _is_own(uses, each[4]) for each in mentions):
             return True
         listed = {each[:2] for each in mentions if each[3] == u.EXPORT}
-        said = [each for each in uses.strings.get(name, ()) if (each.line, each.column) not in listed]
+        strings = [each for each in uses.strings.get(name, ()) if (each.line, each.column) not in listed]
         anew = any(each[3] == u.KEYWORD for word in _MADE_ANEW for each in uses.mentions.get(word, ()))
-        return any(each.text == name or (anew and each.text.endswith(f".{name}")) for each in said)
+        return any(each.text == name or (anew and each.text.endswith(f".{name}")) for each in strings)
 
     def _may_set_any(self, file: str) -> bool:
         """Return whether a module may be given names that stand nowhere."""
@@ -118,8 +118,8 @@ class SetOutside:
         module, uses = self.workspace.census.module(file), self.names.uses(path)
         if module is None or not any(word in uses.mentions for word in _LOADERS):
             return False
-        said = uses.strings.get(module.name.rpartition(".")[2], ())
-        return any(each.text == module.name for each in said)
+        strings = uses.strings.get(module.name.rpartition(".")[2], ())
+        return any(each.text == module.name for each in strings)
 
     def _may_mean(self, path: str, chain: str, file: str) -> bool:
         """Return whether a name with attributes behind it may be a module."""
@@ -135,7 +135,7 @@ class SetOutside:
         return InModule(file) in meanings or None in meanings
 
 
-def _stored_or_said(name: str) -> str:
+def _stored_or_spelt(name: str) -> str:
     """Return the pattern of lines, as `grep -E` has it, that hold a name behind a dot or in quotes."""
     word = re.escape(name)
     return rf"""\.[[:space:]]*{word}([^A-Za-z0-9_]|$)|["'.]{word}["']"""

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sysconfig
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from bae_source.model.request import Effect, command_of
 from tests.adapters.serve.support import Place, place, request, server
 from tests.adapters.support import call, environment, run
 from tests.adapters.test_processes import on_terminal
+from tests.project.support import SHORT_TICK, settle
 from tests.trust.support import Machine, crashed
 from tests.trust.support import project as trusted
 
@@ -154,15 +154,24 @@ CHANGES: tuple[Callable[[Path], None], ...] = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def soon_sure() -> Iterator[Place]:
+    """A place whose server believes stamps as soon as the clock of Linux allows it."""
+    before = f"from bae_source.project.files import stamps\nstamps.TICK = {SHORT_TICK}"
+    with place() as made, server(made, before=before):
+        yield made
+
+
 @pytest.mark.parametrize("ages", [False, True])
 def test_it_is_the_same_to_the_byte_while_files_change(
-    at: Place, package: Path, monkeypatch: pytest.MonkeyPatch, ages: bool
+    request: pytest.FixtureRequest, package: Path, monkeypatch: pytest.MonkeyPatch, ages: bool
 ) -> None:
+    at: Place = request.getfixturevalue("soon_sure" if ages else "at")
     served = 0
     for change in CHANGES:
         change(package)
         if ages:
-            time.sleep(2.2)  # from then on stamps are believed
+            settle(package, monkeypatch)
         for argv in COMMANDS:
             folder = next(each for each in (package / "pathspec", package / "src/pathspec") if each.is_dir())
             found = from_server(at, *argv, folder=folder)

@@ -81,7 +81,7 @@ def test_a_signal_ends_it_also_while_it_works_and_the_client_goes_on_by_itself(
 
 
 def test_it_ends_with_its_runtime_folder(at: Place) -> None:
-    with server(at) as process:
+    with server(at, before="from bae_source.adapters.serve import server\nserver._LOOK = 0.1") as process:
         shutil.rmtree(at.folder / "bae-source")
         assert process.wait(60) == 0
 

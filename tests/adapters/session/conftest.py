@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bae_source import Session
-from bae_source.adapters.session.events import Told
+from bae_source.adapters.session.events import CallEvent
 from bae_source.adapters.session.namespace import Namespace
 from bae_source.engine.service import Service
 
@@ -96,7 +96,7 @@ class Here:
     """A namespace in this process, and the events that it told."""
 
     namespace: Namespace
-    told: list[Told] = field(default_factory=list)
+    told: list[CallEvent] = field(default_factory=list)
 
     @property
     def names(self) -> Any:
@@ -113,5 +113,5 @@ class Here:
 @pytest.fixture
 def here(root: Path) -> Here:
     """A namespace in this process, at home."""
-    told: list[Told] = []
+    told: list[CallEvent] = []
     return Here(Namespace(Service(root, environment={**os.environ, "BAE_SOURCE_TELEMETRY": "0"}), told.append), told)

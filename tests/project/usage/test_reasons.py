@@ -12,7 +12,7 @@ import pytest
 from bae_source import Source
 from bae_source.adapters.cli import reference
 from bae_source.errors import Refused
-from bae_source.model.reasons import Reason
+from bae_source.model.reasons import Reason, has_word
 from bae_source.project import references
 from tests.queries.support import laid
 from tests.reference_cases import read
@@ -105,6 +105,43 @@ _OF_MOVES = {
     },
 }
 """Files for each reason that only moves have: a method becomes a function, a function or a module goes elsewhere."""
+_OF_EXTRACTS = {
+    "COUNTS_CALLS": ("def f(x): x.warn('old', stacklevel=2)", "x.warn('old', stacklevel=2)", None),
+    "LOST_IN_WITH": ("def f(x):\n with x:\n  y = 1; x.go()\n  z = y\n return y", "y = 1; x.go()", None),
+    "EVALUATED_EARLIER": ("def f(x): x(x.go(), x.stop())", "x.stop()", "variable"),
+    "EVALUATED_ONCE": ("def f(): return print(1)", "print(1)", "constant"),
+}
+"""Code, the piece of it, and the kind for each reason that only extractions have."""
+_OF_INLINES = {
+    "BOUND_ANEW": ("def f(y):\n    x = y\n    y = 2\n    return x, y", "app.f.x"),
+    "EVALUATED_LATER": ("def f(y):\n    x = y.size\n    return lambda: x", "app.f.x"),
+    "EVALUATED_AGAIN": ("def f():\n    x = []\n    return lambda: x", "app.f.x"),
+    "EVALUATED_PERHAPS": ("def f(y):\n    x = y()\n    return y and x", "app.f.x"),
+    "STATE_MAY_CHANGE": ("def f(y):\n    x = y.size\n    y.clear()\n    return x", "app.f.x"),
+    "RUNS_BEHIND": ("def f(y):\n    x = y()\n    return y.a, x", "app.f.x"),
+    "CAUGHT_HERE": ("def f(y):\n    x = y[0]\n    try:\n        print(x)\n    finally:\n        y()", "app.f.x"),
+    "NOT_REACHED": ("def f(y):\n    if y:\n        x = 1\n    return x", "app.f.x"),
+    "CAPTURED": ("Y = 1\nX = Y\n\n\ndef f(Y):\n    return X", "app.X"),
+    "NO_PLAIN_READ": ("import app\n\nX = 1\napp.X = 2", "app.X"),
+    "SHOWS_ITSELF": ('def f(y):\n    x = y\n    return f"{x=}"', "app.f.x"),
+    "EXPORTED": ('__all__ = ["X"]\n\nX = 1\nprint(X)', "app.X"),
+    "NAMED_BY_STRING": ('X = 1\nprint(X, "app.X")', "app.X"),
+    "READS_FRAME": ("def f(y):\n    x = y\n    return x, locals()", "app.f.x"),
+    "RECEIVER_RUNS": ("class A:\n    X = 1\n\n\nprint(A().X)", "app.A.X"),
+    "USED_AS_VALUE": ("def f(x):\n    return x\n\n\nprint(map(f, []))", "app.f"),
+    "PRIVATE_ELSEWHERE": ("class A:\n    def f(self):\n        return self.__x\n\n\na = A()\na.f()", "app.A.f"),
+    "NO_IMPORT": ("from core import f\n\nprint(f())", "core.f"),
+    "HAS_STATEMENTS": ("def f(x):\n    y = x\n    return y\n\n\nprint(f(1))", "app.f"),
+    "RETURNS_EARLY": ("def f(x):\n    if x:\n        return 1\n    return 2\n\n\nx = f(1)", "app.f"),
+    "NOT_AWAITED": ("async def f(x):\n    return x\n\n\nx = f(1)", "app.f"),
+    "NO_ROOM": ("def f(x):\n    return x + x\n\n\ny = print and f(print())", "app.f"),
+    "GIVEN_BY_STAR": ("def f(x):\n    return x\n\n\ny = f(*[1])", "app.f"),
+    "IN_CLASS": ("def f(x):\n    y = x\n    return y\n\n\nclass A:\n    x = f(1)", "app.f"),
+    "DEFAULT_KEPT": ("def f(x=[]):\n    return x\n\n\ny = f()", "app.f"),
+    "GIVES_ANOTHER": ("def f(x=1):\n    return x\n\n\ny = f(2)", "app.f.x"),
+}
+"""Code and what is inlined for each reason that only inlinings have."""
+
 ELSEWHERE = (
     "TOO_MANY_BELOW",
     "DOCSTRING",
@@ -117,6 +154,8 @@ ELSEWHERE = (
     *_OF_REWRITES,
     *_OF_SIGNATURES,
     *_OF_MOVES,
+    *_OF_EXTRACTS,
+    *_OF_INLINES,
 )
 """Reasons that no case of references has: they need many files, or another question, and have tests below."""
 
@@ -286,6 +325,28 @@ def test_a_place_that_a_move_cannot_lead_along_has_its_reason(tmp_path: Path, na
     assert {path: (tmp_path / path).read_text() for path in files} == files
 
 
+@pytest.mark.parametrize("name", _OF_EXTRACTS)
+def test_code_that_may_not_be_the_same_elsewhere_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, piece, kind = _OF_EXTRACTS[name]
+    source = laid(tmp_path, {"app.py": f"{code}\n"})
+    with pytest.raises(Refused) as caught:
+        source.extract("app.f", code=piece, as_name="new", kind=kind)
+    assert [reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]] == [name]
+    assert (tmp_path / "app.py").read_text() == f"{code}\n"
+
+
+@pytest.mark.parametrize("name", _OF_INLINES)
+def test_what_cannot_be_inlined_has_its_reason(tmp_path: Path, name: str) -> None:
+    code, target = _OF_INLINES[name]
+    core = "N = 0\n\n\ndef more():\n    global N\n    N = 1\n\n\ndef f():\n    return N\n"
+    source = laid(tmp_path, {"app.py": f"{code}\n", "core.py": core})
+    with pytest.raises(Refused) as caught:
+        source.inline(target)
+    assert {reason_of(each["reason"]) for each in caught.value.details["report"]["unsure"]} == {name}
+    assert (tmp_path / "app.py").read_text() == f"{code}\n"
+    assert (tmp_path / "core.py").read_text() == core
+
+
 def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Path) -> None:
     files = {"made.py": "# @generated\nfrom app import send\n", "app.py": "def send(): ...\n"}
     report = laid(tmp_path, files).rename("app.send", "post", skip_generated=True, dry_run=True).report
@@ -296,3 +357,9 @@ def test_places_in_generated_files_that_were_left_have_their_reason(tmp_path: Pa
 def test_the_reference_lists_every_reason() -> None:
     page = reference.page()
     assert all(f"| {each.certainty} | {_HOLE.sub('…', each.sentence)} |" in page for each in Reason)
+
+
+def test_a_draft_offers_to_change_a_place_unless_no_word_of_it_could_change() -> None:
+    changeable = {each.name for each in Reason if has_word(_HOLE.sub("this", each.sentence))}
+    assert {"STATE_MAY_CHANGE", "EVALUATED_LATER", "CAUGHT_HERE", "SEVERAL", "UNKNOWN_RECEIVER"} <= changeable
+    assert not {"KEYWORDS_BY_STARS", "NO_IMPORT", "CAPTURED", "IN_F_STRING", "HANDED_ON_BY"} & changeable

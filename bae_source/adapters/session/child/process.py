@@ -3,7 +3,7 @@
 Invariants:
 - the worker has no terminal and no standard input, and ends with the session's process (`system.child`);
 - it is interrupted before it is killed, so that a change that it is making is taken back;
-- what it prints is read all the time and kept in part, so memory is bounded and nobody waits;
+- what it prints is read all the time and kept in part, so memory is bounded and the child never blocks;
 - nothing here waits without a limit.
 """
 
@@ -83,7 +83,7 @@ class Process:
         os.set_blocking(self._printed, False)
 
     def __del__(self) -> None:
-        """Hold no pipe to the worker of a session that nobody closed, which ends with its `Child`."""
+        """Close the pipes to the worker of a session that was not closed; it ends with its `Child`."""
         self._close()
 
     def ask(self, order: Order) -> None:

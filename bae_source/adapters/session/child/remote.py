@@ -155,10 +155,10 @@ def _value(ran: Ran) -> Any:
     return Text(ran.outcome) if ran.outcome.status == "answer" else ran.outcome
 
 
-def _error(failure: Failure, told: Sequence[Notice]) -> Exception:
+def _error(failure: Failure, notices: Sequence[Notice]) -> Exception:
     kinds: list[type[ResourceError]] = ResourceError.__subclasses__()
     for kind in kinds:
         if failure.code in kind.codes:
             error = kind(failure.code, failure.message, hints=failure.hints, candidates=failure.candidates)
-            return telling(error, told)
+            return telling(error, notices)
     return BlockFailed(failure)

@@ -4,7 +4,7 @@ Invariants:
 - it says its messages on a descriptor of its own, and whatever the code prints goes elsewhere;
 - before each block standard output is there, and Python's own names, our modules and the search path are as they were;
 - to be started imports nothing of the project, whose modules are only made importable (`finding`);
-- it ends when the session does: when there is nobody left to give it code.
+- it ends when the session does: when its pipe of orders is closed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _DEAF = 74
 
 
 def serve(*given: str) -> None:
-    """Run blocks until there is nobody left to give any.
+    """Run blocks until the pipe of orders is closed.
 
     Parameters:
         given: the descriptor that gives orders, the one that takes messages, and a `Start` as JSON.
@@ -69,8 +69,8 @@ def serve(*given: str) -> None:
     for descriptor in (orders, messages):
         os.set_inheritable(descriptor, False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    told = msgspec.json.decode(given[2].encode(), type=Start)
-    worker = Worker(told, Mouth(messages))
+    start = msgspec.json.decode(given[2].encode(), type=Start)
+    worker = Worker(start, Mouth(messages))
     status = 0
     try:
         worker.say_ready()
@@ -78,7 +78,7 @@ def serve(*given: str) -> None:
         while piece := os.read(orders, _PIECE):
             for order in received.take(piece):
                 if _is_left(orders):
-                    break  # before it is begun: whoever ends us has interrupted us already
+                    break  # before it is begun: the session has interrupted us already
                 worker.obey(order)
     except Exception:  # noqa: BLE001  # the edge: the code broke what is ours, and the session learns that this has ended
         status = _DEAF
@@ -86,7 +86,7 @@ def serve(*given: str) -> None:
 
 
 def _is_left(orders: int) -> bool:
-    """Return whether nobody is there any more to give orders."""
+    """Return whether the pipe of orders is closed."""
     waiting = select.poll()
     waiting.register(orders, 0)
     return bool(waiting.poll(0))
@@ -121,11 +121,11 @@ class Worker:
         )  # what `site` gives, which -S leaves out
 
     def say_ready(self) -> None:
-        """Say that code can come."""
+        """Report that the worker is ready for code."""
         self._mouth.say(Ready(notices=tuple(map(speakable, self._notices))))
 
     def obey(self, order: Order) -> None:
-        """Do what is asked."""
+        """Carry out one order."""
         process = os.getpid()
         if isinstance(order, Complete):
             words, length = self._interruptibly(lambda: completions(self._namespace, order.text)) or ((), 0)
@@ -193,7 +193,7 @@ class _Saying:
         self._mouth.say(Shown(outcome=to_json(outcome), address=address, exit_code=outcome.exit_code, answer=answer))
 
     def leave_out(self, call: str, size: int) -> None:
-        """Say which call shows one for which there is no room."""
+        """Report the call that gives an outcome for which there is no room."""
         self._mouth.say(LeftOut(call=speakable(call), size=size))
 
 
@@ -274,9 +274,9 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
     """Return what `help` is in a session: of what is ours it shows what we say, of anything else what Python says."""
 
     def show(*asked: Any) -> None:
-        said = _help_of(asked[0], namespace) if asked else _NOTHING
-        if said is not None:
-            print(said)
+        text = _help_of(asked[0], namespace) if asked else _NOTHING
+        if text is not None:
+            print(text)
             return
         import pydoc  # heavy, and rarely asked for
 

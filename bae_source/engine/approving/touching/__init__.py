@@ -1,1 +1,1 @@
-"""Tell what a planned change touches, by every name, and how much it may break."""
+"""The subjects of a planned change, by every name, and how much it may break."""

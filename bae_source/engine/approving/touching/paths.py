@@ -100,7 +100,7 @@ _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""Characters that nobody sees, some of which file systems leave out."""
+"""Invisible characters, some of which file systems leave out."""
 
 _ROOT_IN_GIT = "its root lies in git's own folder"
 _GITS = "a link makes it git's own folder"

@@ -52,7 +52,7 @@ _MANY_LINES = 500
 _LARGEST = 5_000_000
 """Bytes of a file whose lines are compared."""
 _TEXTS = (".md", ".rst", ".txt", ".adoc")
-"""What names of files end in that are read by people."""
+"""Suffixes of files for people."""
 _ASSERTIONS = re.compile(r"\bassert\b|\bassert[A-Z_]\w*|\b(?:raises|warns|deprecated_call)\b")
 _SKIPS = re.compile(r"\b(?:skip\w*|xfail|expectedFailure)\b")
 _TEST = re.compile("[tT]est")

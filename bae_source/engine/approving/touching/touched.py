@@ -42,7 +42,7 @@ _MAY_DEFINE = re.compile(rb"^(?:(?:async[ \t]+)?(?:def|class)[ \t]+([^\s(:\[]+)|
 _ELSEWHERE = frozenset({u.READ, u.CALL, u.BASE, u.DECORATOR, u.ANNOTATION, u.KEYWORD, u.IMPORT})
 """Kinds of mentions that bind nothing which a definition is called by."""
 PYTHONS = (PYTHON, STUB, WINDOWED)
-"""What names of files end in that hold Python."""
+"""Suffixes of Python files."""
 
 
 class Module(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@
     kind()()                              where `kind` returns a class
     partial(send, 1)(), MethodType(send, x)(), send.__get__(x)()
     @kind()                               likewise, since what `kind` returns is called with what is decorated
-    TABLE[key](x)                         unsure: nobody knows what code gives that names it
+    TABLE[key](x)                         unsure: the value of code that names it is not known
     cls(1), type(self)(1), self.__class__(1), super().__new__(cls)
                                           in a method of the class; in one of a class above it is unsure
 
@@ -50,7 +50,7 @@ _PARTS: dict[object, int] = {
 _NAMING: dict[object, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 """By the form of an expression that is a name or an attribute, where that stands."""
 _TYPED = "\0"
-_MADE_OF_IT = Reason.MADE_BY_CODE.of(what="what is called", name="it")
+_BUILT_WITH_IT = Reason.MADE_BY_CODE.of(what="what is called", name="it")
 
 _Place = tuple[str, str, u.Mention]
 """A call: its file, its name and its mention."""
@@ -60,8 +60,8 @@ class _Near(Struct, frozen=True):
     """Names that stand in a file.
 
     Parameters:
-        names: those that mean what is looked for.
-        carriers: those that hold it inside of something else; more are found.
+        names: those that mean the target.
+        carriers: those that hold it inside something else; more are found.
     """
 
     names: frozenset[str]
@@ -69,7 +69,7 @@ class _Near(Struct, frozen=True):
 
 
 class Calling:
-    """Finds the calls of what is looked for that stand behind other names, or behind none.
+    """A search for calls of the target that stand behind other names, or behind none.
 
     Attributes:
         unreadable: files that may hold more.
@@ -89,7 +89,7 @@ class Calling:
         """Calls that are to be looked at, with the names that stand around."""
         self._known_words: dict[tuple[str, int], frozenset[str]] = {}
         self._carrying: set[Symbol] = set()
-        """Those of them that hold it inside of something else."""
+        """Those of them that hold it inside something else."""
 
     def run(self, paths: Iterable[str], names: Collection[str]) -> list[Reference]:
         """Return the calls.
@@ -152,22 +152,22 @@ class Calling:
                 elif how == u.FUNCTION:
                     yield Function(symbol.path, first, second)
 
-    def _look_around(self, path: str, names: Collection[str], *, held_inside: bool = False) -> None:
+    def _look_around(self, path: str, names: Collection[str], *, as_carriers: bool = False) -> None:
         """Look at what is called where some names stand, and which other names are given what they hold.
 
         Parameters:
-            held_inside: whether these names hold what is looked for inside of something else, such as a table.
+            as_carriers: whether these names hold the target inside something else, such as a table.
         """
         uses = self.project.uses(path)
         here = {*names, *(each.name for each in uses.imports if each.name and each.attribute in names)}
         found = [mention for name in here for mention in uses.mentions.get(name, ())]
-        looked_up = {text.owner for name in here for text in uses.strings.get(name, ())}
+        string_owners = {text.owner for name in here for text in uses.strings.get(name, ())}
         scopes = _scopes_of(uses, found)
         functions = {number for number in scopes if uses.scopes[number].kind == u.FUNCTION_SCOPE}
-        for number, scope in enumerate(uses.scopes) if functions or looked_up else ():
-            if scope.owner in looked_up or self._takes_on(path, scope, functions):
+        for number, scope in enumerate(uses.scopes) if functions or string_owners else ():
+            if scope.owner in string_owners or self._takes_on(path, scope, functions):
                 scopes.add(number)
-        near = _Near(frozenset() if held_inside else frozenset(here), here if held_inside else set())
+        near = _Near(frozenset() if as_carriers else frozenset(here), here if as_carriers else set())
         places: list[_Place] = []
         for number in sorted(scopes):
             scope = uses.scopes[number]
@@ -175,7 +175,7 @@ class Calling:
                 self._note_holders(path, number, scope.names, near)
             else:
                 self._note_carriers(path, scope.names, near)
-                places += self._held_by_variables(path, number)
+                places += self._calls_of_variables(path, number)
                 self._note_giver(path, number, here)
                 around = self.project.inference.orders.class_around(path, number)
                 if around:
@@ -188,13 +188,13 @@ class Calling:
             self._places.setdefault(place, []).append(near)
 
     def _takes_on(self, path: str, scope: u.Scope, around: Collection[int]) -> bool:
-        """Return whether a function inside of some has a parameter whose default is what is looked for."""
+        """Return whether a function inside some has a parameter whose default is the target."""
         if scope.kind != u.FUNCTION_SCOPE or scope.parent not in around:
             return False
         bindings = (each for several in scope.names.values() for each in several)
         return any(how == u.PARAMETER and default and self._gives(path, default) for how, _, default, _ in bindings)
 
-    def _held_by_variables(self, path: str, scope: int) -> Iterator[_Place]:
+    def _calls_of_variables(self, path: str, scope: int) -> Iterator[_Place]:
         """Yield the calls of variables of a function."""
         uses, names = self.project.uses(path), self.project.names
         for name, bindings in uses.scopes[scope].names.items():
@@ -204,7 +204,7 @@ class Calling:
                         yield path, name, each
 
     def _note(self, near: Mapping[_Place, Sequence[_Near]]) -> None:
-        """Note those calls that call what is looked for, or what nobody knows and code makes that names it."""
+        """Note the calls of a target, and those of an unknown value that is computed from one."""
         addresses = {self._address(target) for target in self.targets}
         calls, unreadable = calls_at(self.project, near)
         self.unreadable.update(unreadable)
@@ -213,23 +213,23 @@ class Calling:
                 self._add(call, call.why)
             elif call.why or not call.addresses:
                 several = near[call.path, call.name, call.mention]
-                if any(self._may_be_made(call, each) for each in several):
-                    self._add(call, _MADE_OF_IT)
+                if any(self._may_lead_to_target(call, each) for each in several):
+                    self._add(call, _BUILT_WITH_IT)
 
-    def _may_be_made(self, call: Call, near: _Near) -> bool:
+    def _may_lead_to_target(self, call: Call, near: _Near) -> bool:
         _, _, scope, _, receiver, _ = call.mention
         if call.name != u.NAMELESS and receiver != u.PLAIN:
             return False
         if None not in values_called(self.project, call.path, call.name, call.mention):
             return False
         if call.name == u.NAMELESS:
-            return self._is_made_of(call.path, receiver, near)
+            return self._may_contain(call.path, receiver, near)
         bound = self.project.names.scope_of(call.path, scope, call.name)
         bindings = self.project.uses(call.path).scopes[bound or 0].names.get(call.name, ())
-        return any(self._is_made_of(call.path, number, near) for number in map(_given, bindings))
+        return any(self._may_contain(call.path, number, near) for number in map(_given, bindings))
 
     def _note_carriers(self, path: str, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
-        """Note the variables of a function that hold what is looked for inside of something else."""
+        """Note the variables of a function that hold the target inside something else."""
         for name, bindings in bound.items():
             if name not in near.carriers and any(self._carries(path, number, near) for number in map(_given, bindings)):
                 near.carriers.add(name)
@@ -238,7 +238,7 @@ class Calling:
         words = self._words(path, number) if number != u.OPAQUE else frozenset[str]()
         if words.isdisjoint(near.names) and words.isdisjoint(near.carriers) and _TYPED not in words:
             return False
-        if not self._is_made_of(path, number, near):
+        if not self._may_contain(path, number, near):
             return False
         values = self.project.inference.values(path, number)
         is_display = self.project.uses(path).expressions[number][0] in (u.LITERAL, u.SEVERAL)
@@ -246,7 +246,7 @@ class Calling:
             return True
         return None in values and self.targets.isdisjoint(values)
 
-    def _is_made_of(self, path: str, number: int, near: _Near, *, taken: bool = False) -> bool:
+    def _may_contain(self, path: str, number: int, near: _Near, *, taken: bool = False) -> bool:
         """Return whether an expression may hold what a name in it stands for, or gives something out of it.
 
         Parameters:
@@ -258,13 +258,13 @@ class Calling:
             return self._is_it(path, number, str(rest[0]), near, taken=taken)
         if what == u.ATTRIBUTE:
             is_it = self._is_it(path, number, str(rest[1]), near, taken=taken)
-            return is_it or self._is_made_of(path, int(rest[0]), near, taken=True)
+            return is_it or self._may_contain(path, int(rest[0]), near, taken=True)
         if what == u.CALLED:
             called = expressions[int(rest[0])]
             of = int(called[1]) if called[:1] == (u.ATTRIBUTE,) else u.OPAQUE
-            return self._is_made_of(path, of, near, taken=True) or self._is_any_made(path, rest[1:], near, taken)
+            return self._may_contain(path, of, near, taken=True) or self._any_may_contain(path, rest[1:], near, taken)
         if what in (u.SUBSCRIPT, u.NARROWED):
-            return self._is_made_of(path, int(rest[0]), near, taken=taken)
+            return self._may_contain(path, int(rest[0]), near, taken=taken)
         several = (
             rest[1:]
             if what in (u.LITERAL, u.TYPED)
@@ -272,10 +272,10 @@ class Calling:
             if what in (u.ANY_OF, u.SEVERAL, u.ITEM, u.AWAITED)
             else ()
         )
-        return self._is_any_made(path, several, near, taken)
+        return self._any_may_contain(path, several, near, taken)
 
     def _is_it(self, path: str, number: int, name: str, near: _Near, *, taken: bool) -> bool:
-        """Return whether an expression that is a name, or an attribute, holds what is looked for, or has it inside."""
+        """Return whether an expression that is a name, or an attribute, holds the target, or has it inside."""
         if name in near.names and not taken and (self._gives(path, number) or self._is_of_unknown(path, number)):
             return True
         if name not in near.carriers:
@@ -291,7 +291,7 @@ class Calling:
         return is_local or not self._carrying.isdisjoint(found)
 
     def _is_of_unknown(self, path: str, number: int) -> bool:
-        """Return whether an expression is an attribute of what nobody knows, and a member is looked for."""
+        """Return whether an expression is an attribute of an unknown value, and a member is searched for."""
         what, *rest = self.project.uses(path).expressions[number]
         known = what != u.ATTRIBUTE or not self.sought.classes
         return not known and None in self.project.inference.values(path, int(rest[0]))
@@ -300,8 +300,8 @@ class Calling:
         kind = self.project.uses(symbol.path).scopes[symbol.scope].kind
         return kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE)
 
-    def _is_any_made(self, path: str, several: Iterable[int | str], near: _Near, taken: bool) -> bool:
-        return any(self._is_made_of(path, each, near, taken=taken) for each in several if isinstance(each, int))
+    def _any_may_contain(self, path: str, several: Iterable[int | str], near: _Near, taken: bool) -> bool:
+        return any(self._may_contain(path, each, near, taken=taken) for each in several if isinstance(each, int))
 
     def _add(self, call: Call, why: str) -> None:
         place = (call.path, *call.mention[:2])
@@ -314,20 +314,20 @@ class Calling:
         return self.project.address(value.path, self.project.uses(value.path).scopes[value.scope].owner)
 
     def _note_holders(self, path: str, scope: int, bound: Mapping[str, list[u.Binding]], near: _Near) -> None:
-        """Note the names of a module or a class that are assigned what is looked for, or what has it inside."""
+        """Note the names of a module or a class that are assigned the target, or what has it inside."""
         names = {*near.names, *near.carriers}
         for name, bindings in bound.items():
             numbers = [_given(each) for each in bindings if each[0] in (u.ASSIGNED, u.ANNOTATED)]
             symbol = Symbol(path, scope, name)
             if any(self._names(path, number, names) and self._gives(path, number) for number in numbers):
-                held = {each for each in self.project.inference.held(symbol) if not isinstance(each, Rebound)}
-                self._follow_later(symbol, "" if held and held <= self.targets | {NO_VALUE} else _SEVERAL)
+                values = {each for each in self.project.inference.values_of(symbol) if not isinstance(each, Rebound)}
+                self._follow_later(symbol, "" if values and values <= self.targets | {NO_VALUE} else _SEVERAL)
             elif any(self._carries(path, number, near) for number in map(_given, bindings)):
                 self._carrying.add(symbol)
-                self._follow_later(symbol, _MADE_OF_IT)
+                self._follow_later(symbol, _BUILT_WITH_IT)
 
     def _note_set(self, path: str, names: Collection[str]) -> None:
-        """Note the attributes of modules and classes that are assigned what is looked for."""
+        """Note the attributes of modules and classes that are assigned the target."""
         uses = self.project.uses(path)
         for name, bindings in uses.bound.items():
             for _, number, receiver, _ in bindings:
@@ -338,7 +338,7 @@ class Calling:
                             self._follow_later(Symbol(owner.path, scope, name), _BY_OTHERS)
 
     def _note_giver(self, path: str, scope: int, names: Collection[str]) -> None:
-        """Note the function that has a scope, if it returns what is looked for."""
+        """Note the function that has a scope, if it returns the target."""
         uses = self.project.uses(path)
         returns = uses.scopes[scope].returns
         is_giver = any(self._names(path, number, names) and self._gives(path, number) for number in returns)
@@ -354,7 +354,7 @@ class Calling:
             self._waiting.append(symbol)
 
     def _follow(self, symbol: Symbol) -> None:
-        """Look at the calls of a name that holds what is looked for, or gives it, and what it is handed on to."""
+        """Look at the calls of a name that holds the target, or gives it, and what it is handed on to."""
         uses = self.project.uses(symbol.path)
         scope = uses.scopes[symbol.scope]
         if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
@@ -368,7 +368,7 @@ class Calling:
             for each in mentions:
                 if each.mention.kind in _CALLS and other is not None:
                     self._add(Call(path, symbol.name, each.mention, (), ""), each.why or other)
-            self._look_around(path, search.known, held_inside=symbol in self._carrying)
+            self._look_around(path, search.known, as_carriers=symbol in self._carrying)
         return None
 
     def _names(self, path: str, number: int, names: Collection[str]) -> bool:
@@ -376,7 +376,7 @@ class Calling:
         return number != u.OPAQUE and not self._words(path, number).isdisjoint(names)
 
     def _words(self, path: str, number: int) -> frozenset[str]:
-        """Return the names that an expression has in it, and `_TYPED` where a type may have more; told once."""
+        """Return the names inside an expression, and `_TYPED` where a type may have more; worked out once."""
         known = self._known_words.get((path, number))
         if known is None:
             expressions, words, waiting = self.project.uses(path).expressions, set[str](), [number]
@@ -395,11 +395,11 @@ class Calling:
         return self._is_any(self.project.inference.values(path, number))
 
     def _tells(self, path: str, note: int, names: Collection[str]) -> bool:
-        """Return whether an annotation says that what is looked for is given, as `type[C]` does."""
+        """Return whether an annotation says that the target is given, as `type[C]` does."""
         return self._names(path, note, names) and self._is_any(self.project.inference.annotated(path, note))
 
     def _is_any(self, values: Collection[Value]) -> bool:
-        """Return whether one of some values is what is looked for, or it or a class below it."""
+        """Return whether one of some values is the target, or it or a class below it."""
         return any((each.of if isinstance(each, OfClass) else each) in self.targets for each in values)
 
     def _look_into_methods(self, target: Class) -> None:
@@ -437,7 +437,7 @@ class Calling:
         found = [each for word in (*own, *_OF_CLASS, "type") for each in uses.mentions.get(word, ())]
         for number in _scopes_of(uses, found):
             if _is_inside(uses.scopes, number, owner.scope):
-                yield from self._held_by_variables(owner.path, number)
+                yield from self._calls_of_variables(owner.path, number)
         for name in (*sorted(own), *_OF_CLASS, u.NAMELESS):
             for mention in uses.mentions.get(name, ()):
                 if mention.kind in _CALLS and _is_inside(uses.scopes, mention.scope, owner.scope):

@@ -46,7 +46,7 @@ from bae_source.project.references.types.values import (
 from bae_source.syntax.names import uses as u
 
 _BUILTIN = "builtins."
-_DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.MADE), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
+_DRAWN = dict.fromkeys((u.CALLED, u.TYPED, u.TYPE_OF, u.NEW), "{}()") | {u.AWAITED: "(await {})", u.SUBSCRIPT: "{}[…]"}
 _ACCESSORS = {u.READ: "getter", u.WRITE: "setter", u.DELETE: "deleter"}
 """By the kinds of mentions, which accessor of a property they call."""
 _NEW, _CLASS = "__new__", "__class__"
@@ -74,7 +74,7 @@ class Call(Struct):
 
 
 def called_by(project: Project, path: str, within: str) -> tuple[list[Reference], dict[str, ResourceError]]:
-    """Return the calls in a definition, and the files that could not be looked into and may bind anew what it calls.
+    """Return the calls in a definition, and the files that could not be read and may bind anew what it calls.
 
     Parameters:
         within: its qualname; "" for a whole module.
@@ -101,7 +101,7 @@ def called_by(project: Project, path: str, within: str) -> tuple[list[Reference]
 
 
 def _is_handed(uses: u.Uses, call: Call) -> bool:
-    """Say whether a call is that by which what `@f(1)` gives gets what is decorated; the call of `f` is there too."""
+    """Return whether a call is the second one of `@f(1)`: that of the value of `f(1)` with the decorated function."""
     is_decorator = call.name == u.NAMELESS and call.mention.kind == u.DECORATOR
     return is_decorator and uses.expressions[call.mention.receiver][:1] in ((), (u.CALLED,), (u.TYPED,))
 
@@ -144,7 +144,7 @@ def _accessor(project: Project, value: Value, name: str, accessor: str) -> str:
 def calls_at(
     project: Project, places: Iterable[tuple[str, str, u.Mention]]
 ) -> tuple[list[Call], dict[str, ResourceError]]:
-    """Return what some calls call, and the files that could not be looked into and may bind it anew.
+    """Return what some calls call, and the files that could not be read and may bind it anew.
 
     Parameters:
         places: the file of each call, its name, and its mention.
@@ -171,14 +171,14 @@ def values_called(project: Project, path: str, name: str, mention: u.Mention) ->
     if receiver != u.PLAIN:
         return inference.taken(path, inference.values(path, receiver), name)
     meanings = project.names.named(path, scope, name)
-    return frozenset[Value]().union(*(inference.held(each) for each in meanings if isinstance(each, Symbol)))
+    return frozenset[Value]().union(*(inference.values_of(each) for each in meanings if isinstance(each, Symbol)))
 
 
 def _given_to_new(project: Project, path: str, receiver: int) -> Values:
     """Return the classes that `__new__` is given which is taken from a receiver: `super().__new__(cls)`."""
     expressions = project.uses(path).expressions[:]
-    made = (form for form in expressions if form[:1] == (u.MADE,))
-    first = (int(form[2]) for form in made if expressions[int(form[1])] == (u.ATTRIBUTE, receiver, _NEW))
+    calls = (form for form in expressions if form[:1] == (u.NEW,))
+    first = (int(form[2]) for form in calls if expressions[int(form[1])] == (u.ATTRIBUTE, receiver, _NEW))
     return frozenset[Value]().union(*(project.inference.values(path, each) for each in first))
 
 
@@ -306,7 +306,7 @@ def of_symbol(project: Project, symbol: Symbol) -> tuple[Collection[str], bool]:
     """Return the addresses of what a name may hold, and whether there may be more."""
     scope = project.uses(symbol.path).scopes[symbol.scope]
     if scope.kind not in (u.MODULE_SCOPE, u.CLASS_SCOPE):
-        return _of_values(project, project.inference.held(symbol))
+        return _of_values(project, project.inference.values_of(symbol))
     bindings = [*scope.names.get(symbol.name, ()), *scope.attributes.get(symbol.name, ())]
     defined = _defined(project, symbol, bindings)
     found = dict.fromkeys(
@@ -342,8 +342,8 @@ def _is_wrapped(uses: u.Uses, name: str, binding: u.Binding) -> bool:
 
 def _of_values(project: Project, values: Values) -> tuple[Collection[str], bool]:
     """Return the addresses of what is called by calling any of several values, and whether there may be more."""
-    held = [_of_value(project, each) for each in values if not isinstance(each, Rebound) and each != NO_VALUE]
-    return sorted(set(filter(None, held))), not all(held) or any(map(is_bound, values))
+    addresses = [_of_value(project, each) for each in values if not isinstance(each, Rebound) and each != NO_VALUE]
+    return sorted(set(filter(None, addresses))), not all(addresses) or any(map(is_bound, values))
 
 
 def _of_value(project: Project, value: Value) -> str:

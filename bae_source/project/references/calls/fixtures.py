@@ -3,7 +3,7 @@
     @pytest.fixture
     def db(): …                        in conftest.py: every test below its folder may ask for it
     def test_one(db): …                does
-    def helper(db): …                  does not: nobody gives it fixtures
+    def helper(db): …                  does not: pytest gives it no fixtures
     @pytest.fixture
     def db(db): …                      in a test module: it asks for the outer one, and hides it from the tests there
 
@@ -37,11 +37,11 @@ _ASKING = re.compile(r"(?:usefixtures\s*\([^)]*|getfixturevalue\s*\(\s*)\Z")
 CONFTEST = "conftest.py"
 _TEST = "test"
 _ANY_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py\Z")
-_NOBODY = Symbol("", 0, "")
+_NO_FIXTURE = Symbol("", 0, "")
 
 
 class Fixtures:
-    """Tells who asks for a fixture.
+    """The tests and fixtures that request a fixture.
 
     Parameters:
         inference: of the project.
@@ -146,7 +146,7 @@ class Fixtures:
             return None
         return len(text[: match.start() + match[0].rindex(name)].encode())
 
-    def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NOBODY) -> str | None:
+    def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NO_FIXTURE) -> str | None:
         """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
@@ -177,7 +177,7 @@ class Fixtures:
         return frozenset()
 
     def _parametrized(self, path: str, number: int, name: str) -> str:
-        """Say that a decorator of a test may give it something else instead, if one does."""
+        """Return the reason why a decorator of a test may give it another value; "" where none does."""
         uses = self.uses(path)
         owner = uses.scopes[number].owner
         lines = [

@@ -1,14 +1,14 @@
-"""Calls that code outside of the project may make, so that an answer without anybody who names it is not all.
+"""Calls that code outside the project may make, so that an answer without users may be incomplete.
 
 class T(threading.Thread):
     def run(self): …             called by the class that it is below
 @app.route("/")
 def index(): …                   called by what the decorator gives it to
-@register                        where `register` keeps the function; one that wraps it calls it for who calls that
+@register                        where `register` keeps the function; a wrapper calls it for its own callers
 def job(): …
 
 Invariants:
-- only an answer that found nothing is asked about: where somebody is named, it is known what is used;
+- only an answer without users is examined: one user shows already that the definition is used;
 - what Python itself makes of a decorator or a base, as `property` or `Exception`, calls nothing by itself.
 """
 
@@ -45,11 +45,11 @@ _ENDINGS = ("_open", "_request", "_response")
 """Names that classes of the standard library put together to call what classes below them have."""
 _ACCESSORS = ("setter", "getter", "deleter")
 _WRAPPING = frozenset({"wraps", "update_wrapper", "partial", "signature", "iscoroutinefunction", "getattr", "hasattr"})
-"""Functions that are given one and keep it for nobody else."""
+"""Functions that take a callable and hand it to no other code."""
 
 
-def told_of_outside(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
-    """Return an answer that found nothing as one that may lack what code outside of the project does."""
+def noting_outside_calls(answer: Outcome, resolved: Resolved, project: Project) -> Outcome:
+    """Return an answer that found nothing as one that may lack what code outside the project does."""
     reason = next(reasons(project, sought_of(project.names, resolved)), None)
     if reason is None:
         return answer
@@ -58,14 +58,14 @@ def told_of_outside(answer: Outcome, resolved: Resolved, project: Project) -> Ou
 
 
 def reasons(project: Project, sought: Sought) -> Iterator[str]:
-    """Yield why code that is not known may use what is looked for."""
+    """Yield why code that is not known may use the target."""
     for symbol in sorted((each for each in sought.meanings if isinstance(each, Symbol)), key=str):
         for how, scope, *_ in project.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ()):
             if how in (u.FUNCTION, u.CLASS):
                 yield from _decorators(project, symbol.path, scope)
     name = sought.word
     if name.startswith("__"):
-        return  # Python calls special methods, and nobody else private ones
+        return  # Python calls special methods, and no outside code private ones
     for owner in sorted(sought.classes, key=str):
         order = project.inference.orders.of(owner)
         for each in order.nodes:
@@ -107,11 +107,11 @@ def _decorators(project: Project, path: str, scope: int) -> Iterator[str]:
             continue
         own = (each for each in mentions if (each[2], each[3], each[5]) == (around, u.DECORATOR, owner))
         for mention in own:
-            if any(_hands_out(project, each) for each in _held(project, path, name, mention)):
+            if any(_hands_out(project, each) for each in _values(project, path, name, mention)):
                 yield f"the decorator {name} is given it, and may hand it out"
 
 
-def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Value]:
+def _values(project: Project, path: str, name: str, mention: u.Mention) -> set[Value]:
     """Return what a decorator may be."""
     line, column, scope, _, receiver, _ = mention
     inference = project.inference
@@ -125,19 +125,19 @@ def _held(project: Project, path: str, name: str, mention: u.Mention) -> set[Val
     return {
         value
         for each in meanings
-        for value in (inference.held(each) if isinstance(each, Symbol) else frozenset({each}))
+        for value in (inference.values_of(each) if isinstance(each, Symbol) else frozenset({each}))
     }
 
 
 def _hands_out(project: Project, value: Value) -> bool:
-    """Return whether what decorates may use what it decorates where nobody calls that by its name."""
+    """Return whether a decorator may have its function called without its name."""
     if isinstance(value, Outside):
         return not is_passive(value.name)
     return _keeps(project, value) if isinstance(value, Function) else True
 
 
 def _keeps(project: Project, decorator: Function) -> bool:
-    """Say whether a function of the project, or one inside of it, hands a parameter on, and does not only call it."""
+    """Return whether a function of the project, or one inside it, hands a parameter on and does not only call it."""
     path, uses = decorator.path, project.uses(decorator.path)
     inside = {decorator.scope}
     for number, scope in enumerate(uses.scopes):

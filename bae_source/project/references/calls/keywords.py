@@ -1,4 +1,4 @@
-"""Keywords of calls that set what is looked for, or may: an attribute that bears their name.
+"""Keywords of calls that set the target, or may: an attribute that bears their name.
 
 Client(timeout=3)                 sure, where Python makes the constructor of Client from its fields
 replace(client, timeout=3)        likewise, of what is copied; `partial(Client, timeout=3)` is as the class's own call
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from bae_source.model.reasons import Reason
-from bae_source.project.references.classes.class_order import Order, made_by
+from bae_source.project.references.classes.class_order import Order, decoration_of
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.sought import Sought
 from bae_source.project.references.types.inference import Inference
@@ -55,7 +55,7 @@ _SURE = ""
 
 
 def setting(inference: Inference, sought: Sought, path: str, name: str, call: int) -> str | None:
-    """Return why a keyword may set what is looked for, nothing where it surely does; None where it does not.
+    """Return why a keyword may set the target, nothing where it surely does; None where it does not.
 
     Parameters:
         path: of the file that calls.
@@ -93,8 +93,8 @@ def keyword_of(inference: Inference, sought: Sought, name: str) -> str:
         The keyword; "" where an alias of attrs stands for it, whatever the field is called.
     """
     for owner in sorted(sought.classes, key=in_order):
-        made = decorators_of(inference, owner, without="init")
-        if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in made):
+        decorators = decorators_of(inference, owner, without="init")
+        if any(isinstance(each, Outside) and each.name.startswith(("attr.", "attrs.")) for each in decorators):
             uses = inference.uses(owner.path)
             bindings = uses.scopes[owner.scope].names.get(sought.name, ())
             values = (first if how == u.ASSIGNED else second for how, first, second, _ in bindings)
@@ -111,7 +111,7 @@ def _joined(answers: Iterable[str | None]) -> str | None:
 
 
 class _Keywords:
-    """Tells why a keyword may set what is looked for.
+    """The reasons why a keyword may set the target.
 
     Parameters:
         name: the keyword.
@@ -136,7 +136,7 @@ class _Keywords:
         return _joined(map(self.of if value.name == _PARTIAL else self.of_one, given))
 
     def _is_replacing(self, function: Outside, value: Value) -> bool:
-        """Say whether a function leaves it to the class of a value to copy it, which has a parameter of that name."""
+        """Return whether a function copies a value by its class, which has a parameter of that name."""
         return function.name == "copy.replace" and self.is_given(value, "__replace__")
 
     def of(self, value: Value) -> str | None:
@@ -185,22 +185,22 @@ class _Keywords:
         return _SURE if self.is_field() and self._makes_constructor(order) else Reason.KEYWORD_OF_CLASS.of()
 
     def is_field(self) -> bool:
-        """Return whether what is looked for may be a field of a class whose constructor Python makes."""
+        """Return whether the target may be a field of a class whose constructor Python makes."""
         for owner in self.sought.classes:
             bindings = self.inference.uses(owner.path).scopes[owner.scope].names.get(self.sought.name, ())
             declares = any(
-                how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_made(owner, number))
+                how in (u.DECLARED, u.ANNOTATED) or (how == u.ASSIGNED and self._is_call(owner, number))
                 for how, number, *_ in bindings
             )
             if declares and self._makes_constructor(self.inference.orders.of(owner)) is not False:
                 return True
         return False
 
-    def _is_made(self, owner: Class, number: int) -> bool:
+    def _is_call(self, owner: Class, number: int) -> bool:
         return self.inference.uses(owner.path).expressions[number][:1] == (u.CALLED,)
 
     def _makes_constructor(self, order: Order) -> bool | None:
-        """Return whether Python makes the constructor of a class from its fields; None where nobody can say."""
+        """Return whether Python makes the constructor of a class from its fields; None where that is not known."""
         for node in order.nodes:
             if isinstance(node, Outside):
                 if node.name in MAKING_BASES:
@@ -218,7 +218,7 @@ class _Keywords:
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
     """Yield what the decorators of a class are, but for those that are given a keyword."""
     uses = inference.uses(owner.path)
-    waiting = [made_by(uses.scopes, uses.owners, owner.scope)]
+    waiting = [decoration_of(uses.scopes, uses.owners, owner.scope)]
     while waiting:
         form = uses.expressions[number := waiting.pop()]
         if form[:1] == (u.ANY_OF,):

@@ -27,7 +27,7 @@ from bae_source.project.references.classes.lineage import lineage
 from bae_source.project.references.meaning.meanings import Outside, Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Mentioned, Sought, sought_by
-from bae_source.project.references.search.references import looked_for
+from bae_source.project.references.search.references import search_code
 from bae_source.project.references.types.signatures import Signatures
 from bae_source.project.references.types.values import Class, Function, Instance, OfClass, Value, in_order
 from bae_source.syntax.names import uses as u
@@ -45,7 +45,7 @@ class Keywords(Struct, frozen=True, kw_only=True):
 
     Parameters:
         found: the keywords.
-        unreadable: files that may hold more, and why they could not be looked into.
+        unreadable: files that may hold more, and why they could not be read.
     """
 
     found: tuple[Mentioned, ...]
@@ -130,7 +130,7 @@ def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str,
                 yield owner.path, each.keyword + match.start(1)
 
 
-def classes_made(project: Project, functions: Collection[Symbol]) -> list[Sought]:
+def classes_built_by(project: Project, functions: Collection[Symbol]) -> list[Sought]:
     """Return what to look for to find the classes of which one of some functions makes the instances."""
     orders = project.inference.orders
     owners = [
@@ -168,7 +168,7 @@ class _Calls:
     def keywords(self) -> Keywords:
         for sought in dict.fromkeys(self.functions.values()):
             self._look_for(sought)
-        for sought in self._made:
+        for sought in self._built_classes:
             self._look_for(sought)
         naming = self.project.workspace.index.naming([self.family.sought.word])
         self.unreadable.update(naming.unreadable)
@@ -181,19 +181,19 @@ class _Calls:
         return Keywords(found=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
 
     @cached_property
-    def _made(self) -> list[Sought]:
+    def _built_classes(self) -> list[Sought]:
         """Return what to look for to find the calls of classes of which one of the functions makes the instances."""
-        return classes_made(self.project, self.functions)
+        return classes_built_by(self.project, self.functions)
 
     def _look_for(self, sought: Sought) -> None:
-        looked = looked_for(self.project, sought, self.project.workspace.index.naming)
-        self.unreadable.update(looked.unreadable)
-        for path, mentions in looked.files:
+        matches = search_code(self.project, sought, self.project.workspace.index.naming)
+        self.unreadable.update(matches.unreadable)
+        for path, mentions in matches.files:
             for mentioned in mentions:
                 _, _, scope, kind, receiver, _ = mentioned.mention
                 if mentioned.certainty == "mention" or kind in (u.IMPORT, u.EXPORT, u.STRING):
                     continue
-                for name in looked.names:
+                for name in matches.names:
                     key = (path, name, scope if receiver == u.PLAIN else -receiver - 1)
                     if self._called.get(key) != "sure":
                         self._called[key] = mentioned.certainty
@@ -213,7 +213,7 @@ class _Calls:
 
     def _is_bound(self, mentioned: Mentioned, sought: Sought) -> bool:
         """Return whether Python surely gives a call its first argument: of a class, or of a method of an instance."""
-        if sought in self._made:
+        if sought in self._built_classes:
             return True
         receiver = mentioned.mention.receiver
         values = self.project.inference.values(mentioned.path, receiver) if receiver > 0 else ()
@@ -238,11 +238,11 @@ class _Calls:
                 yield Mentioned(path, mention, "unsure", Reason.HANDED_TO_A_CALL.of())
 
     def _is_of_anything(self, path: str, form: u.Expression) -> bool:
-        """Return whether nobody can tell what a call is of: `func(item=1)`, where `func` is a parameter."""
+        """Return whether the called value is not known: `func(item=1)`, where `func` is a parameter."""
         number, values = int(form[1]), self.project.inference.values(path, int(form[1]))
         called = self.project.uses(path).expressions[number]
-        if called[:1] == (u.NAME,) and (made := self._assigned(path, called)):
-            return any(self._is_of_anything(*each) for each in made)
+        if called[:1] == (u.NAME,) and (partials := self._assigned(path, called)):
+            return any(self._is_of_anything(*each) for each in partials)
         if Outside(_PARTIAL) in values and len(form) > 2 and isinstance(form[2], int):
             return None in self.project.inference.values(path, form[2])
         return None in values and called[:1] == (u.NAME,)
@@ -292,16 +292,16 @@ class _Calls:
         called = self.project.uses(path).expressions[int(form[1])]
         if called[:1] == (u.NAME,):
             for meaning in self.project.names.named(path, int(called[2]), str(called[1])):
-                if isinstance(meaning, Symbol) and (made := self._partial_made(meaning)) is not None:
-                    return made
+                if isinstance(meaning, Symbol) and (certainty := self._partial_certainty(meaning)) is not None:
+                    return certainty
         return self._makes_partial(path, form)
 
-    def _partial_made(self, symbol: Symbol) -> Certainty | None:
+    def _partial_certainty(self, symbol: Symbol) -> Certainty | None:
         uses = self.project.uses(symbol.path)
         bindings = uses.scopes[symbol.scope].names.get(symbol.name, ())
         forms = [uses.expressions[each[1]] if each[0] == u.ASSIGNED else () for each in bindings]
-        made = [self._makes_partial(symbol.path, form) if form[:1] == (u.CALLED,) else None for form in forms]
-        return next((each if made.count(each) == len(made) else "unsure" for each in made if each), None)
+        several = [self._makes_partial(symbol.path, form) if form[:1] == (u.CALLED,) else None for form in forms]
+        return next((each if several.count(each) == len(several) else "unsure" for each in several if each), None)
 
     def _makes_partial(self, path: str, form: u.Expression) -> Certainty | None:
         values = self.project.inference.values(path, int(form[1]))

@@ -3,7 +3,7 @@
 def test_send(): …                    in a test module: pytest calls it, so it is not listed as unused
 class Mine(Base): def go(self): …     not listed: what calls `go` of Base calls it
 __all__ = ["send"]                    `send` is listed as unsure: what imports the package may use it
-class Mine(vendor.Base): …            its members are unsure: nobody knows what the base calls
+class Mine(vendor.Base): …            its members are unsure: the calls of the base are not known
 def send(): …                         probable, where the project is a package that others install
 
 Invariants:
@@ -105,7 +105,7 @@ class Definition(Struct, frozen=True, kw_only=True):
 
 
 class Reached:
-    """Tells what is reached without being named.
+    """The definitions that are reached without being named.
 
     Parameters:
         project: where to look.
@@ -119,7 +119,7 @@ class Reached:
         self.below = below
         self.orders = project.inference.orders
         self.words = {_SUBCLASSES, *map(_stem, modules)}
-        """What the files that have to be looked into hold, beside the names that are asked about."""
+        """Words in the files that have to be read, beside the requested names."""
         self._imported: set[str] = set()
         self._starred: set[str] = set()
         self._let_out: dict[Symbol, str] = {}
@@ -232,7 +232,7 @@ class Reached:
         return any(name.startswith("test") for scope in scopes for name in scope.names)
 
     def _bases_of(self, each: Definition, sought: Sought) -> Iterator[str]:
-        """Yield the names of the classes outside of the project that a class is below."""
+        """Yield the names of the classes outside the project that a class is below."""
         for owner in self._classes(each, sought):
             yield from self.orders.of(owner).outside
 
@@ -246,7 +246,7 @@ class Reached:
                             yield Class(symbol.path, number)
 
     def _is_called_by_class(self, owner: Class, each: Definition, name: str) -> bool:
-        """Say whether what uses a member of a class above uses this one, or the class is one whose members all are."""
+        """Return whether uses of the same member of a class above count here, or the class's members are all in use."""
         order = self.orders.of(owner)
         if self.orders.is_protocol(owner) or (each.kind == "assignment" and order.outside & ENUMERATIONS):
             return True
@@ -277,7 +277,7 @@ class Reached:
         if each.is_public and self._is_distributed and path != _SETUP and not _is_of_tests(path):
             yield Reach.PUBLIC.of()
         if not sought.classes or each.word.startswith("__"):
-            return  # nobody but the class asks for a private name
+            return  # only the class itself uses a private name
         if any(self._is_overridden(owner, sought.name) for owner in sought.classes):
             yield Reach.OVERRIDDEN.of()
         if others:
@@ -294,7 +294,7 @@ class Reached:
             yield Reach.CLASS_ASKS_ITSELF.of()
 
     def _words_of(self, package: str) -> frozenset[str] | None:
-        """Return those of the names asked about that an installed package has; None where it cannot be looked into."""
+        """Return those of the names asked about that an installed package has; None where it cannot be read."""
         if package not in self._outside:
             self._outside[package] = words_in(files_of(self.project.workspace.kept.packages, package), self._asked)
         return self._outside[package]
@@ -345,7 +345,7 @@ class Reached:
                     yield Reach.BASE_BELOW.of(base=base)
 
     def _is_hooked(self, owner: Class) -> bool:
-        """Say whether code that may use a class, or its members, runs when it is made: not what Python makes itself."""
+        """Return whether code of others runs when a class is made and may use it or its members."""
         if not self.orders.is_hooked(owner):
             return False
         inference = self.project.inference

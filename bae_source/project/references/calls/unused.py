@@ -1,8 +1,8 @@
 """Definitions that nothing in the project uses, sure or not.
 
     def send(): …            app.web: send()          used
-    def fetch(): …                                    unused: sure, where nothing outside of the project may reach it
-    def again(): again()                              unused: what stands inside of a definition is no user of it
+    def fetch(): …                                    unused: sure, where nothing outside the project may reach it
+    def again(): again()                              unused: what stands inside a definition is no user of it
     def ping(): pong()
     def pong(): ping()                                both used, each by the other
     class Old: def m(self): …                         unused, and with it all that it holds
@@ -55,7 +55,7 @@ _SURENESS: dict[Certainty, int] = {"sure": 2, "probable": 1, "unsure": 0}
 
 
 class Unused(Struct, frozen=True, kw_only=True):
-    """Definitions that nothing uses, and files that could not be looked into.
+    """Definitions that nothing uses, and files that could not be read.
 
     Parameters:
         found: by module and line.
@@ -76,7 +76,7 @@ def unused(project: Project, modules: Sequence[ModuleFile], lines: tuple[int, in
 
 
 class WordTable:
-    """Tells which files hold each of many words as names: one look into every file, whatever the number of words.
+    """The files that hold each of many words as names: each file is read once, whatever the number of words.
 
         WordTable(workspace, {"send", "Client"}).files("send")        files whose text has `send`, not `send_all`
 
@@ -100,16 +100,16 @@ class WordTable:
         for content in contents_of(workspace, workspace.census.sources):
             try:
                 text = content.read()
-                held: set[str] = {encoded[each] for each in is_wanted & set(_WORD.findall(text))}
+                matches: set[str] = {encoded[each] for each in is_wanted & set(_WORD.findall(text))}
                 if b"\\" in text:
-                    held |= {encoded[each] for each in is_wanted & set(_WORD.findall(_ESCAPED.sub(b" ", text)))}
+                    matches |= {encoded[each] for each in is_wanted & set(_WORD.findall(_ESCAPED.sub(b" ", text)))}
                 if not (text.isascii() and is_plain(text)):
                     source = content.source()
-                    held |= wanted_words & set(_ANY_WORD.findall(normalised(source.text))) if source else set()
+                    matches |= wanted_words & set(_ANY_WORD.findall(normalised(source.text))) if source else set()
             except ResourceError as error:
                 self.unreadable[content.path] = error
                 continue
-            for word in held:
+            for word in matches:
                 self._files[word].append(content.path)
 
     def files(self, word: str) -> list[str]:
@@ -242,7 +242,7 @@ class _Search:
         return any(bindings[0].how == u.PARAMETER for bindings in bound if bindings)
 
     def _counts(self, each: Definition, path: str, mention: u.Mention) -> bool:
-        """Say whether a mention would be a user, if it refers to a definition: none in itself, and no other binding."""
+        """Return whether a mention that refers to a definition uses it: no mention inside it, and no other binding."""
         line, _, _, kind, receiver, _ = mention
         if kind == u.EXPORT or (kind == u.IMPORT and self.reached.lets_out(path, receiver)):
             return False

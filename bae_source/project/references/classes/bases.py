@@ -1,7 +1,7 @@
 """The files that name a class as a base, by the text of class headers: what a search for subclasses looks into.
 
     class A(core.Base, metaclass=M): …      names core, Base, metaclass, M
-    from core import Base as B              whoever looks for `Base` has to look for `B` too
+    from core import Base as B              a search for `Base` has to include `B`
 
 Invariants:
 - a file that names a class in a header is found under every name that an import gives it; what is found so is only a
@@ -34,7 +34,7 @@ _WORD = r"[^\x00-/:-@\[-^`{-\x7f]+"
 FEW = 20
 """Words; to look for each in the text takes less time than to take the text apart."""
 _KIND, _OF = "bases", "bases of"
-"""What the table is kept under in the cache, and the files of which it is."""
+"""Keys in the cache of the table and of its files."""
 _BETWEEN = "\0"
 
 _Kept = tuple[Mark, str, str]
@@ -60,7 +60,7 @@ class _Table(Struct, frozen=True):
 
 
 class Bases:
-    """Finds the files that may name a class as a base.
+    """The files that may name a class as a base.
 
     Parameters:
         workspace: the project.
@@ -73,7 +73,7 @@ class Bases:
 
     @property
     def are_unknown(self) -> bool:
-        """Return whether every file will have to be looked into, unless `note` is shown it before."""
+        """Return whether every file will have to be read, unless `note` is shown it before."""
         return "_table" not in self.__dict__ and not self._saved
 
     def note(self, content: Content) -> None:
@@ -83,7 +83,7 @@ class Bases:
         try:
             self._noted[content.path] = content.stamp, self._named_in(content.read(), content.source())
         except ResourceError:
-            return  # it is told when the table is made
+            return  # it is reported when the table is made
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a class's name and every name that imports may give it."""
@@ -140,8 +140,8 @@ class Bases:
 
     @cached_property
     def _named_in(self) -> Callable[[bytes, Source | None], Named]:
-        """Tells what a file's class headers name and what it imports under another name."""
-        from bae_source.syntax.text.class_headers import named_in  # 5 ms, which nobody needs where nothing changed
+        """A reader of the names in a file's class headers and of its aliases."""
+        from bae_source.syntax.text.class_headers import named_in  # 5 ms, saved where nothing changed
 
         return named_in
 

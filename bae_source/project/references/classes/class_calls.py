@@ -48,7 +48,7 @@ class Call(Struct, frozen=True):
 
 
 class Calls:
-    """Tells which calls what is mentioned is given to.
+    """The calls that a mentioned class is given to.
 
     Parameters:
         project: where to look.
@@ -99,8 +99,8 @@ class Calls:
         else:
             values = inference.values(path, receiver)
             found = (each for value in values for each in inference.attribute(value, call.name))
-        held = (inference.held(each) if isinstance(each, Symbol) else (each,) for each in found)
-        return frozenset[Value]().union(*held)
+        several = (inference.values_of(each) if isinstance(each, Symbol) else (each,) for each in found)
+        return frozenset[Value]().union(*several)
 
     def _is_maker(self, path: str, call: Call) -> bool:
         """Return whether what is called is what makes classes, and not something of the project that has its name."""
@@ -110,7 +110,7 @@ class Calls:
         return not all(isinstance(each, (Function, Class)) for each in self._called(path, call))
 
     def _makes_classes(self, value: Value) -> bool:
-        """Say whether something is a metaclass of the project, or one that comes with Python, or `super()` of one."""
+        """Return whether a value is a metaclass of the project or of Python, or `super()` of one."""
         if isinstance(value, Outside):
             return value.name in METACLASSES
         owner = value.of if isinstance(value, Above) else value

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bae_source.model.reasons import Reason
-from bae_source.project.references.classes.class_order import ClassOrders, made_by
+from bae_source.project.references.classes.class_order import ClassOrders, decoration_of
 from bae_source.project.references.classes.metaclasses import metaclasses
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.types.values import Class, Function, ordered
@@ -71,7 +71,7 @@ def _decorators(orders: ClassOrders, of: Class, owner: Class) -> Iterator[Functi
     """Yield the functions that decorate a class, and those above it up to the one that has an attribute."""
     for each in orders.of(of).classes:
         expressions = orders.uses(each.path).expressions
-        waiting = [made_by(orders.uses(each.path).scopes, orders.uses(each.path).owners, each.scope)]
+        waiting = [decoration_of(orders.uses(each.path).scopes, orders.uses(each.path).owners, each.scope)]
         while waiting:
             form = expressions[number] if (number := waiting.pop()) else ()
             if form[:1] == (u.ANY_OF,):

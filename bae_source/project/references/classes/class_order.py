@@ -1,8 +1,8 @@
 """The order in which the classes above a class are searched for an attribute, as far as code says it.
 
     class C(Mixin, TestCase): …        C, Mixin, TestCase, unittest.TestCase
-    class D(make(), Base): …           D, and then nobody can say
-    class E(cls): …                    E, then nobody can say, and the class that `cls` is, or is below
+    class D(make(), Base): …           D, and then it is not known
+    class E(cls): …                    E, then unknown, and the class that `cls` is, or is below
 
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
@@ -41,7 +41,7 @@ from bae_source.syntax.names import uses as u
 Node = Class | Outside
 
 _DEEPEST = 40
-"""How many orders may be asked for within each other, as where a base is an attribute of a class."""
+"""Deepest nesting of questions for orders, as where a base is an attribute of a class."""
 _EMPTY_BASES = frozenset(
     {"builtins.object", "typing.Generic", "typing.Protocol", "typing_extensions.Protocol", "abc.ABC"}
 )
@@ -86,7 +86,7 @@ class Order(Struct, frozen=True):
 
 
 class ClassOrders:
-    """Works out orders, each once.
+    """The orders of classes, each worked out once.
 
     Parameters:
         uses: gives a file's uses.
@@ -145,9 +145,9 @@ class ClassOrders:
 
     def is_abstract(self, owner: Class) -> bool:
         """Return whether classes may be registered with a class (PEP 3119), as far as its bases and metaclass say."""
-        return any(map(self._is_made_abstract, self.of(owner).nodes))
+        return any(map(self._is_registrable, self.of(owner).nodes))
 
-    def _is_made_abstract(self, node: Node) -> bool:
+    def _is_registrable(self, node: Node) -> bool:
         if isinstance(node, Outside):
             module = node.name.rpartition(".")[0]
             return module in FITTED or module.partition(".")[0] not in STANDARD
@@ -183,21 +183,21 @@ class ClassOrders:
         return any(map(self._has_getattribute, self.of(owner).nodes))
 
     def is_hooked(self, owner: Class) -> bool:
-        """Say whether code may run when a class is made: metaclass, decorator, or `__init_subclass__` of one above."""
+        """Return whether code may run when a class is made: metaclass, decorator, `__init_subclass__` of one above."""
         return any(map(self._has_hooks, self.of(owner).nodes))
 
     def _has_hooks(self, node: Node) -> bool:
         known = self._hooked.get(node)
         if known is None:
-            known = self._hooked[node] = isinstance(node, Class) and self._is_made_by_code(node)
+            known = self._hooked[node] = isinstance(node, Class) and self._runs_hook(node)
         return known
 
-    def _is_made_by_code(self, owner: Class) -> bool:
+    def _runs_hook(self, owner: Class) -> bool:
         uses = self.uses(owner.path)
         scopes = uses.scopes
         scope = scopes[owner.scope]
         has_hook = bool(scope.metaclass) or "__init_subclass__" in scope.names
-        return has_hook or made_by(scopes, uses.owners, owner.scope) != u.OPAQUE
+        return has_hook or decoration_of(scopes, uses.owners, owner.scope) != u.OPAQUE
 
     def _has_getattribute(self, node: Node) -> bool:
         known = self._intercepting.get(node)
@@ -267,6 +267,10 @@ class ClassOrders:
         return bool(bindings) and all(binding.how == u.PARAMETER for binding in bindings)
 
     def _order(self, owner: Class, bases: list[Values]) -> Order:
+        # class A(X), class B(X)
+        # class C(A, B)            lists (A, X), (B, X), direct (A, B): nodes C, A, B, X, all sure, and whole
+        # class D(unknown(), B)    bases {None}, {B}: nodes D, B, X; D alone is sure, as any class may come before B
+        # class E(A, unknown())    nodes E, A, X; E and A are sure, but the unknown base may come before X
         lists: list[tuple[Node, ...]] = []
         direct: list[Node] = []
         for values in bases:
@@ -314,14 +318,14 @@ def _bound(values: Values) -> Values:
     return values.difference(missing) | NOT_KNOWN if missing else values
 
 
-def made_by(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> int:
+def decoration_of(scopes: Sequence[u.Scope], owners: Sequence[str], number: int) -> int:
     """Return the expression that stands for the calls of a class's decorators; OPAQUE where it has none."""
     scope = scopes[number]
     around = scopes[scope.parent]
     if around.kind == u.TYPE_SCOPE:
         around = scopes[around.parent]
     name = owners[scope.owner].rpartition(".")[2].partition("[")[0]
-    return next((made for how, first, made, _ in around.names.get(name, ()) if (how, first) == (u.CLASS, number)), 0)
+    return next((calls for how, first, calls, _ in around.names.get(name, ()) if (how, first) == (u.CLASS, number)), 0)
 
 
 def _is_for_types(scope: u.Scope, name: str) -> bool:

@@ -35,7 +35,7 @@ _WORDS = bytes(each if chr(each) in "_(" or chr(each).isalnum() or each > 127 el
 
 
 class ClassWords:
-    """Finds files for one class after the other.
+    """The files to search for one class after the other.
 
     Parameters:
         workspace: the project.

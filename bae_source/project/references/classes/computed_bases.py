@@ -5,7 +5,7 @@
     def made(base):
         class C(base): …                              may be below any class
     class D(made(Base)):
-        def __init__(self): self.x = X()              `self.x` may be what a base binds it to, which nobody knows
+        def __init__(self): self.x = X()              `self.x` may be what an unknown base binds it to
     class E(with_metaclass(Meta, Base)): …            of another distribution: it gives what it is given, Base
     class F(View): …                                  of another distribution: none of ours, `self.x` is what F binds
 
@@ -24,20 +24,20 @@ from bae_source.project.references.types.values import NO_VALUE, Class, Member, 
 from bae_source.syntax.names import uses as u
 
 _IN_HEADERS = (u.READ, u.CALL, u.BASE)
-_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.MADE, u.TYPED, u.TYPE_OF)
-_SAID = frozenset({u.FUNCTION, u.CLASS, u.ANNOTATED, u.DECLARED})
-"""How an attribute is bound that is not only what methods and the suite assign."""
+_LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.NEW, u.TYPED, u.TYPE_OF)
+_NOT_ASSIGNED = frozenset({u.FUNCTION, u.CLASS, u.ANNOTATED, u.DECLARED})
+"""Bindings of an attribute other than assignments in methods and the suite."""
 _DEEPEST = 20
 
 
 class ComputedBases:
-    """Tells which classes may be below which, beside what their orders say.
+    """The classes that may be above a class, beside those of its order.
 
     Parameters:
         names: looks names up.
         orders: tells where classes have their members.
         annotated: tells what an annotation of a file says.
-        held: tells what a name may hold.
+        values_of: tells what a name may hold.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class ComputedBases:
         names: Names,
         orders: ClassOrders,
         annotated: Callable[[str, int], Values],
-        held: Callable[[Symbol], Values],
+        values_of: Callable[[Symbol], Values],
     ) -> None:
         self.names = names
         self.uses = names.uses
         self.orders = orders
         self.annotated = annotated
-        self.held = held
+        self.values_of = values_of
         self._known: dict[Class, frozenset[Class | None]] = {}
         self._brought: dict[Class, frozenset[Class | None]] = {}
         self._depth = 0
@@ -71,7 +71,7 @@ class ComputedBases:
             members: where the order's own classes bind it.
         """
         scopes = ((self.uses(each.symbol.path).scopes[each.symbol.scope], each.symbol.name) for each in members)
-        if any(how in _SAID for scope, bound in scopes for how, *_ in scope.names.get(bound, ())):
+        if any(how in _NOT_ASSIGNED for scope, bound in scopes for how, *_ in scope.names.get(bound, ())):
             return frozenset()
         found: set[Meaning] = set()
         for each in frozenset[Class | None]().union(*map(self._bringing, order.classes)):
@@ -83,7 +83,7 @@ class ComputedBases:
         return frozenset(found)
 
     def _bringing(self, owner: Class) -> frozenset[Class | None]:
-        """Return the classes that bases may be that are not known; None for what may be any class."""
+        """Return the classes that bases may be that are not known; None where it may be any class."""
         if owner not in self._brought:
             if self._depth > _DEEPEST:
                 return frozenset({None})
@@ -150,7 +150,7 @@ class ComputedBases:
                 yield from self._classes_of(self.names.named(path, scope, name))
 
     def _named(self, owner: Class) -> frozenset[Class | None]:
-        """Return the classes that the header names where a base is not known; None for what may be any class."""
+        """Return the classes that the header names where a base is not known; None where it may be any class."""
         if owner not in self._known:
             self._known[owner] = frozenset(self._named_in_header(owner) if self._is_computed(owner) else ())
         return self._known[owner]
@@ -164,9 +164,9 @@ class ComputedBases:
         for name, mentions in uses.mentions.items():
             for _, _, at, kind, receiver, by in mentions:
                 if by == scope.owner and at == scope.parent and receiver == u.PLAIN and kind in _IN_HEADERS:
-                    yield from self._held(owner.path, at, name)
+                    yield from self._classes_named(owner.path, at, name)
 
-    def _held(self, path: str, at: int, name: str) -> Iterator[Class | None]:
+    def _classes_named(self, path: str, at: int, name: str) -> Iterator[Class | None]:
         """Yield the classes that a name holds, also several in a row, and None for one that is bound to anything."""
         number = self.names.scope_of(path, at, name)
         uses = self.uses(path)
@@ -182,5 +182,5 @@ class ComputedBases:
 
     def _classes_of(self, meanings: Meanings) -> Iterator[Class]:
         for meaning in meanings:
-            held = self.held(meaning) if isinstance(meaning, Symbol) else ()
-            yield from (value for value in held if isinstance(value, Class))
+            values = self.values_of(meaning) if isinstance(meaning, Symbol) else ()
+            yield from (value for value in values if isinstance(value, Class))

@@ -8,7 +8,7 @@
         send = other
 
 Invariants:
-- a class whose bases are not all known may get the name from outside: that is said, and the family is not complete.
+- a class whose bases are not all known may get the name from outside: a notice says so, and the family is not complete.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Family(Struct, frozen=True, kw_only=True):
         classes: of members, every class that has one of them, by itself or from above.
         outside: of members, names of the classes outside the project that are above these.
         is_local: whether it is a name of a function.
-        local: the file outside of which nothing can name it; "" where others can.
+        local: the file outside which nothing can name it; "" where others can.
         fixtures: those of it that are fixtures of pytest.
-        unreadable: files that may hold more of the family, and why they could not be looked into.
+        unreadable: files that may hold more of the family, and why they could not be read.
     """
 
     sought: Sought

@@ -28,14 +28,14 @@ class Hierarchy(Struct, frozen=True, kw_only=True):
     Parameters:
         below: those next to it first.
         unreadable: files that may hold more, with the reason.
-        cut_short: whether there are more, because too many files had to be looked into.
-        made: where calls make classes below it, which have no class statement.
+        cut_short: whether there are more, because too many files had to be read.
+        by_calls: where calls make classes below it, which have no class statement.
     """
 
     below: tuple[Subclass, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
     cut_short: bool = False
-    made: tuple[Mentioned, ...] = ()
+    by_calls: tuple[Mentioned, ...] = ()
 
 
 def sought_class(project: Project, of: Class) -> Sought:

@@ -4,12 +4,12 @@ class Base: …
 Alias = Base                              followed: a class below `Alias` is below `Base`
 class A(Alias): …                         sure, since `Alias` holds nothing else
 class B(Base if fast else object): …      unsure
-class C(with_metaclass(M, Base)): …       unsure: nobody knows what the call gives
+class C(with_metaclass(M, Base)): …       unsure: the value of the call is not known
 D = type("D", (Base,), {})                unsure, and no class statement; so is one that a metaclass makes
 kind: type[Base]                          followed: a class below `kind` may be below `Base`; so is a function that
                                           gives one, and `cls` of a method
 def made(kind=Base): …                    followed, as is a function that returns `(Base, …)` or `[Base]`
-F = made_of(Base)                         the parameter is followed inside of `made_of`, where the call is assigned,
+F = made_of(Base)                         the parameter is followed inside `made_of`, where the call is assigned,
                                           returned, or stands in a header; so is what a decorator makes of a class
 class E(Generic[Base]): …                 not one: what stands before the brackets is the base
 Base.register(F)                          unsure, where `Base` is abstract
@@ -34,7 +34,7 @@ from bae_source.model.reference import Certainty, Reference
 from bae_source.project.facts.kept import Recent
 from bae_source.project.facts.mentions import Mentioning
 from bae_source.project.references.classes.class_calls import MAKERS, Calls
-from bae_source.project.references.classes.class_order import made_by
+from bae_source.project.references.classes.class_order import decoration_of
 from bae_source.project.references.classes.class_words import ClassWords
 from bae_source.project.references.classes.hierarchy import Hierarchy, Subclass, as_class, sought_class
 from bae_source.project.references.classes.set_in_text import parameter_given, setting, setting_at
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from bae_source.project.references.classes.registered import Registered
 
 _MOST_FOLLOWED = 100
-"""Classes, the nearest first, whose name is looked for in assignments."""
+"""Classes, the nearest first, whose name is searched for in assignments."""
 _SETTING = setting(MAKERS)
 _MOST_KEPT = 100_000
 """Classes, or members, that are kept of answers, all together."""
@@ -61,14 +61,14 @@ _ANNOTATION_IN = {u.ANNOTATED: 1, u.DECLARED: 1, u.PARAMETER: 1, u.FUNCTION: 2}
 
 
 class _Above(Struct, frozen=True, kw_only=True):
-    """A class, or a name that may hold it, below which classes are looked for.
+    """A class, or a name that may hold it, below which classes are searched for.
 
     Parameters:
         classes: what a base has to be.
         sure: whether these are surely the class that is asked about, or below it.
         is_alias: whether it is a name that was assigned, or a function.
-        is_followed: whether names that are assigned from it are looked for in turn.
-        local: the file outside of which nothing names it; "" for what others may import.
+        is_followed: whether names that are assigned from it are searched for in turn.
+        local: the file outside which nothing names it; "" for what others may import.
         why: why a class that names it as a base may be below, where that is known.
     """
 
@@ -101,7 +101,7 @@ def once(project: Project, key: object, work: Callable[[], Listed]) -> Listed:
 
 
 def _lasts(unreadable: Iterable[tuple[str, ResourceError]]) -> bool:
-    """Say whether an answer is what it is until a file changes: a file that could not be read may be another time."""
+    """Return whether an answer holds until a file changes; a file that could not be read may be readable later."""
     return all(error.code in ("syntax_invalid", "encoding_invalid") for _, error in unreadable)
 
 
@@ -110,18 +110,18 @@ def _room() -> Recent[Listed]:
 
 
 def subclasses(project: Project, sought: Sought) -> Listed:
-    """Return every class below the one that is looked for, and the calls that make one, as they are answered."""
+    """Return every class below the one that is searched for, and the calls that make one, as they are answered."""
 
     def work() -> Listed:
         hierarchy = lineage(project, sought)
-        below = [*(as_class(project, each) for each in hierarchy.below), *as_made(project, hierarchy)]
+        below = [*(as_class(project, each) for each in hierarchy.below), *call_references(project, hierarchy)]
         return Listed(tuple(sorted(below, key=lambda each: (each.module, each.line))), hierarchy.unreadable)
 
     return once(project, ("subclasses", sought), work)
 
 
 def lineage(project: Project, sought: Sought) -> Hierarchy:
-    """Return every class below the one that is looked for, and the calls that make one."""
+    """Return every class below the one that is searched for, and the calls that make one."""
     kept = project.workspace.derived.get(Hierarchy, lambda: Recent[Hierarchy](_MOST_KEPT))
     programs = project.workspace.programs.mark
     known = kept.get((sought, programs))
@@ -136,24 +136,24 @@ def headed(project: Project, sought: Sought, most_files: int) -> Hierarchy:
     """Return the classes below one that class headers tell of, fast; not those whose base is worked out.
 
     Parameters:
-        most_files: give up where more files would have to be looked into, whether they are known already or not.
+        most_files: give up where more files would have to be read, whether they are known already or not.
     """
     return _Lineage(project).headed(sought, most_files)
 
 
-def as_made(project: Project, hierarchy: Hierarchy) -> list[Reference]:
+def call_references(project: Project, hierarchy: Hierarchy) -> list[Reference]:
     """Return the calls that make a class as they are answered."""
-    return [project.shown(each, project.lines(each.path)) for each in hierarchy.made]
+    return [project.shown(each, project.lines(each.path)) for each in hierarchy.by_calls]
 
 
 class _Lineage:
-    """Works off one class after the other, the nearest first."""
+    """A search for the classes below one, the nearest first."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.uses = project.uses
         self.found: dict[Class, Subclass] = {}
-        self.made: dict[tuple[str, int, int], Mentioned] = {}
+        self.by_calls: dict[tuple[str, int, int], Mentioned] = {}
         self.unreadable: dict[str, ResourceError] = {}
         self.waiting: list[_Above] = []
         self.seen: set[Symbol] = set()
@@ -182,26 +182,26 @@ class _Lineage:
         return Hierarchy(
             below=tuple(self.found.values()),
             unreadable=tuple(sorted(self.unreadable.items())),
-            made=tuple(self.made[place] for place in sorted(self.made)),
+            by_calls=tuple(self.by_calls[place] for place in sorted(self.by_calls)),
         )
 
     def headed(self, sought: Sought, most_files: int) -> Hierarchy:
         self.waiting.append(_Above(sought=sought, classes=self._meant(sought), sure=True))
-        looked: set[str] = set()
-        while self.waiting and len(looked) <= most_files:
+        searched: set[str] = set()
+        while self.waiting and len(searched) <= most_files:
             level, self.waiting = self.waiting, []
-            looked.update(self._load_headers(level, most_files))
-            for above in level if len(looked) <= most_files else ():
+            searched.update(self._load_headers(level, most_files))
+            for above in level if len(searched) <= most_files else ():
                 self._below(above, (u.CALL,) if above.is_alias else (u.BASE,))
                 for symbol in above.sought.meanings if not above.is_alias else ():
                     if isinstance(symbol, Symbol) and self._is_local(symbol):
                         self.waiting += (
-                            self._alias(above, each, "") for each in self._made_in(symbol.path, symbol.scope)
+                            self._alias(above, each, "") for each in self._function_names(symbol.path, symbol.scope)
                         )
         return Hierarchy(
             below=tuple(self.found.values()),
             unreadable=tuple(sorted(self.unreadable.items())),
-            cut_short=len(looked) > most_files,
+            cut_short=len(searched) > most_files,
         )
 
     def _load_headers(self, level: Collection[_Above], most_files: int = sys.maxsize) -> Sequence[str]:
@@ -273,12 +273,12 @@ class _Lineage:
                 number = int(uses.expressions[number][1])
             given = self.project.inference.values(owner.path, number)
             values = {each for each in given if not isinstance(each, Rebound)}
-            is_made = mentioned.mention.kind == u.BASE or uses.expressions[number][:1] not in _NAMES
+            is_computed = mentioned.mention.kind == u.BASE or uses.expressions[number][:1] not in _NAMES
             if values & above.classes:
                 return ("sure", "") if len(values) == 1 else ("unsure", Reason.SEVERAL.of(what="its base"))
             if _are_of(values, above.classes):
                 return "unsure", Reason.BASE_OR_BELOW.of()
-            unknown = unknown or any(not self._is_known(each) if is_made else _is_nothing(each) for each in values)
+            unknown = unknown or any(not self._is_known(each) if is_computed else _is_nothing(each) for each in values)
         return (
             ("unsure", above.why or Reason.MADE_BY_CODE.of(what="its base", name=above.sought.word))
             if unknown
@@ -300,8 +300,8 @@ class _Lineage:
             return
         self.found[of] = Subclass(of, Mentioned(mentioned.path, mentioned.mention, certainty, why))
         below = sought_class(self.project, owner)
-        is_made = bool(above.why) or isinstance(owner, Derived)  # what else a call makes is below what that is given
-        local = owner.path if is_made else ""
+        is_call = bool(above.why) or isinstance(owner, Derived)  # what else a call makes is below what that is given
+        local = owner.path if is_call else ""
         self.waiting.append(_Above(sought=below, classes=self._meant(below), sure=certainty == "sure", local=local))
 
     def _inside(self, above: _Above) -> None:
@@ -314,8 +314,8 @@ class _Lineage:
         """Note the classes that decorators make below a class."""
         for of in above.classes:
             uses = self.uses(of.path)
-            made = made_by(uses.scopes, uses.owners, of.scope)
-            for each in self.project.inference.making.instead_of_class(of, made) if made else ():
+            decoration = decoration_of(uses.scopes, uses.owners, of.scope)
+            for each in self.project.inference.making.instead_of_class(of, decoration) if decoration else ():
                 if isinstance(each, Derived):
                     self._note_at(above, each, Reason.BASE_DECORATED.of())
 
@@ -382,12 +382,12 @@ class _Lineage:
             begin, text = self.calls.statement(mentioned)
             if not _SETTING.search(text):
                 continue
-            made = self.calls.making(mentioned)
-            if made and not any(self._headed_by(mentioned)):
+            call = self.calls.making(mentioned)
+            if call and not any(self._headed_by(mentioned)):
                 mention = mentioned.mention._replace(kind=u.BASE)
-                why = Reason.NO_STATEMENT.of(name=made.name)
-                self.made.setdefault(
-                    (mentioned.path, *made.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
+                why = Reason.NO_STATEMENT.of(name=call.name)
+                self.by_calls.setdefault(
+                    (mentioned.path, *call.mention[:2]), Mentioned(mentioned.path, mention, "unsure", why)
                 )
             for symbol in self._bound_by(above, mentioned, begin, text):
                 if not above.local or self._is_local(symbol):
@@ -466,14 +466,14 @@ class _Lineage:
                         yield Symbol(path, number, name)
         returns = scope.returns if _RETURN.search(text) else ()
         if any(self._gives(path, each, classes) for each in returns):
-            yield from self._made_in(path, number)
+            yield from self._function_names(path, number)
         given = parameter_given(text[text.rfind(b"\n") + 1 :])
         for each, inner in enumerate(self.uses(path).scopes) if given else ():
             bindings = inner.names.get(given, [])
             if inner.parent == number and any(how == u.PARAMETER and at == line for how, _, _, at in bindings):
                 yield Symbol(path, each, given)
 
-    def _made_in(self, path: str, number: int) -> Iterator[Symbol]:
+    def _function_names(self, path: str, number: int) -> Iterator[Symbol]:
         """Yield the names of the function that has a scope."""
         scopes = self.uses(path).scopes
         around = scopes[number].parent
@@ -486,7 +486,7 @@ class _Lineage:
         """Return whether something that is assigned may hold, or be made of, what its expression names."""
         return not isinstance(value, (Instance, Rebound)) and not self._is_known(value)
 
-    def _is_made(self, value: Value) -> bool:
+    def _comes_from_call(self, value: Value) -> bool:
         """Return whether a value is a class that a call makes below what it is given."""
         return isinstance(value, Class) and not self._is_known(value)
 
@@ -495,7 +495,7 @@ class _Lineage:
         form, values = self.uses(path).expressions[number], self.project.inference.values(path, number)
         if form[:1] == (u.SEVERAL,):
             return any(self.project.inference.values(path, int(each)) & classes for each in form[1:])
-        return form[:1] == (u.LITERAL,) or not values.isdisjoint(classes) or any(map(self._is_made, values))
+        return form[:1] == (u.LITERAL,) or not values.isdisjoint(classes) or any(map(self._comes_from_call, values))
 
     def _alias(self, above: _Above, symbol: Symbol, why: str) -> _Above:
         is_local = self._is_local(symbol)
@@ -517,7 +517,7 @@ def _in_order(search: Search) -> list[Mentioned]:
 
 
 def _is_guessed(mentioned: Mentioned) -> bool:
-    """Return whether it is an attribute of something that nobody knows."""
+    """Return whether a mention is an attribute of an unknown value."""
     return mentioned.certainty != "sure" and mentioned.mention.receiver != u.PLAIN
 
 

@@ -40,7 +40,7 @@ def properties(orders: ClassOrders, owner: Class, name: str) -> frozenset[Symbol
 
 
 def may_come_before(orders: ClassOrders, properties: Collection[Symbol], sought: Sought, *, exact: bool) -> bool:
-    """Return whether a property of a class's metaclass may be what is looked for.
+    """Return whether a property of a class's metaclass may be the target.
 
     Parameters:
         exact: whether it is that class, and none below it: that may have a metaclass with another such property.
@@ -57,7 +57,7 @@ def is_metaclass(orders: ClassOrders, owner: Class) -> bool:
 
 
 class Makers:
-    """Tells whether an instance may be one of the classes that what is looked for is a member of.
+    """The question whether an instance may be one of the classes that the target is a member of.
 
     Parameters:
         classes: these.
@@ -70,7 +70,7 @@ class Makers:
         self._family = family
 
     def may_make(self, value: Instance) -> bool:
-        """Return whether a class may be what stands before the dot, as in the methods of its metaclass."""
+        """Return whether a class may be the receiver, as in the methods of its metaclass."""
         is_known = is_metaclass(self._orders, value.of)
         if value.exact and not is_known:
             return False

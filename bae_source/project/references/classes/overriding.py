@@ -7,7 +7,7 @@ S.go = other                         assigned; sure where the module of S does s
 setattr(S, "go", other)              likewise
 @renamed                             by code that runs when S is made and names `go`
 class S(Base): …
-D = type("D", (Base,), {…})          by a call that makes a class, into which nobody looks
+D = type("D", (Base,), {…})          by a call that makes a class, whose members are not read
 
 Invariants:
 - what is assigned to something that may be a class above the member's own, or to one instance, is none.
@@ -25,7 +25,7 @@ from bae_source.model.reasons import Reason
 from bae_source.model.reference import Certainty, Reference
 from bae_source.project.references.classes import class_hooks
 from bae_source.project.references.classes.hierarchy import Subclass, as_class, sought_class
-from bae_source.project.references.classes.lineage import Listed, as_made, lineage, once
+from bae_source.project.references.classes.lineage import Listed, call_references, lineage, once
 from bae_source.project.references.meaning.meanings import Symbol
 from bae_source.project.references.meaning.project import Project
 from bae_source.project.references.meaning.sought import Sought
@@ -49,7 +49,7 @@ def _overriding(project: Project, sought: Sought) -> Listed:
     below = {subclass.of: subclass for hierarchy in hierarchies for subclass in hierarchy.below}
     found = [reference for subclass in below.values() for reference in _own(project, sought, subclass)]
     found += _assigned(project, sought, below, unreadable)
-    found += (each for hierarchy in hierarchies for each in as_made(project, hierarchy))
+    found += (each for hierarchy in hierarchies for each in call_references(project, hierarchy))
     by_place = {(each.address, each.module, each.line): each for each in found}
     in_order = sorted(by_place.values(), key=lambda each: (each.module, each.line, each.address))
     return Listed(tuple(in_order), tuple(sorted(unreadable.items(), key=lambda each: each[0])))

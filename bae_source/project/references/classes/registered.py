@@ -9,7 +9,7 @@ visit.register(Tri)           nothing, where `visit` is no such class: a functio
 
 Invariants:
 - what is registered through a name in lower case other than `cls` is not seen: such names are those of registries;
-- whoever asks has to have met an abstract class: only then files are looked into.
+- callers ask only after an abstract class was seen, since the answer needs files to be read.
 
 Source: `abc.ABCMeta.register`.
 """
@@ -36,7 +36,7 @@ _PIECE = f".{_NAME}"
 _REGISTERING = re.compile(rb"\.\s*register\b")
 _LAST_WORD = re.compile(rb"\w+\Z")
 _MOST_BEFORE = 500
-"""Bytes before the dot in which the name before it is looked for; from the front, all words would be tried."""
+"""Bytes before the dot in which the name before it is searched for; from the front, all words would be tried."""
 _BY_METACLASS = Outside("abc.ABCMeta")
 _MOST_LINES = 50
 """Lines of a call's arguments."""
@@ -57,7 +57,7 @@ class Registration(Struct, frozen=True):
 
 
 class Registered:
-    """Tells what is registered.
+    """The classes that are registered with abstract ones.
 
     Parameters:
         project: where to look.
@@ -70,7 +70,7 @@ class Registered:
         self.unreadable: dict[str, ResourceError] = {}
 
     def under(self, above: Class | str) -> frozenset[Class | None]:
-        """Return the classes that are registered with one, or with one below it; None for what may be any class.
+        """Return the classes that are registered with one, or with one below it; None where it may be any class.
 
         Parameters:
             above: a class, or the name of one outside.
@@ -150,11 +150,11 @@ class Registered:
         for name, mentions in self.uses(path).mentions.items():
             for line, column, at, kind, receiver, _ in mentions:
                 if kind in (u.READ, u.CALL) and start < (line, column) < end and at == scope:
-                    values |= self._held(path, scope, name, line, receiver)
+                    values |= self._values_of(path, scope, name, line, receiver)
         classes = frozenset(each for each in values if isinstance(each, Class))
         return classes or frozenset(None for each in values if not isinstance(each, (Outside, InModule)))
 
-    def _held(self, path: str, scope: int, name: str, line: int, receiver: int) -> Values:
+    def _values_of(self, path: str, scope: int, name: str, line: int, receiver: int) -> Values:
         meanings = (
             self.project.names.named(path, scope, name, line)
             if receiver == u.PLAIN
@@ -162,8 +162,8 @@ class Registered:
                 *(self.inference.attribute(value, name) for value in self.inference.values(path, receiver) if value)
             )
         )
-        held = (self.inference.held(each) if isinstance(each, Symbol) else {each} for each in meanings)
-        return frozenset[Value]().union(*held)
+        values = (self.inference.values_of(each) if isinstance(each, Symbol) else {each} for each in meanings)
+        return frozenset[Value]().union(*values)
 
     def _end(self, path: str, line: int, column: int) -> tuple[int, int]:
         """Return where the arguments of a call end whose name stands at a place."""

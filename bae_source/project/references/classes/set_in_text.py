@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable
 
 _SETS = rb"(?<![=!<>])=(?!=)|\breturn\b|[\"'][ \t]*,\s*\(|\b[Tt]ype(?=\[)|\b(?:%b)\s*\("
-"""What stands in a statement before a name that is assigned, returned, given to what makes classes or behind the name
+"""Text before a name that is assigned, returned, given to a call that makes classes or behind the name
 of a class that is to be made, or annotated as the class itself."""
 _GOES_ON = re.compile(rb"(?:[,(\[{\\=+*/|&%@-]|\b(?:and|or|not|if|else|in|is|return))\s*(?:#[^\n]*)?\Z")
 """The end of a line behind which its statement goes on."""
@@ -40,7 +40,7 @@ _SIGNS = re.compile(
     rb"|(?<!\w)(?P<keyword>[\w\x80-\xff]++)[ \t]*=(?!=)",
     re.DOTALL,
 )
-"""What tells arguments of a call apart, and what may look like that: strings and comments."""
+"""Separators of a call's arguments, and the strings and comments that may contain the same characters."""
 
 Argument = int | str
 """Which argument of a call: its number, or its keyword."""

@@ -1,14 +1,14 @@
 """The values that code outside a class's methods binds to attributes of the class, of its instances, or of a module.
 
     app.handler = Spare()             a Spare, for App and the classes above and below it, where `app` is an App
-    thing.handler = Spare()           a Spare, for every class with a handler, where nobody knows what `thing` is
+    thing.handler = Spare()           a Spare, for every class with a handler, where `thing` is not known
     thing.handler = given             nothing, where neither is known: most of that is about other classes
     app.handler = given               anything, in the file of App and where `app.handler` stands
     copy.handler = self.handler       nothing new
     app.client = Spare()              a Spare, for the module app
 
 Invariants:
-- the files are looked into that bind the attribute in a class or take it, and those that name what is looked for; an
+- the files are read that bind the attribute in a class or take it, and those that name the target; an
   index of what all files bind would cost each search more than its answer.
 """
 
@@ -41,7 +41,7 @@ _NAMED: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 
 
 class BoundElsewhere:
-    """Tells what attributes are bound to.
+    """The values that one file binds attributes to.
 
     Parameters:
         uses: gives a file's uses.
@@ -57,7 +57,7 @@ class BoundElsewhere:
         self.values = values
         self._written_classes: dict[str, list[u.Mention]] = {}
 
-    def held(self, path: str, owners: Iterable[Owner], name: str) -> Values:
+    def values_bound(self, path: str, owners: Iterable[Owner], name: str) -> Values:
         """Return what a file that binds an attribute of that name binds it to for a class or a module."""
         several, found = list(owners), _NOTHING
         for receiver, given in self.bindings(path, name):
@@ -110,11 +110,11 @@ class BoundElsewhere:
 
 
 class BoundByOthers:
-    """Tells what receivers may be bound to by files that were looked into, for one search.
+    """The values that receivers may be bound to by the files of one search.
 
     Parameters:
         names: looks names up.
-        elsewhere: tells what one file binds attributes to.
+        elsewhere: gives the attributes that one file binds, and their values.
     """
 
     def __init__(self, names: Names, elsewhere: BoundElsewhere) -> None:
@@ -125,14 +125,14 @@ class BoundByOthers:
         self._bound: dict[str, tuple[Values, list[tuple[Values | None, Values]]]] = {}
         """By attribute, what may be bound for every class, and what is bound of which values, or of any."""
         self._known: dict[tuple[Owner, str], Values] = {}
-        self._looked_into: dict[str, None] = {}
+        self._files_read: dict[str, None] = {}
         self._setting: dict[str, bool] = {}
 
     def look_into(self, paths: Iterable[str]) -> None:
         """Note which attributes some files bind."""
         self._setting.clear()
         for path in paths:
-            self._looked_into[path] = None
+            self._files_read[path] = None
             try:
                 bound = self.names.uses(path).bound
             except ResourceError:
@@ -143,7 +143,7 @@ class BoundByOthers:
     def may_set(self, name: str) -> bool:
         """Return whether these files set or delete an attribute, or have its name as a string; so if none was read."""
         if name not in self._setting:
-            self._setting[name] = not self._looked_into or any(self._sets(path, name) for path in self._looked_into)
+            self._setting[name] = not self._files_read or any(self._sets(path, name) for path in self._files_read)
         return self._setting[name]
 
     def _sets(self, path: str, name: str) -> bool:
@@ -154,7 +154,7 @@ class BoundByOthers:
         changed = (each[3] in (u.WRITE, u.DELETE) and each[4] > 0 for each in uses.mentions.get(name, ()))
         return any(each.text == name for each in uses.strings.get(name, ())) or any(changed)
 
-    def held(self, path: str, receiver: u.Expression) -> Values:
+    def values_bound(self, path: str, receiver: u.Expression) -> Values:
         """Return what these files bind a receiver to, if it is an attribute or a name of a module."""
         place = _NAMED.get(receiver[0]) if receiver else None
         name = str(receiver[place]) if place else ""
@@ -166,7 +166,7 @@ class BoundByOthers:
         else:
             is_global = self.names.scope_of(path, int(receiver[2]), name) == 0
             owners = [InModule(path)] if is_global else []
-        return _NOTHING.union(*(self._held(owner, name) for owner in owners))
+        return _NOTHING.union(*(self._values_of(owner, name) for owner in owners))
 
     def _is_free(self, owner: Owner, name: str) -> bool:
         """Return whether an attribute is what is assigned to it: a property takes that, or refuses it."""
@@ -182,7 +182,7 @@ class BoundByOthers:
         decorators = self.names.uses(path).mentions.get(_CACHED, ())
         return any(kind == u.DECORATOR and owner in owners for _, _, _, kind, _, owner in decorators)
 
-    def _held(self, owner: Owner, name: str) -> Values:
+    def _values_of(self, owner: Owner, name: str) -> Values:
         key = (owner, name)
         if key not in self._known:
             if name not in self._bound:

@@ -5,8 +5,8 @@
 
 Invariants:
 - a module that is only imported, and has its attributes read, stands before a dot nowhere else;
-- what a dynamic import gives is a module that nobody knows: where a file imports so, or calls a function that does, all
-  unknown receivers count;
+- a dynamic import gives an unknown module: where a file imports so, or calls a function that does, all unknown
+  receivers count;
 - what `getattr` and the like take is handed on to nothing of the project.
 """
 
@@ -27,18 +27,18 @@ _DYNAMIC = ("import_module", "__import__", "module_from_spec", "load_module", "M
 _OF_SYSTEM = re.compile(rb"\bsys\s*\.\s*modules\s*[\[.]|\bimport\s+modules\b")
 _WORD = re.compile(rb"\w+")
 _GOES_ON = re.compile(r"\s*\.")
-_LOOKED_AT = re.compile(
+_INSPECTED = re.compile(
     r"\b(?:getattr|hasattr|setattr|delattr|vars|dir|id|repr|print|isinstance|reload|object|getmembers|getsource)\(\s*$"
 )
-"""How a call begins whose first argument it takes attributes of, or shows, and hands on to nothing of the project."""
+"""Beginning of a call that reads or shows its first argument and hands it on to no code of the project."""
 
 
 class HandedOn:
-    """Tells which unknown receivers may be a module that has what is looked for.
+    """The unknown receivers that may be a module with the target.
 
     Parameters:
         project: where to look.
-        sought: what is looked for: a module, or a name of one.
+        sought: the target: a module, or a name of one.
         paths: the files that hold its name.
     """
 
@@ -48,7 +48,7 @@ class HandedOn:
         self.paths = tuple(paths)
 
     def may_be(self, mentioned: Mentioned) -> bool:
-        """Return whether the receiver of a mention may be a module that has what is looked for."""
+        """Return whether the receiver of a mention may be a module that has the target."""
         path, receiver = mentioned.path, mentioned.mention.receiver
         if self._is_handed_on or self._makes_modules(path):
             return True
@@ -57,7 +57,7 @@ class HandedOn:
 
     @cached_property
     def _owners(self) -> frozenset[str]:
-        """The modules that have what is looked for as an attribute, and the packages around these."""
+        """The modules that have the target as an attribute, and the packages around these."""
         found = {path for path in self.paths if self._has(path)}
         found.update(each.path for each in self.sought.meanings if isinstance(each, Symbol) and not each.scope)
         for meaning in self.sought.meanings:
@@ -136,7 +136,7 @@ class HandedOn:
             before, behind = text[:column], text[column + len(name.encode()) :]
             if _GOES_ON.match(behind.decode("utf-8", "replace")):
                 continue
-            if not _LOOKED_AT.search(before.decode("utf-8", "replace")):
+            if not _INSPECTED.search(before.decode("utf-8", "replace")):
                 return True
         return False
 
@@ -145,7 +145,7 @@ class HandedOn:
         return not any(isinstance(each, InModule) and each.path in self._owners for each in meanings)
 
     def _makes_modules(self, path: str) -> bool:
-        """Say whether a file imports dynamically, or calls a function of the project that may return such a module."""
+        """Return whether a file imports dynamically, or calls a function of the project that may return a module."""
         if _OF_SYSTEM.search(self.project.workspace.content(path) or b""):
             return True
         words = set(_WORD.findall(self.project.workspace.content(path) or b""))
@@ -160,7 +160,7 @@ class HandedOn:
             try:
                 uses = self.project.uses(path)
             except ResourceError:
-                continue  # it is in the answer as what could not be looked into
+                continue  # it is in the answer as what could not be read
             calls = [each for word in _DYNAMIC for each in uses.mentions.get(word, ()) if each[3] == u.CALL]
             found.update(uses.owners[each[5]].rpartition(".")[2] for each in calls if _returns_things(uses, each[2]))
         return frozenset(name for name in found if name in _DYNAMIC or not name.startswith("__")) - {""}

@@ -3,10 +3,10 @@
     __all__ = ["f"]                     lists `f`, and nothing else
     def public(g):
         __all__.append(g.__name__)      lists what is decorated with it as well
-    __all__ = []                        is there to be filled: who lists nothing lets nothing out, and nobody stars that
+    __all__ = []                        is there to be filled: a module that exports nothing is imported by no star
 
 Invariants:
-- "no" is said only where no code of the module changes the list otherwise than by statements that can be read off.
+- the answer is "no" only where the module changes the list by none but statements that can be analysed.
 
 What other modules do to a list that is not empty, or a function that it is given to, is not looked at; nor are strings
 with its name, which mostly mean something else: `fields = "__all__"`.
@@ -27,7 +27,7 @@ def lists_more(uses: u.Uses) -> bool:
         return True
     if all(scope == 0 and kind == u.WRITE for _, _, scope, kind, _, _ in uses.mentions.get(_EXPORTS, ())):
         return False
-    expressions = uses.expressions[:]  # those of suites that do not mention it are not looked into
+    expressions = uses.expressions[:]  # those of suites that do not mention it are not read
     inside = {number for number, form in enumerate(expressions) if _is_list(form)}
     return any(_changes(form, expressions[int(form[1])], inside) for form in expressions if form[:1] in _STEPS)
 

@@ -26,14 +26,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.files.census import STUB, Census
 from bae_source.project.files.layout import import_name
 from bae_source.project.references.meaning.let_out import lists_more
-from bae_source.project.references.meaning.meanings import (
-    InFolder,
-    InModule,
-    Meaning,
-    Meanings,
-    Outside,
-    Symbol,
-)
+from bae_source.project.references.meaning.meanings import InFolder, InModule, Meaning, Meanings, Outside, Symbol
 from bae_source.syntax.names import uses as u
 
 Exported = tuple[frozenset[str] | None, bool]
@@ -50,7 +43,7 @@ _MOST_LINKS = 5_000
 _LET_OUT = -1
 _EXPORTS = "__all__"
 _LINKS = frozenset({u.IMPORTED, u.GLOBAL, u.NONLOCAL})
-"""How a name is bound that means something else than itself."""
+"""Bindings whose name means something else than itself."""
 
 
 class _TooDeep(Exception):
@@ -62,7 +55,7 @@ class _TooDeep(Exception):
 
 
 class Names:
-    """Looks names up.
+    """The lookup of names.
 
     Parameters:
         census: the files of the project.
@@ -113,7 +106,7 @@ class Names:
         return self.bound(Symbol(path, found, name))
 
     def _around_class(self, path: str, scope: int, name: str) -> Meanings:
-        """Return what a name means around a class; nothing where only an annotation that nobody evaluates can have it.
+        """Return what a name means around a class; nothing where only an unevaluated annotation can have it.
 
         Python looks for what a class binds itself in the module, and in no function around the class. Type checkers do.
 
@@ -159,7 +152,7 @@ class Names:
         return self._worked_out(symbol)
 
     def imported(self, path: str, number: int) -> Meanings:
-        """Return what one name of an import statement stands for."""
+        """Return the meanings of one name of an import statement."""
         imported = self.uses(path).imports[number]
         if imported.attribute:
             found = self._taken(path, imported)
@@ -205,8 +198,8 @@ class Names:
         if modules:
             return modules
         other = self._without_file(path, inner, imported.level)
-        made = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
-        return UNKNOWN if made else other
+        is_from_code = files and not any(isinstance(each, InFolder) for each in other)  # when the module runs
+        return UNKNOWN if is_from_code else other
 
     def attribute(self, path: str, name: str, *, loaded: bool = False) -> Meanings:
         """Return what an attribute of a module means; nothing where its code does not say.
@@ -244,7 +237,7 @@ class Names:
         """Return what a name of a package means that it binds itself, and the first import of a submodule too.
 
             from .lag import lag      loads the submodule, and binds its name over it
-            lag = 3                   holds until anybody imports the submodule
+            lag = 3                   holds until any code imports the submodule
 
         Parameters:
             found: what the package binds it to.
@@ -343,8 +336,8 @@ class Names:
         found: set[Meaning] = set()
         if outer and imported.name and not imported.begins:
             for file in self.files(path, outer, imported.level):
-                held = self.attribute(file, last, loaded=True)
-                found |= self._submodules(file, last) & held if self._imports_nothing_of_ours(file) else held
+                meanings = self.attribute(file, last, loaded=True)
+                found |= self._submodules(file, last) & meanings if self._imports_nothing_of_ours(file) else meanings
         return frozenset(each for each in found if isinstance(each, (Symbol, InModule)))
 
     def _without_file(self, path: str, module: str, level: int) -> Meanings:

@@ -1,4 +1,4 @@
-"""Meanings of names, as values: a name in a scope, a module, a folder, or something outside of the project."""
+"""Meanings of names, as values: a name in a scope, a module, a folder, or something outside the project."""
 
 from __future__ import annotations
 

@@ -10,12 +10,7 @@ from bae_source.project.files.layout import import_name
 from bae_source.project.naming.resolve import Resolved
 from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.references.meaning.meanings import InModule, Symbol
-from bae_source.project.references.meaning.sought import (
-    ACCESSING,
-    Sought,
-    bound_in,
-    scopes_inside,
-)
+from bae_source.project.references.meaning.sought import ACCESSING, Sought, bound_in, scopes_inside
 from bae_source.project.references.types.values import Class
 from bae_source.syntax.names import uses as u
 
@@ -36,7 +31,7 @@ def sought_of(names: Names, resolved: Resolved) -> Sought:
         word = code.rpartition(".")[2].partition("[")[0]
         raise RequestError(
             "invalid_arguments",
-            f"{resolved.address} stands in a stub, which nobody refers to.",
+            f"{resolved.address} stands in a stub, to which no code refers.",
             hints=[
                 f"Ask about {code}, which it describes.",
                 f"If the project has no code of that name, look for the word: bae-source grep {word} --word",
@@ -84,7 +79,7 @@ def _type_parameters(uses: u.Uses, qualname: Sequence[Segment]) -> list[int]:
 
 
 def _is_bound_again(uses: u.Uses, number: int, name: str, resolved: Resolved) -> bool:
-    """Say whether a scope binds a name by more than what defines it: in a loop, by `with`, `match`, `except` or `:=`.
+    """Return whether a scope binds a name apart from its definition: by a loop, `with`, `match`, `except` or `:=`.
 
     What functions assign to a variable that they declare `global` is one more value of it; to a function, another one.
     """

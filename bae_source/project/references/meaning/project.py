@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _LONGEST_TEXT = 1_000
 """Characters of a line; thousands of places may stand in a single one."""
 _IMPORTED = rb"\b(?:import|from)\b(?:[^\n#]|\\\r?\n)*\b%b\b"
-"""What stands in a file that imports a module of a name as such, and in some others."""
+"""Text in every file that imports a module of a name as such, and in some others."""
 _MOST_FILES = 1_000
-"""How many files a project may have looked into and still be kept for the next request."""
+"""Most files that a project may have read and still be kept for the next request."""
 
 
 def project_of(workspace: Workspace) -> Project:
@@ -74,7 +74,7 @@ class Project:
         self._uses = {path: uses for path, uses in self._uses.items() if not isinstance(uses, ResourceError)}
 
     def uses(self, path: str) -> u.Uses:
-        """Return what a file refers to.
+        """Return the references in a file.
 
         Raises:
             ResourceError: why that is not known.
@@ -87,7 +87,7 @@ class Project:
         raise found
 
     def knows(self, path: str) -> bool:
-        """Return whether it is known what a file refers to."""
+        """Return whether the references in a file are known."""
         return path in self._uses
 
     def unanalysed(self, path: str) -> dict[str, ResourceError]:

@@ -1,13 +1,13 @@
 """The question whether a module provides a name, or a package a module: yes, no, or it cannot be known.
 
     app/client.py:  def send(): …           `send`: yes;  `go`: no
-    app/lazy.py:    def __getattr__(n): …   `send`: cannot be told
-    app/stub.pyi:   class Proto: …          `Proto` of app/stub.py: cannot be told, type checkers find it
-    app/all.py:     from elsewhere import * `send`: cannot be told
-    app/            no __init__.py          the module `app.more`: cannot be told, another distribution may have it
+    app/lazy.py:    def __getattr__(n): …   `send`: not known
+    app/stub.pyi:   class Proto: …          `Proto` of app/stub.py: not known, type checkers find it
+    app/all.py:     from elsewhere import * `send`: not known
+    app/            no __init__.py          the module `app.more`: not known, another distribution may have it
 
 Invariants:
-- "no" is said only where nothing that the code shows could give the name when it runs;
+- the answer is "no" only where no code that is seen could give the name when it runs;
 - no code is run.
 
 What an import statement looks for, and where, is that of the language reference, "The import system".
@@ -24,17 +24,17 @@ from bae_source.project.references.meaning.meaning import Names
 from bae_source.syntax.names import uses as u
 
 Verdict = bool | None
-"""True, False, or None for what cannot be told."""
+"""True, False, or None where it is not known."""
 
 _ALWAYS = frozenset(
     {"__name__", "__doc__", "__file__", "__path__", "__spec__", "__loader__", "__package__", "__dict__", "__builtins__",
      "__annotations__", "__cached__", "__class__"}
 )  # fmt: skip
 MAKES_NAMES = frozenset({"globals", "f_globals", "exec", "modules", "initpkg"})
-"""What code mentions that gives a module names which do not stand in it."""
+"""Names in code that gives a module further names, which do not stand in it."""
 
 _MAKES_NAMES_OUTSIDE = ("vars", "locals")
-"""The same, where it is mentioned outside of functions and classes."""
+"""The same, where it is mentioned outside functions and classes."""
 
 _MAKES_MODULES = frozenset({"modules", "__path__", "meta_path", "path_hooks", "declare_namespace", "initpkg"})
 _BUILT_FROM = (".pyi", ".pyx", ".pxd", ".so", ".pyd", ".pyc", ".c", ".cc", ".cpp", ".rs", ".proto", ".in", ".j2",
@@ -47,7 +47,7 @@ _UNANALYSED = frozenset({"import", "def", "class", "return"})
 
 
 class Provided:
-    """Tells what modules provide.
+    """The names that modules provide.
 
     Parameters:
         census: the files of the project.
@@ -62,18 +62,18 @@ class Provided:
         self.others = others
 
     def name(
-        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, made: Collection[str] = MAKES_NAMES
+        self, path: str, name: str, seen: frozenset[str] = frozenset(), *, makers: Collection[str] = MAKES_NAMES
     ) -> Verdict:
         """Return whether `from module import name` finds something.
 
         Parameters:
             path: the module's file.
             seen: files that star imports have led through.
-            made: what may give the module names that do not stand in it, where its code mentions that; nothing for a
+            makers: what may give the module names that do not stand in it, where its code mentions that; nothing for a
                 name that was a module's own.
         """
         folder, _, file = path.rpartition("/")
-        if file == "__init__.py" and (inner := self._below(folder, name, made)) is not False:
+        if file == "__init__.py" and (inner := self._below(folder, name, makers)) is not False:
             return inner
         try:
             uses = self.uses(path)
@@ -83,13 +83,13 @@ class Provided:
             return True
         if (
             self._is_compiled(folder, file)
-            or (made and "__getattr__" in uses.scopes[0].names)
-            or _mentions(uses, _UNANALYSED.union(made))
-            or (made and any(each[2] == 0 for word in _MAKES_NAMES_OUTSIDE for each in uses.mentions.get(word, ())))
+            or (makers and "__getattr__" in uses.scopes[0].names)
+            or _mentions(uses, _UNANALYSED.union(makers))
+            or (makers and any(each[2] == 0 for word in _MAKES_NAMES_OUTSIDE for each in uses.mentions.get(word, ())))
         ):
             return None
         verdict = self._by_star(path, uses, name, seen | {path})
-        return None if verdict is False and made and self._is_in_stub(path, name) else verdict
+        return None if verdict is False and makers and self._is_in_stub(path, name) else verdict
 
     def module(self, path: str, module: str, level: int) -> Verdict:
         """Return whether an import of a module finds it.
@@ -111,7 +111,7 @@ class Provided:
         return self._descend(folder, module.split(".")) if module else True
 
     def _binds(self, path: str, uses: u.Uses, name: str) -> bool:
-        """Say whether a module's own code binds a name; `from . import b` in a package takes what has to be there."""
+        """Return whether a module's own code binds a name; `from . import b` in a package needs a `b` that is there."""
         for binding in uses.scopes[0].names.get(name, ()):
             imported = uses.imports[binding.first] if binding.how == u.IMPORTED else None
             if imported is None or imported.attribute != name:
@@ -121,7 +121,7 @@ class Provided:
         return False
 
     def _absolute(self, module: str) -> Verdict:
-        """Decide an absolute import; it can be told only where its first component is a package of the project."""
+        """Decide an absolute import, which is possible only where its first component is a package of the project."""
         first, *rest = module.split(".")
         packages = [path for path in self.census.find(first) if path.endswith("/__init__.py")]
         if not packages or not rest:
@@ -143,11 +143,11 @@ class Provided:
             folder = inner
         return True
 
-    def _below(self, folder: str, name: str, made: Collection[str] = MAKES_NAMES) -> Verdict:
+    def _below(self, folder: str, name: str, makers: Collection[str] = MAKES_NAMES) -> Verdict:
         """Return whether a module or a package lies directly in a folder."""
         if self.census.beside(folder, name) or f"{folder}/{name}" in self.census.folders:
             return True
-        endings = _BUILT_FROM if made else _BUILT_FROM[1:]  # the stub of a module that goes may stay
+        endings = _BUILT_FROM if makers else _BUILT_FROM[1:]  # the stub of a module that goes may stay
         others = (each for each in self.others(folder) if each.endswith(endings) or "." not in each)
         return None if any(each.partition(".")[0] == name for each in others) else False
 
@@ -157,7 +157,7 @@ class Provided:
         return any(each.endswith(_COMPILED) and each.partition(".")[0] == stem for each in self.others(folder))
 
     def _is_in_stub(self, path: str, name: str) -> bool:
-        """Say whether the stub beside a module may have a name that the module has not: then it is there for types."""
+        """Return whether the stub beside a module may have a name, for types alone, that the module has not."""
         stub = f"{path}i"
         return stub in self.census.stamps and self.name(stub, name) is not False
 
@@ -177,7 +177,7 @@ class Provided:
             imported = uses.imports[number]
             files = self.names.files(path, imported.module, imported.level)
             if not files:
-                return None  # it lies outside of the project
+                return None  # it lies outside the project
             verdicts += [self._let_out(file, name, seen) for file in files if file not in seen]
         return _either(verdicts)
 

@@ -33,7 +33,7 @@ class Sought(Struct, frozen=True, kw_only=True):
         one_of_several: whether only some of the definitions under this name are meant.
         bound_again: whether statements that define nothing bind it too, so that it may hold something else.
         accessor: which accessor of a property is meant, if it is one: `getter`, `setter` or `deleter`.
-        others: dotted names of the members that are looked for along with it, such as those that override it.
+        others: dotted names of the members that are searched for along with it, such as those that override it.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Sought(Struct, frozen=True, kw_only=True):
 
     @property
     def every(self) -> tuple[str, ...]:
-        """The dotted names of all that is looked for."""
+        """The dotted names of all that is searched for."""
         return (self.dotted, *self.others)
 
     @property

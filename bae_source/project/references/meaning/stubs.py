@@ -1,7 +1,7 @@
 """The declarations in the stub of a module: for a search they are what the module defines under that name.
 
 class Client: …             in app/client.py
-class Client: …             in app/client.pyi: declares it, so whoever renames it has to touch this line
+class Client: …             in app/client.pyi: declares it, so a rename has to change this line
 def make() -> Client: …     in app/client.pyi: refers to it
 """
 
@@ -55,7 +55,7 @@ def _declares(project: Project, symbol: Symbol) -> bool:
 
 
 def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
-    """Yield the places where stubs of its module declare what is looked for."""
+    """Yield the places where stubs of its module declare the target."""
     for symbol in sorted(_declared(project, sought), key=in_order):
         scope = project.uses(symbol.path).scopes[symbol.scope]
         for binding in scope.names.get(symbol.name, ()):
@@ -64,10 +64,10 @@ def declarations(project: Project, sought: Sought) -> Iterator[Reference]:
 
 
 def _declared(project: Project, sought: Sought) -> frozenset[Symbol]:
-    """Return what stubs of its module bind under its name; one that nobody can analyse is told of as a candidate."""
+    """Return what stubs of its module bind under its name; one that cannot be analysed counts as a candidate."""
     census = project.workspace.census
     if not census.stubs or sought.is_module or not census.find(sought.module):
-        return frozenset()  # without code, what a stub has is itself what is looked for
+        return frozenset()  # without code, what a stub has is itself the target
     parts = tuple(sought.module.split("."))
     inside = [part.partition("[")[0] for part in sought.dotted.removeprefix(f"{sought.module}.").split(".")]
     found: set[Symbol] = set()

@@ -1,7 +1,7 @@
-"""Names of modules, and of classes, that other code binds anew: who goes through one may get something else.
+"""Names of modules, and of classes, that other code binds anew, so that a use may get another value.
 
     handler = first                    in app.config
-    config.handler = other             in a file that need not name what is looked for
+    config.handler = other             in a file that need not name the target of the search
     config.handler()                   may call either
     Client.send = spare                likewise, where `send` is a method of Client
 
@@ -28,11 +28,11 @@ from bae_source.project.references.types.values import NOT_KNOWN, Class, Value, 
 from bae_source.syntax.names import uses as u
 
 VARIABLES = (u.ASSIGNED, u.ANNOTATED, u.DECLARED)
-"""How a name is bound that is a variable."""
+"""Bindings that make a name a variable."""
 WHATEVER = (*VARIABLES, u.FUNCTION, u.CLASS)
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT, u.TYPE_OF)
 _LEADING = frozenset({u.ASSIGNED, u.IMPORTED, u.GLOBAL, u.NONLOCAL})
-"""How a name of a function or a class is bound that may lead to a name of a module."""
+"""Bindings of a name in a function or class that may lead to a name of a module."""
 _PIECES = (".{} =", ".{}=")
 _OF_OTHERS = rb"(?<!\bself)(?<!\bcls)\.(?:%b)\s*=(?!=)"
 _ASSIGNED = r"\.(\w+)\s*=(?!=)"
@@ -47,7 +47,7 @@ class _Bound(Struct):
     Parameters:
         receivers: what they are attributes of; None for anything.
         places: the expressions that say what they are bound to, each with its file.
-        values: what these may give, once somebody asked.
+        values: the values of these, once requested.
     """
 
     receivers: Values | None
@@ -56,7 +56,7 @@ class _Bound(Struct):
 
 
 class Variables:
-    """Tells which names of modules expressions go through, and what other code binds these to.
+    """The names of modules that expressions go through, and the values that other code binds these to.
 
     Parameters:
         project: where to look.
@@ -74,7 +74,7 @@ class Variables:
         key = (path, number)
         if key not in self._behind:
             self._behind[key] = frozenset()  # in a circle
-            self._behind[key] = frozenset(self._met(path, number))
+            self._behind[key] = frozenset(self._walk_chain(path, number))
         return self._behind[key]
 
     def behind_name(self, path: str, scope: int, name: str) -> Iterator[Symbol]:
@@ -86,19 +86,19 @@ class Variables:
         if found and _LEADING.isdisjoint([binding.how for binding in scopes[found].names[name]]):
             return  # what a function is given, such as `self`, is no variable of a module
         asked = Symbol(path, found, name)
-        yield from self._held(asked, self.project.names.bound(asked))
+        yield from self._behind_meanings(asked, self.project.names.bound(asked))
 
     def behind_attribute(self, path: str, receiver: int, name: str) -> Iterator[Symbol]:
-        """Yield the names of modules that an attribute leads to, if what stands before the dot is a module."""
+        """Yield the names of modules that an attribute leads to, if the receiver is a module."""
         for module in self._modules(path, receiver):
-            yield from self._held(Symbol(module, 0, name), self.project.names.attribute(module, name))
+            yield from self._behind_meanings(Symbol(module, 0, name), self.project.names.attribute(module, name))
 
     def is_direct(self, path: str, number: int) -> bool:
         """Return whether an expression is what a name of a module holds, and nothing that comes of it."""
         form = self.project.uses(path).expressions[number]
         return form[0] == u.NAME or (form[0] == u.ATTRIBUTE and bool(self._modules(path, int(form[1]))))
 
-    def _met(self, path: str, number: int) -> Iterator[Symbol]:
+    def _walk_chain(self, path: str, number: int) -> Iterator[Symbol]:
         expressions = self.project.uses(path).expressions
         for _ in range(_MOST_LINKS):
             form = expressions[number]
@@ -113,16 +113,16 @@ class Variables:
     def _modules(self, path: str, number: int) -> list[str]:
         return [each.path for each in self.project.inference.values(path, number) if isinstance(each, InModule)]
 
-    def _held(self, asked: Symbol, meanings: Iterable[Meaning]) -> Iterator[Symbol]:
+    def _behind_meanings(self, asked: Symbol, meanings: Iterable[Meaning]) -> Iterator[Symbol]:
         """Yield the names behind a name: where it is asked for, where it is bound, and those that it is given."""
         for symbol in meanings:
             if not isinstance(symbol, Symbol):
                 continue
             scope = self.project.uses(symbol.path).scopes[symbol.scope]
-            held = [binding for binding in scope.names.get(symbol.name, ()) if binding.how in self.kinds]
-            if held and scope.kind == u.MODULE_SCOPE:
+            bindings = [binding for binding in scope.names.get(symbol.name, ()) if binding.how in self.kinds]
+            if bindings and scope.kind == u.MODULE_SCOPE:
                 yield from (each for each in (asked, symbol) if each.scope == 0)
-            for how, value, *_ in held:
+            for how, value, *_ in bindings:
                 if how == u.ASSIGNED and value:
                     yield from self.behind(symbol.path, value)
 
@@ -136,7 +136,7 @@ class Variables:
                 bound[symbol.name] = self._bound(paths, symbol.name)
             values = self._given(bound[symbol.name], symbol)
             if symbol.scope == 0:
-                values -= self.project.inference.held(symbol)
+                values -= self.project.inference.values_of(symbol)
             if values:
                 found[symbol] = values
         return found

@@ -1,10 +1,10 @@
-"""Files that a search is going to need, told beforehand, so that they are parsed together and not one by one.
+"""Files that a search is going to need, loaded beforehand, so that they are parsed together and not one by one.
 
     from app.models import Book
-    Book.objects.send()             whoever looks for `send` has to know what app.models binds
+    Book.objects.send()             a search for `send` needs the bindings of app.models
 
 Invariants:
-- what is left out here is loaded when it is needed; the answer does not depend on what is said here.
+- a file that is left out here is loaded when it is needed; the answer does not depend on this choice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def receivers_from(
     """Return the files that what stands before one of the names is imported from.
 
     Parameters:
-        paths: files that were looked into already.
+        paths: files that were read already.
         kinds: the kinds of mentions that count; all if left out.
     """
     found: dict[str, None] = {}

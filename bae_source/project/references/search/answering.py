@@ -1,4 +1,4 @@
-"""The answers about who refers to whom: how many places, then the places by how sure they are, why, and by module.
+"""The answers about references: the number of places, then the places by certainty, reason and module.
 
     1 sure, 1 unsure
 
@@ -9,12 +9,12 @@
     app.web
       7: thing.send()    [call in view]
 
-What is asked for by name, such as callees and subclasses, is listed by its own name:
+Results that have names, such as callees and subclasses, are listed by them:
 
     app.core.Base.run — app.core:14: self.run()
 
 Invariants:
-- an answer is complete only if every file that could hold more was looked into, and names those that were not.
+- an answer is complete only if every file that could hold more was read, and names those that were not.
 """
 
 from __future__ import annotations
@@ -78,21 +78,21 @@ def answer_of(
     )
 
 
-def told_of_others(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
-    """Return an answer about who uses something as one that leaves out code which does not name it, if some may.
+def noting_unnamed_uses(answer: Outcome, resolved: Resolved, project: Project, *, is_used: bool) -> Outcome:
+    """Return an answer about users as one that leaves out code which does not name the symbol, where there may be some.
 
     Parameters:
         is_used: whether anything was found, be it listed or not.
     """
-    answer = _told_of_python(answer, resolved)
+    answer = _noting_python_calls(answer, resolved)
     if is_used or not resolved.address.qualname:
         return answer
-    from bae_source.project.references.calls.from_outside import told_of_outside  # most answers find something
+    from bae_source.project.references.calls.from_outside import noting_outside_calls  # most answers find something
 
-    return told_of_outside(answer, resolved, project)
+    return noting_outside_calls(answer, resolved, project)
 
 
-def _told_of_python(answer: Outcome, resolved: Resolved) -> Outcome:
+def _noting_python_calls(answer: Outcome, resolved: Resolved) -> Outcome:
     """Return an answer about a special method as one that leaves out code which does not name it."""
     *around, last = resolved.address.qualname or (None,)
     if last is None or not (last.name.startswith("__") and last.name.endswith("__")):
@@ -127,8 +127,8 @@ def _blocks(
             if each.certainty == certainty:
                 groups.setdefault((certainty, each.why if certainty != "sure" else ""), []).append(each)
     if groups:
-        said = ((count, name.removesuffix("s") if count == 1 else name) for name, count in counts.items() if count)
-        yield ", ".join(f"{count:,} {name}" for count, name in said)
+        counted = ((count, name.removesuffix("s") if count == 1 else name) for name, count in counts.items() if count)
+        yield ", ".join(f"{count:,} {name}" for count, name in counted)
     for (certainty, why), places in groups.items():
         heading = [f"{_CERTAINTIES[certainty]}: {why}"] if certainty != "sure" else []
         yield "\n".join([*heading, *(map(draw, places) if draw else _by_module(places))])
@@ -150,7 +150,7 @@ def _cut(text: str) -> str:
 
 
 def not_searched(workspace: Workspace, unreadable: Iterable[tuple[str, ResourceError]]) -> Iterable[Notice]:
-    """Return of each file, and each folder, that could not be looked into that it was not, and why."""
+    """Return a notice for each file and folder that could not be read, with the reason."""
     for path, error in unreadable:
         name = _name_at(workspace, path)
         yield Notice("not_searched", f"{error.clause_about(name)}, so there may be more in {name}.")

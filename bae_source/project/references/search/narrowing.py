@@ -3,7 +3,7 @@
     references app.core.send --scope app.web --certainty unsure     of the 40 places those 3
 
 Invariants:
-- all that is narrowed is what the answer lists; what is looked into, and so whether it is complete, stays the same.
+- all that is narrowed is what the answer lists; what is read, and so whether it is complete, stays the same.
 """
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.

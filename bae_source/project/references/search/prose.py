@@ -42,7 +42,7 @@ from bae_source.syntax.text.source import Lines
 _LARGEST = 1_000_000
 """Bytes of a text file; a larger one is hardly written by hand."""
 _PROSE = (".md", ".rst", ".txt", ".po")
-"""What the names of files end in that people read; others, such as templates, may ask for what they name."""
+"""Endings of files for people to read; other files, such as templates, may look up the names in them."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _SECONDS = 10.0
 _LONGEST_LEAD = 200
@@ -64,7 +64,7 @@ _WHY: dict[Kind, Reason] = {
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """One place that speaks of what is looked for.
+    """One place that speaks of the target.
 
     Parameters:
         path: the file.
@@ -81,7 +81,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
 def in_prose(
     workspace: Workspace, sought: Sought, listed: Collection[tuple[str, int]]
 ) -> tuple[list[Reference], tuple[Notice, ...]]:
-    """Return the places that speak of what is looked for, and what could not be searched.
+    """Return the places that speak of the target, and what could not be searched.
 
     Parameters:
         listed: module and line of the strings that are known already.
@@ -94,7 +94,7 @@ def in_prose(
 def spoken_of(
     workspace: Workspace, sought: Sought, code: Mapping[str, Iterable[tuple[int, int]]] | None = None
 ) -> tuple[list[Spoken], tuple[Notice, ...]]:
-    """Return every place that speaks of what is looked for, also several in a line, and what could not be searched.
+    """Return every place that speaks of the target, also several in a line, and what could not be searched.
 
     Parameters:
         code: lines from 1 and columns from 0, in bytes, of places that are known to be code, by path.
@@ -282,7 +282,7 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
 
 
 def _leads(owner: str, sought: Sought) -> bool:
-    """Return whether what stands before the dot may be what the symbol belongs to."""
+    """Return whether the receiver may be what the symbol belongs to."""
     return (bool(sought.classes) and owner in _OWN) or any(_leads_to(owner, each, sought) for each in sought.every)
 
 

@@ -5,7 +5,7 @@
     from app.core import send               from app.net import send
 
 Invariants:
-- a place that does not hold what is looked for as it is written is None, and stays.
+- a place that does not hold the target as it is written is None, and stays.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def other_name(old: str, new: str) -> Wording:
 
 
 def edits(text: str, places: Iterable[tuple[int, int]], wording: Wording) -> list[tuple[Span, str]] | None:
-    """Return what changes at some places of a text, by line and column from 1; None if one of them stays."""
+    """Return the changes at some places of a text, by line and column from 1; None if one of them stays."""
     lines = Lines(text)
     found = [wording(text, lines.start(line) + column - 1) for line, column in sorted(set(places))]
     made = [each for each in found if each is not None]

@@ -1,6 +1,6 @@
 """The question whether a class below a receiver's leads to the target, where the receiver's own does not.
 
-class A: …                        what is looked for: A.m
+class A: …                        the target: A.m
 class B: def m(self): …           x: B
 class C(A, B): …                  `x.m` may be A.m, since C is below B, and comes to A first
 
@@ -28,11 +28,11 @@ _ANNOTATED = (u.PARAMETER, u.ANNOTATED)
 
 
 class Reaching:
-    """Tells what classes come to for one search.
+    """The classes through which one search may reach its target.
 
     Parameters:
         inference: tells which classes are above which.
-        meanings: what is looked for.
+        meanings: the target.
         registered: tells which classes stand for one without being below it, None for what may be any; asked only of
             abstract ones.
     """
@@ -50,7 +50,7 @@ class Reaching:
         self._assigned: dict[Class, tuple[tuple[str, int, str], ...]] = {}
 
     def below(self, value: Value, of: Class, name: str, family: Iterable[Class]) -> bool:
-        """Say whether an attribute of a value is what is looked for, if it is of one of a family's classes below `of`.
+        """Return whether an attribute is the one searched for, if its value is of a class of the family below `of`.
 
         Parameters:
             of: the class of the value, whose own order does not lead there.
@@ -112,7 +112,7 @@ class Reaching:
         return of in order.nodes or self.inference.computed.may_lead_to(order, of)
 
     def _leads(self, owner: Class, name: str, of_instance: bool) -> bool:
-        """Return whether an attribute of a class is what is looked for."""
+        """Return whether an attribute of a class is the target."""
         key = (owner, name, of_instance)
         if key not in self._known:
             orders = self.inference.orders
@@ -121,7 +121,7 @@ class Reaching:
         return self._known[key]
 
     def _passes_on(self, owner: Class, of: Class, name: str) -> bool:
-        """Say whether `super()` in a class leads to what is looked for where it stands in the order of another one."""
+        """Return whether `super()` in a class leads to the member searched for in the order of another class."""
         orders = self.inference.orders
         order, own = orders.of(owner), orders.of(of).nodes
         if order.nodes[-len(own) :] == own:
@@ -182,8 +182,8 @@ def _is_tested_for(inference: Inference, path: str, scope: int, name: str, owner
             continue
         if receiver != u.PLAIN:
             return True
-        held = (inference.held(each) for each in inference.names.named(path, scope, called) if isinstance(each, Symbol))
-        if any(owner in values for values in held):
+        meanings = inference.names.named(path, scope, called)
+        if any(owner in inference.values_of(each) for each in meanings if isinstance(each, Symbol)):
             return True
     return False
 

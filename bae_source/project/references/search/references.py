@@ -3,11 +3,11 @@
     from app.core import send as s       sure: the import, and every `s` that this import alone binds
     core.send()                          sure where `core` is the module
     self.send(), Client().send()         sure where the class's own order of bases leads to it
-    thing.send()                         unsure: nobody can say without running the code
+    thing.send()                         unsure: it is not known unless the code runs
     mock.patch("app.core.send")          a string
 
 Invariants:
-- a file that could not be looked into is in the answer;
+- a file that could not be read is in the answer;
 - the definition itself is no reference.
 """
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bae_source.project.references.classes.registered import Registered
 
 _LOOKUPS = ("getattr", "hasattr", "setattr", "delattr")
-_LOOKED_UP = re.compile(
+_LOOKUP = re.compile(
     rb"attr\s*\(\s*(?P<receiver>[\w.]+)\s*,\s*(?:"
     rb"[\"'](?P<begin>\w+)[\"']\s*\+|[\w.]+\s*\+\s*[\"'](?P<end>\w+)[\"']"
     rb"|[fF][\"'](?P<before>\w*)\{[^{}\n]*\}(?P<behind>\w*)[\"']"
@@ -49,14 +49,14 @@ _LOOKED_UP = re.compile(
 _LEAST = 2
 """Characters that are known of a name; less fits too much."""
 _MOST_FILES = 60
-"""How many files beside the candidates may be parsed to learn what is below one class."""
+"""Most files beside the candidates that are parsed to find the classes below one."""
 
 _MOST_KEPT = 100_000
 """References that are kept of a project, of all symbols together."""
 
 
 class References(Struct, frozen=True, kw_only=True):
-    """References to one symbol, and files that could not be looked into.
+    """References to one symbol, and files that could not be read.
 
     Parameters:
         found: by module, line and column.
@@ -72,7 +72,7 @@ class References(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Return whether every file was looked into."""
+        """Return whether every file was read."""
         return not self.unreadable
 
 
@@ -90,7 +90,7 @@ def references_to(project: Project, resolved: Resolved) -> References:
         known = searched(project, sought, candidates)
         if (
             known.complete and programs is not None and not project.workspace.census.outside
-        ):  # whose stamps nobody knows
+        ):  # whose stamps are not known
             kept.put(key, known, len(known.found))
     settings = in_settings(project.workspace, sought, known.names, project.inference)
     found = sorted([*known.found, *settings], key=lambda each: (each.module, each.line, each.column))
@@ -102,27 +102,27 @@ def _room() -> Recent[References]:
 
 
 def searched(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> References:
-    """Find what refers to what is looked for, but in the project's settings.
+    """Find what refers to the target, but in the project's settings.
 
     Parameters:
         candidates: finds the files that have one of some words.
         families: where it is kept what is below a class, for several searches.
     """
-    looked = looked_for(project, sought, candidates, families)
+    matches = search_code(project, sought, candidates, families)
     found: list[Reference] = []
-    for path, mentions in looked.files:
+    for path, mentions in matches.files:
         lines = project.lines(path)
         found += [project.shown(mentioned, lines) for mentioned in mentions]
     found += declarations(project, sought)
     return References(
         found=tuple(found),
-        names=looked.names,
-        paths=tuple(path for path, _ in looked.files),
-        unreadable=looked.unreadable,
+        names=matches.names,
+        paths=tuple(path for path, _ in matches.files),
+        unreadable=matches.unreadable,
     )
 
 
-class Looked(Struct, frozen=True, kw_only=True):
+class Matches(Struct, frozen=True, kw_only=True):
     """The finds of a search in code: mentions by the paths of their files, and the rest as `References` has it."""
 
     files: tuple[tuple[str, list[Mentioned]], ...]
@@ -130,7 +130,7 @@ class Looked(Struct, frozen=True, kw_only=True):
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
-def looked_for(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Looked:
+def search_code(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Matches:
     """Find what mentions one thing, or one of several that bear one name.
 
     Parameters:
@@ -150,7 +150,7 @@ def looked_for(project: Project, sought: Sought, candidates: Candidates, familie
         for mentioned in requests_for(project, sought, search.unreadable):
             search.found.setdefault((mentioned.path, *mentioned.mention[:2]), mentioned)
     unreadable = {**families.unreadable, **search.unreadable}
-    return Looked(
+    return Matches(
         files=tuple(search.by_file()), names=frozenset(search.known), unreadable=tuple(sorted(unreadable.items()))
     )
 
@@ -159,7 +159,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
     """Yield where tests ask for a fixture of pytest.
 
     Parameters:
-        unreadable: takes the files that could not be looked into, with the reason.
+        unreadable: takes the files that could not be read, with the reason.
     """
     symbols = {each for each in sought.meanings if isinstance(each, Symbol)}
     defined = [item for path in {each.path for each in symbols} for item in project.fixtures.defined(path).items()]
@@ -176,7 +176,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
 
 def calls_of(project: Project, resolved: Resolved, references: References) -> References:
     """Return references with the calls that do not stand behind a name of the symbol."""
-    from bae_source.project.references.calls.calling import Calling  # only who asks for calls needs it
+    from bae_source.project.references.calls.calling import Calling  # only answers about calls need it
 
     calling = Calling(project, sought_of(project.names, resolved))
     known = {(each.module, each.line, each.column, each.kind) for each in references.found}
@@ -206,13 +206,13 @@ def _first_look(project: Project, resolved: Resolved, words: list[str]) -> Candi
     if project.knows(path):
         return index.naming
     index.begin(path)
-    is_member = len(resolved.address.qualname) > 1  # who looks for one will ask for the classes below its own
+    is_member = len(resolved.address.qualname) > 1  # a search for one will need the classes below its own
     found = index.naming(words, bases.note if is_member and bases.are_unknown else None)
     return lambda asked: found if asked == words else index.naming(asked)
 
 
 class Families:
-    """Finds what several searches share: classes below a class, or registered with it, and names put together.
+    """Answers that several searches share: classes below a class, or registered with it, and names put together.
 
     Each is found once; files that may hold more are noted.
     """
@@ -233,7 +233,7 @@ class Families:
         return self._known[owner]
 
     def registered(self, above: Class | str) -> frozenset[Class | None]:
-        """Return what is registered with an abstract class; None among them for what may be any."""
+        """Return what is registered with an abstract class; None among them where it may be any class."""
         if isinstance(above, Class) and not self.project.inference.orders.is_abstract(above):
             return frozenset()
         found = self._registered.under(above)
@@ -255,7 +255,7 @@ class Families:
 
 
 class PutTogether:
-    """Tells where code puts a name together to look something up, whose known part fits; all places are gathered once.
+    """The places where code puts a name together to look something up, and the known part fits; gathered once.
 
         getattr(self, "handle_" + method)          may be `handle_get` of the class around, of one above or below it
         getattr(core, f"{kind}_filter")            may be `date_filter` of the module `core`
@@ -273,7 +273,7 @@ class PutTogether:
         self.unreadable: dict[str, ResourceError] = {}
 
     def of(self, sought: Sought) -> Iterator[Mentioned]:
-        """Yield where a name is put together that may be the one that is looked for."""
+        """Yield where a name is put together that may be the one that is searched for."""
         word = sought.word
         for each in self._lookups:
             known = len(each.begin) + len(each.end)
@@ -295,7 +295,7 @@ class PutTogether:
             except ResourceError as error:
                 self.unreadable[path] = error
                 continue
-            for match in _LOOKED_UP.finditer(content):
+            for match in _LOOKUP.finditer(content):
                 begin = match["begin"] or match["before"] or match["head"] or b""
                 end = match["end"] or match["behind"] or match["tail"] or b""
                 if len(begin) + len(end) >= _LEAST:
@@ -328,11 +328,11 @@ def _decided(project: Project, sought: Sought, at: _Lookup) -> Iterator[Mentione
 
 
 def _may_be(project: Project, sought: Sought, path: str, scope: int, receiver: str) -> bool:
-    """Return whether what a name is looked up in may have what is looked for."""
+    """Return whether what a name is looked up in may have the target."""
     first, *rest = receiver.split(".")
     values: set[Value] = set()
     for meaning in project.names.named(path, scope, first):
-        values |= project.inference.held(meaning) if isinstance(meaning, Symbol) else {meaning}
+        values |= project.inference.values_of(meaning) if isinstance(meaning, Symbol) else {meaning}
     for attribute in rest:
         values = set(project.inference.taken(path, frozenset(values), attribute))
     return any(_may_have(project, sought, each) for each in values)

@@ -7,7 +7,7 @@ Invariants:
 - no mention is dropped unless bindings say that it means something else, or a call of something unknown gives what
   the function does not take;
 - an attribute of an unknown receiver is probable where no other class than those of one family has its name;
-- a file that could not be looked into is kept as such.
+- a file that could not be read is kept as such.
 """
 
 from __future__ import annotations
@@ -28,14 +28,7 @@ from bae_source.project.references.meaning.variables import Variables
 from bae_source.project.references.search.ahead import receivers_from
 from bae_source.project.references.search.strings import in_strings
 from bae_source.project.references.search.verdict import Judge, Verdict
-from bae_source.project.references.types.values import (
-    Class,
-    Rebound,
-    Values,
-    class_around,
-    in_order,
-    lacks,
-)
+from bae_source.project.references.types.values import Class, Rebound, Values, class_around, in_order, lacks
 from bae_source.syntax.names import uses as u
 
 if TYPE_CHECKING:
@@ -49,7 +42,7 @@ Registering = Callable[[Class | str], Collection[Class | None]]
 def mentions_of(
     project: Project, sought: Sought, kinds: Iterable[int]
 ) -> tuple[list[Mentioned], dict[str, ResourceError]]:
-    """Find mentions of some kinds; among strings are only those that hold code which imports what is looked for."""
+    """Find mentions of some kinds; among strings are only those that hold code which imports the target."""
     search = Search(project, sought, kinds=frozenset(kinds))
     search.run(project.workspace.index.naming, [sought.name])
     return [each for _, mentions in search.by_file() for each in mentions], search.unreadable
@@ -151,7 +144,7 @@ class Search:
                 del self.found[place]
 
     def _is_in_a_class(self) -> bool:
-        """Return whether the suite of a class imports what is looked for, which its instances then have."""
+        """Return whether the suite of a class imports the target, which its instances then have."""
         imports = (each for each in self.found.values() if each.mention.kind == u.IMPORT)
         return any(self.project.uses(each.path).scopes[each.mention.scope].kind == u.CLASS_SCOPE for each in imports)
 
@@ -184,7 +177,7 @@ class Search:
                 self.found.setdefault((path, *mentioned.mention[:2]), mentioned)
 
     def _note_unseen(self, path: str, uses: u.Uses, names: Mapping[str, Collection[u.Mention]]) -> None:
-        """Note where nobody can tell what a mention is, and which modules that names come from nobody could read."""
+        """Note the mentions whose kind is not known, and the modules on the way of names that could not be read."""
         kinds = {mention.kind for mentions in names.values() for mention in mentions}
         if u.MENTION in kinds:
             unanalysed = self.project.unanalysed(path)
@@ -239,14 +232,14 @@ class Search:
 
 
 class Doubts:
-    """Notes mentions that were decided, and decides those again that go through a variable bound anew by other modules.
+    """Decided mentions; those through a variable that other modules bind anew are decided again.
 
         requirements = First()             in app.config
-        config.requirements = Other()      in a file that need not name what is looked for
+        config.requirements = Other()      in a file that need not name the target of the search
         config.requirements.method()       may be First's or Other's
 
-    Only where a mention would be sure, or none, by what such a variable holds, it is asked who binds it: to look for
-    that takes as long as to look for one more name.
+    Code that binds it is searched for only where a mention is decided by the variable's own value: a search takes as
+    long as that for one more name.
 
     Parameters:
         project: where to look.
@@ -281,7 +274,7 @@ class Doubts:
                     break
 
     def _may_be_other(self, path: str, name: str, receiver: int, verdict: Verdict | None, values: Values) -> bool:
-        """Say whether a mention is another than it looks where a variable that it goes through holds other values."""
+        """Return whether a mention may mean something else because a variable on its way has other values, too."""
         if not self.variables.is_direct(path, receiver):
             return True
         may_be = [each for each in values if not isinstance(each, Rebound) and not lacks(each, name)]

@@ -7,8 +7,8 @@
 A family is the classes above the one that is asked about which have the name, and all classes below these.
 
 Invariants:
-- what cannot be looked into, such as an imported package that is not installed, may have the name;
-- only files that hold the name are looked into, and these have been read by the search that asks.
+- what cannot be read, such as an imported package that is not installed, may have the name;
+- only files that hold the name are read, and these have been read by the search that asks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAMES = Path(__file__).with_name("standard_names.txt")
 """The attributes of the classes of Python and its standard library, a name a line; `benchmarks.standard_names`."""
 _READ = (".py", ".pyi", ".so", ".pyd")
 _MOST_BYTES = 50_000_000
-"""How much of one installed package is read; a larger one may have any name."""
+"""Most bytes read of one installed package; a larger one may have any name."""
 _WORD = re.compile(rb"\w+")
 _ELSEWHERE = (u.IMPORTED, u.GLOBAL, u.NONLOCAL)
 
@@ -35,7 +35,7 @@ Below = Callable[[Class], tuple[Class, ...] | None]
 
 
 def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]) -> bool:
-    """Return whether only the family of what is looked for has its name.
+    """Return whether only the family of the target has its name.
 
     Parameters:
         below: finds every class below a class, or None where there are too many.
@@ -58,7 +58,7 @@ def is_sole(project: Project, sought: Sought, below: Below, paths: Iterable[str]
     packages = sorted({package for path, uses in used.items() for package in packages_outside(project, path, uses)})
     folders = project.workspace.kept.packages if packages else ()
     installed = [list(files_of(folders, package)) for package in packages]
-    if not all(installed):  # what is not there cannot be looked into
+    if not all(installed):  # what is not there cannot be read
         return False
     return not any(may_have(files, sought.word) for files in installed)
 
@@ -95,7 +95,7 @@ def _binds_other(uses: u.Uses, path: str, name: str, family: Collection[Class]) 
 
 
 def _is_assigned(project: Project, sought: Sought) -> bool:
-    """Return whether what is looked for is bound by assignments, and by no function."""
+    """Return whether the target is bound by assignments, and by no function."""
     for owner in sought.classes:
         scope = project.uses(owner.path).scopes[owner.scope]
         if any(each[0] in (u.FUNCTION, u.CLASS) for each in scope.names.get(sought.name, ())):
@@ -113,7 +113,7 @@ def _binds_another(project: Project, path: str, uses: u.Uses, name: str, family:
 
 
 def packages_outside(project: Project, path: str, uses: u.Uses) -> Iterator[str]:
-    """Yield the packages that a file imports from outside of the project and the standard library."""
+    """Yield the packages that a file imports from outside the project and the standard library."""
     for imported in uses.imports:
         package = imported.module.partition(".")[0]
         if not imported.level and package not in STANDARD and not project.names.files(path, package, 0):

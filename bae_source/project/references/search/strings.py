@@ -33,7 +33,7 @@ _DOTTED = r"(?<!\w)[^\W\d]\w*+(?>(?:[.:][^\W\d]\w*+)+)"
 def in_strings(
     path: str, uses: u.Uses, word: str, sought: Sought, inference: Inference, *, importing: bool = False
 ) -> Iterator[Mentioned]:
-    """Yield the strings of a file that may name what is looked for.
+    """Yield the strings of a file that may name the target.
 
     Parameters:
         word: its name, or one that it was imported under.
@@ -61,7 +61,7 @@ def _readable(workspace: Workspace, path: str) -> bytes | None:
 def in_settings(
     workspace: Workspace, sought: Sought, known: Collection[str], inference: Inference
 ) -> Iterator[Reference]:
-    """Yield the places in the project's settings that name what is looked for, such as entry points.
+    """Yield the places in the project's settings that name the target, such as entry points.
 
     Parameters:
         known: its name, and those that imports give it.
@@ -90,7 +90,7 @@ def _leads_to(dotted: str, sought: Sought) -> bool:
 
 
 def offset_in(dotted: str, sought: Sought, inference: Inference) -> int | None:
-    """Return where the component of a dotted name stands that is what is looked for; None where none surely is."""
+    """Return where the component of a dotted name stands that is the target; None where none surely is."""
     for match in re.finditer(r"\w+", dotted):
         name = dotted[: match.end()].replace(":", ".")
         if match[0] == sought.word and (name in sought.every or _walked(inference, name)[1] & sought.meanings):
@@ -122,7 +122,7 @@ def lower_name(sought: Sought) -> str:
 
 
 def is_label(text: str, sought: Sought) -> bool:
-    """Say whether a string is the label by which Django knows a model; the case of its name does not matter there."""
+    """Return whether a string is Django's label of a model, in which the case of the name does not matter."""
     app, _, name = text.partition(".")
     return bool(app) and app == _app_of(sought) and name.lower() == sought.word.lower()
 
@@ -151,7 +151,7 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
         for part in parts[length:]:
             if not meanings:
                 break
-            values = [value for meaning in meanings for value in _held(inference, meaning)]
+            values = [value for meaning in meanings for value in _values(inference, meaning)]
             found = (inference.attribute(value, part) for value in values if not isinstance(value, Rebound))
             meanings = frozenset().union(*found) - {None}
             passed |= meanings
@@ -159,5 +159,5 @@ def _walked(inference: Inference, dotted: str) -> tuple[Meanings, Meanings]:
     return frozenset(passed), frozenset(end)
 
 
-def _held(inference: Inference, meaning: Meaning) -> Values:
-    return inference.held(meaning) if isinstance(meaning, Symbol) else frozenset({meaning})
+def _values(inference: Inference, meaning: Meaning) -> Values:
+    return inference.values_of(meaning) if isinstance(meaning, Symbol) else frozenset({meaning})

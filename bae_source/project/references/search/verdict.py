@@ -52,7 +52,7 @@ class Verdict(Struct, frozen=True):
     """The decision about a mention.
 
     Parameters:
-        hit: whether bindings lead to what is looked for, surely or among other things.
+        hit: whether bindings lead to the target, surely or among other things.
         doubts_receiver: whether it only says that the receiver must be something else than it looks.
     """
 
@@ -67,12 +67,12 @@ _NO: Verdict | None = None
 
 
 class Judge:
-    """Decides mentions.
+    """The judge of mentions.
 
     Parameters:
         names: looks names up.
         inference: tells what receivers are.
-        sought: what is looked for.
+        sought: the target.
         below: finds every class below a class, or None where there are too many to look at; asked only when needed.
         registered: finds what is registered with an abstract class, None for what may be any; likewise.
     """
@@ -104,7 +104,7 @@ class Judge:
 
     @cached_property
     def family(self) -> tuple[Class, ...] | None:
-        """Every class below those that what is looked for is a member of, and these; None where they are too many."""
+        """Every class below those that the target is a member of, and these; None where they are too many."""
         owners = sorted(self.sought.classes, key=in_order)
         found = dict.fromkeys(owners)
         for owner in owners:
@@ -139,7 +139,7 @@ class Judge:
     def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
         """Decide a name that is bound or deleted: that changes the scope's own name, not what was imported under it.
 
-        In the scope of what is looked for, an assignment is a definition of it and no reference.
+        In the scope of the target, an assignment is a definition of it and no reference.
         """
         bound = self.names.scope_of(path, scope, name)
         if bound is None or Symbol(path, bound, name) not in self.sought.meanings:
@@ -169,12 +169,12 @@ class Judge:
         return _SURE
 
     def _may_be(self, dotted: str, *, known: bool = False) -> bool:
-        """Return whether a name from outside may be what is looked for, under a folder that is no source root so far.
+        """Return whether a name from outside may be the target, under a folder that is no source root so far.
 
         No package is a source root, and what the standard library has comes from there.
 
         Parameters:
-            known: whether the name may mean what is looked for anyway.
+            known: whether the name may mean the target anyway.
         """
         if not self.sought.dotted.endswith(f".{dotted}") or (not known and dotted.partition(".")[0] in STANDARD):
             return False
@@ -192,8 +192,11 @@ class Judge:
         return Verdict("unsure", why) if why else _NO
 
     def _attribute(self, path: str, name: str, receiver: int, *, is_bound: bool) -> Verdict | None:
+        # def a(x: Client | None): x.send()     own: an instance of Client or of one below it; `of` gives _SURE: sure
+        # def b(x: Client | Other): x.send()    of Client _SURE, of Other, whose `send` is its own, _NO: unsure
+        # def c(x): x.send()                    own: None, and `of` gives unsure: the receiver is not known
         form = self.names.uses(path).expressions[receiver]
-        own, others = self.inference.values(path, receiver), self.others.held(path, form)
+        own, others = self.inference.values(path, receiver), self.others.values_bound(path, form)
         if not others and self._leads_there(own, name):
             return self._hit()
         values = ordered(joined(own, self._having(name, others)) if others else own)
@@ -219,7 +222,7 @@ class Judge:
         return unsure
 
     def _leads_there(self, values: Values, name: str) -> bool:
-        """Return whether a receiver is one thing, as most are, of which the attribute is what is looked for."""
+        """Return whether a receiver is one thing, as most are, of which the attribute is the target."""
         if len(values) != 1:
             return False
         [value] = values
@@ -283,7 +286,7 @@ class Judge:
         return self._of_class(value, name)
 
     def _of_suite(self, value: Value, name: str) -> Verdict | None:
-        """Decide an attribute of a class, or its instance, whose suite may import what is looked for."""
+        """Decide an attribute of a class, or its instance, whose suite may import the target."""
         if not isinstance(value, (Class, Instance, OfClass, Above)):
             return _NO
         members = self.inference.members(value, name)
@@ -374,7 +377,7 @@ class Judge:
         return Verdict("unsure", why, hit=True) if why else _SURE
 
     def _of_another_class(self, value: Value, of: Class, members: Sequence[Member], name: str) -> Verdict | None:
-        """Decide an attribute of a class, or its instance, whose own is not what is looked for."""
+        """Decide an attribute of a class, or its instance, whose own is not the target."""
         orders = self.inference.orders
         if isinstance(value, Instance) and self._makers.may_make(value):
             return Verdict("unsure", Reason.MADE_BY_METACLASS.of(owner=self.owner), hit=True)
@@ -422,7 +425,7 @@ class Judge:
         return any(orders.members(orders.of(each), name, of_instance=True) for each in below if each != owner)
 
     def _of_metaclass(self) -> Verdict | None:
-        """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is looked for."""
+        """Decide an attribute that a class has from elsewhere: its metaclass may be the class that is searched for."""
         outside = (self.inference.orders.of(owner).outside for owner in self.sought.classes)
         if any(not METACLASSES.isdisjoint(names) for names in outside):
             return Verdict("unsure", Reason.METACLASS.of(owner=self.owner))
@@ -432,13 +435,13 @@ class Judge:
         return isinstance(value, Class) or (isinstance(value, (Instance, OfClass)) and value.exact)
 
     def _reached_below(self, value: Value, of: Class, name: str) -> bool:
-        """Return whether a class below the receiver's leads to what is looked for."""
+        """Return whether a class below the receiver's leads to the target."""
         family = self.below(of) if self.family is None else self.family
         return family is None or self._reaching.below(value, of, name, family)
 
     @property
     def owner(self) -> str:
-        """Name of the class that what is looked for is a member of."""
+        """Name of the class that the target is a member of."""
         return self.sought.dotted.rpartition(".")[0].rpartition(".")[2]
 
 

@@ -5,7 +5,7 @@ x: Optional[Client]         the same
 x: type[Client]             the class itself or one below
 x: Alias                    what `Alias = Optional[Client]`, `type Alias = Client`, `TypeVar("Alias", bound=Client)` say
 -> Self                     an instance of the class whose method is called, or of one below it
-x: Mapped[Client]           `Mapped` is of another distribution: nobody can say
+x: Mapped[Client]           `Mapped` is of another distribution: not known
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from bae_source.syntax.names import uses as u
 _NO_VALUE: Values = frozenset({NO_VALUE})
 _TYPE: Values = frozenset({Outside("builtins.type")})
 _TYPES = ((u.NAME,), (u.ATTRIBUTE,), (u.SUBSCRIPT,), (u.ANY_OF,), (u.TYPED,))
-"""What an alias is: other expressions, such as calls, say nothing by their form."""
+"""Forms of an alias; of other expressions, such as calls, the form says nothing."""
 ANNOTATED = (u.ANNOTATED, u.DECLARED, u.PARAMETER)
-"""How names are bound that may have an annotation."""
+"""Bindings that may have an annotation."""
 _MOST_ALIASES = 8
-"""How many names of types lead to each other before nobody can say what the first one says."""
+"""Longest chain of aliases that is followed."""
 _TYPING = ("typing", "typing_extensions")
 _NAMING_TYPES = frozenset({"TypeVar", "NewType", "TypeAliasType"})
 LEFT_TO_THE_VALUE: Values = frozenset(
@@ -49,11 +49,11 @@ LEFT_TO_THE_VALUE: Values = frozenset(
 CALLABLES: Values = frozenset(OutsideInstance(f"{module}.Callable") for module in (*_TYPING, "collections.abc"))
 """Annotations that say no more than that what a function returns can be called."""
 Solved = Callable[[Symbol], Values]
-"""Tells what a type variable stands for in a call; nothing where that is not known."""
+"""A function that gives the values of a type variable in a call; none where they are not known."""
 
 
 class Annotations:
-    """Reads annotations.
+    """A reader of annotations.
 
     Parameters:
         uses: gives a file's uses.
@@ -75,76 +75,76 @@ class Annotations:
         self.variable = variable
         self._aliases = 0
 
-    def held(self, path: str, number: int) -> Values:
-        """Return what a variable with an annotation may hold."""
-        held = self._held(path, number)
-        return held - {SELF} | NOT_KNOWN if SELF in held else held
+    def declared(self, path: str, number: int) -> Values:
+        """Return the possible values of a variable with an annotation."""
+        values = self._valued(path, number)
+        return values - {SELF} | NOT_KNOWN if SELF in values else values
 
-    def fitting(self, path: str, bindings: Iterable[u.Binding], held: Values) -> Values:
-        """Return what a name may hold: what nobody knows that it is given is as one of its annotations says.
+    def fitting(self, path: str, bindings: Iterable[u.Binding], values: Values) -> Values:
+        """Return the values of a name: a given value that is not known fits one of its annotations.
 
         Parameters:
             bindings: all that bind the name in a scope.
-            held: what these give, by themselves.
+            values: what these give, by themselves.
         """
         numbers = [binding.first for binding in bindings if binding.how in ANNOTATED and binding.first]
-        declared = union_of(self.held(path, number) for number in numbers)
-        is_told = bool(declared) and all(isinstance(each, (Instance, OutsideInstance)) for each in declared)
-        return held - NOT_KNOWN if is_told and declared.isdisjoint(LEFT_TO_THE_VALUE) else held
+        annotated = union_of(self.declared(path, number) for number in numbers)
+        is_narrower = bool(annotated) and all(isinstance(each, (Instance, OutsideInstance)) for each in annotated)
+        return values - NOT_KNOWN if is_narrower and annotated.isdisjoint(LEFT_TO_THE_VALUE) else values
 
     def returned(self, function: Function, itself: Callable[[], Values], solved: Solved) -> Values:
-        """Return what a function with an annotation gives.
+        """Return the values of a function with an annotation.
 
         Parameters:
             itself: tells what `Self` is.
             solved: tells what a type variable stands for, nothing where that is not known.
         """
-        held = self._held(function.path, function.returns, solved)
-        return held - {SELF} | itself() if SELF in held else held
+        values = self._valued(function.path, function.returns, solved)
+        return values - {SELF} | itself() if SELF in values else values
 
     def class_of(self, path: str, called: Values, number: int) -> Values | None:
-        """Return what `type` gives that is given one thing; None if something else is called."""
+        """Return the values of `type(x)`; None if something else is called."""
         return frozenset(map(class_of, self.values(path, number))) if called == _TYPE else None
 
-    def told(self, path: str, called: Values, number: int) -> Values | None:
-        """Return what a function of `typing` gives that is given a type; None if something else is called."""
+    def typing_call(self, path: str, called: Values, number: int) -> Values | None:
+        """Return the values of a function of `typing` that takes a type; None if something else is called."""
         parts = [each.name.rpartition(".") for each in called if isinstance(each, Outside)]
         names = {name for module, _, name in parts if module in _TYPING}
         if len(names) != len(called):
             return None
-        held = self.held(path, number)
+        values = self.declared(path, number)
         if names == {"cast"}:
-            return held
+            return values
         if names <= _NAMING_TYPES:
-            return frozenset(map(bound_by if "TypeVar" in names else class_below, held))
+            return frozenset(map(bound_by if "TypeVar" in names else class_below, values))
         return NOT_KNOWN
 
-    def _held(self, path: str, number: int, solved: Solved | None = None) -> Values:
+    def _valued(self, path: str, number: int, solved: Solved | None = None) -> Values:
         if not number:
             return NOT_KNOWN
         form = self.uses(path).expressions[number]
         if solved and (variable := self.variable(path, number)):
             found = solved(variable)
-            return found if found and None not in found else found | self._held(path, number)
+            return found if found and None not in found else found | self._valued(path, number)
         if form[0] == u.SUBSCRIPT:
             return self._subscripted(path, int(form[1]), int(form[2]), solved)
         if form[0] == u.ANY_OF:
-            return union_of(self._held(path, int(each), solved) for each in form[1:]) - _NO_VALUE
+            return union_of(self._valued(path, int(each), solved) for each in form[1:]) - _NO_VALUE
         if form[0] == u.SEVERAL:
-            return union_of(self._held(path, int(each), solved) for each in form[1:])
+            return union_of(self._valued(path, int(each), solved) for each in form[1:])
         if form[0] == u.LITERAL:
             return _NO_VALUE if form[1] == "NoneType" else NOT_KNOWN
-        held = frozenset(instance_of(value) for value in self.values(path, number))
-        return held if None not in held else self._by_alias(path, form) or held
+        instances = frozenset(instance_of(value) for value in self.values(path, number))
+        return instances if None not in instances else self._by_alias(path, form) or instances
 
     def _by_alias(self, path: str, form: u.Expression) -> Values:
-        """Return what a name for a type says; nothing if it is none, or bound in several ways."""
+        """Return the values that an alias of a type stands for; none if it is no alias, or bound in several ways."""
         if self._aliases >= _MOST_ALIASES:
             return frozenset()
         self._aliases += 1
         try:
             alias = self.aliased(path, form)
-            return self._held(*alias) if alias else frozenset()
+            return self._valued(*alias) if alias else frozenset()
         finally:
             self._aliases -= 1
 
@@ -158,7 +158,7 @@ class Annotations:
         if len(bindings) != 1 or bindings[0].how not in (u.ASSIGNED, u.ANNOTATED):
             return None
         how, first, second, _ = bindings[0]
-        if how == u.ANNOTATED and not self._held(meaning.path, first) <= LEFT_TO_THE_VALUE:
+        if how == u.ANNOTATED and not self._valued(meaning.path, first) <= LEFT_TO_THE_VALUE:
             return None
         number = first if how == u.ASSIGNED else second
         return (meaning.path, number) if self.uses(meaning.path).expressions[number][:1] in _TYPES else None
@@ -176,12 +176,13 @@ class Annotations:
         for value in self.values(path, base):
             name = value.name.rpartition(".")[2] if isinstance(value, Outside) else ""
             if name in ("Optional", "Union", "ClassVar", "Final", "InitVar", "Required", "NotRequired", "ReadOnly"):
-                found |= self._held(path, inner, solved) - _NO_VALUE
+                found |= self._valued(path, inner, solved) - _NO_VALUE
             elif name == "Annotated":
                 form = self.uses(path).expressions[inner] if inner else ()
-                found |= self._held(path, int(form[1]), solved) if len(form) > 1 and form[0] == u.SEVERAL else NOT_KNOWN
+                is_known = len(form) > 1 and form[0] == u.SEVERAL
+                found |= self._valued(path, int(form[1]), solved) if is_known else NOT_KNOWN
             elif name in ("type", "Type"):
-                found |= {class_of(each) for each in self._held(path, inner, solved)}
+                found |= {class_of(each) for each in self._valued(path, inner, solved)}
             else:
                 found.add(None if may_stand_for_another(value) else instance_of(value))
         return frozenset(found)

@@ -52,9 +52,9 @@ from bae_source.project.references.types.values import (
     bound_by,
     class_around,
     class_of,
-    instance_made,
     is_bound,
-    made_outside,
+    new_instance,
+    outside_result,
     raised_of,
     union_of,
 )
@@ -67,12 +67,12 @@ T = TypeVar("T")
 
 _DEEPEST = 40
 _MOST_STEPS = 3_000
-"""How deep one question may lead, and how far, before the answer is that it is not known."""
+"""Most levels and most steps of one question, past which its answer is not known."""
 _LINKS = (u.ATTRIBUTE, u.CALLED, u.AWAITED, u.SUBSCRIPT)
 
 
 class Inference:
-    """Tells what expressions give.
+    """The values of expressions.
 
     Parameters:
         names: looks names up.
@@ -85,11 +85,11 @@ class Inference:
         self._running: set[object] = set()
         self._steps = 0
         self._is_cut = False
-        """Whether what is being worked out lacks something, because it went too deep or in a circle."""
+        """True where the value being worked out is incomplete, because it went too deep or in a circle."""
         self.orders = ClassOrders(self.uses, lambda path, number: self._afresh(lambda: self.values(path, number)))
         self.variables = TypeVariables(self.names, self.values, lambda path, number: self.items.of(path, number))
         self.annotations = Annotations(self.uses, self.values, self.names, self.variables.named)
-        self.annotated = self.annotations.held
+        self.annotated = self.annotations.declared
         self.items = Items(
             self.uses,
             self.values,
@@ -105,19 +105,24 @@ class Inference:
         self.making = Making(self.names, self.orders, self.values, self._called)
         self.called_on = CalledOn(self)
         self.requested: Callable[[Symbol], Collection[Symbol]] = lambda _: ()
-        """Tells which fixtures of pytest a parameter is given."""
+        """A function that gives the fixtures of pytest behind a parameter."""
 
     @property
     def computed(self) -> ComputedBases:
-        """Return the source of bases that code works out."""
+        """Return the answers about bases that code computes."""
         if self._computed is None:  # kept so, as `cached_property` makes access to all attributes slower
             from bae_source.project.references.classes.computed_bases import ComputedBases  # hardly any class needs it
 
-            self._computed = ComputedBases(self.names, self.orders, self.annotated, self.held)
+            self._computed = ComputedBases(self.names, self.orders, self.annotated, self.values_of)
         return self._computed
 
     def values(self, path: str, number: int) -> Values:
-        """Return what an expression of a file may give."""
+        """Return the possible values of an expression of a file."""
+        # make().send(), below `def make() -> Client`; 13 to 15 are valued first, so the chain makes no deep recursion
+        #   13 (NAME, "make")          Function make
+        #   14 (CALLED, 13)            Instance(Client, exact=False), by the annotation
+        #   15 (ATTRIBUTE, 14, send)   Function Client.send, and Rebound: a class below may bind it to something else
+        #   16 (CALLED, 15)            None, since `send` has no annotation and returns nothing, and Rebound + "()"
         if not self._running:
             if (own := self.called_on.itself(path, number)) is not None:
                 return own
@@ -127,7 +132,7 @@ class Inference:
         return self._valued(path, number)
 
     def _before_it(self, path: str, number: int) -> list[int]:
-        """Return what stands before an expression in its chain of attributes and calls, the first one first."""
+        """Return the expressions before one in its chain of attributes and calls, the first one first."""
         chain: list[int] = []
         try:
             expressions = self.uses(path).expressions
@@ -150,7 +155,7 @@ class Inference:
         return self.once(key, lambda: self._values(path, self.uses(path).expressions[number]))
 
     def once(self, key: object, work: Callable[[], Values]) -> Values:
-        """Return what is worked out, once; that nothing is known where it goes too deep, too far, or in a circle."""
+        """Return the result of some work, done once; `NOT_KNOWN` where it goes too deep, too far, or in a circle."""
         if key in self._known:
             return self._known[key]
         self._steps += 1
@@ -171,7 +176,7 @@ class Inference:
         return found
 
     def _afresh(self, work: Callable[[], T]) -> T:
-        """Return what is worked out, however deep the question for it came up."""
+        """Return the result of some work, with limits that begin anew, however deep its question came up."""
         running, self._running = self._running, set()
         around = self._is_cut, self._steps
         try:
@@ -180,7 +185,7 @@ class Inference:
             self._running, (self._is_cut, self._steps) = running, around
 
     def attribute(self, value: Value, name: str) -> frozenset[Meaning]:
-        """Return what an attribute of a value means."""
+        """Return the meanings of an attribute of a value."""
         if isinstance(value, InModule):
             return self.names.attribute(value.path, name) or frozenset({None})
         if isinstance(value, InFolder):
@@ -220,15 +225,15 @@ class Inference:
         if what == u.CALLED:
             return self._of_call(path, form)
         if what == u.SUBSCRIPT:
-            made = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
-            return self.items.at(path, int(form[1]), int(form[2])) if made == NOT_KNOWN else made
+            results = union_of(map(self.making.by_brackets, self.values(path, int(form[1]))))
+            return self.items.at(path, int(form[1]), int(form[2])) if results == NOT_KNOWN else results
         if what == u.LITERAL:
             return frozenset({OutsideInstance(f"builtins.{form[1]}")})
         if what == u.AWAITED:
             return self._awaited(path, int(form[1]))
         if what == u.ANY_OF:
             return union_of(self.values(path, int(number)) for number in form[1:])
-        if what == u.MADE:
+        if what == u.NEW:
             return self.making.by_new(self.values(path, int(form[1])), self.values(path, int(form[2])))
         if what == u.SUPER:
             return self.called_on.above(path, int(form[1]), int(form[2]))
@@ -248,8 +253,8 @@ class Inference:
 
     def _by_types(self, path: str, form: u.Expression) -> Values:
         called, given = self.values(path, int(form[1])), int(form[2])
-        told = self.annotations.class_of if form[0] == u.TYPE_OF else self.annotations.told
-        by_types = told(path, called, given)
+        resolve = self.annotations.class_of if form[0] == u.TYPE_OF else self.annotations.typing_call
+        by_types = resolve(path, called, given)
         return self.calls(called) if by_types is None else by_types
 
     def _narrowed(self, path: str, form: u.Expression) -> Values:
@@ -266,29 +271,29 @@ class Inference:
         if (entered := self._entered(path, called)) != NOT_KNOWN:
             return entered
         call = Call(path, form, self._before_dot(path, number))
-        made = self.calls(self.values(path, number), call.receivers, call)
-        if None not in made:
-            return made
+        results = self.calls(self.values(path, number), call.receivers, call)
+        if None not in results:
+            return results
         found = union_of(
             each for each in (self.items.called(path, form), self.entering.expecting(path, form)) if None not in each
         )
-        return made if found == NOT_KNOWN else made - NOT_KNOWN | found
+        return results if found == NOT_KNOWN else results - NOT_KNOWN | found
 
     def _entered(self, path: str, called: u.Expression) -> Values:
-        """Return what `with` binds, by the method of a manager that it calls; that nothing is known of other calls."""
+        """Return the values that `with` binds, by the called method of the manager; `NOT_KNOWN` of other calls."""
         is_manager = called[0] == u.ATTRIBUTE and called[2] in METHODS
         return self.entering.entered(path, int(called[1])) if is_manager else NOT_KNOWN
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
-        """Return what an attribute may hold that code of a file takes from any of several values."""
+        """Return the values of an attribute that code of a file takes from any of several values."""
         found = self._taken_from(receivers, name)
         if receivers == NOT_KNOWN or name not in self.uses(path).bound:
             return found
         owners = (owner for owner in map(owner_of, receivers) if owner is not None and owner.path != path)
-        return joined(found, self.elsewhere.held(path, owners, name))
+        return joined(found, self.elsewhere.values_bound(path, owners, name))
 
     def _taken_from(self, receivers: Values, name: str) -> Values:
-        """Return what an attribute of any of several values may hold."""
+        """Return the possible values of an attribute of any of several values."""
         if name == "__class__":
             return frozenset(map(class_of, receivers))
         if name in TELLING_OF_RAISED and (raised := raised_of(receivers)):
@@ -299,7 +304,7 @@ class Inference:
         return found | self._rebound(having, name)
 
     def _by_getattr(self, value: Value, name: str) -> Values:
-        """Return what `__getattr__` is annotated to give, where it is asked for what no class of an instance has."""
+        """Return the annotated values of `__getattr__`, for an attribute that no class of an instance has."""
         if not isinstance(value, Instance) or name.startswith("__") or self.members(value, name):
             return NOT_KNOWN
         if not self.orders.of(value.of).whole or self._is_intercepted(value):
@@ -308,20 +313,20 @@ class Inference:
         return union_of(self._called(each, lambda: frozenset({value})) for each in functions if each.returns)
 
     def calls(self, called: Values, receivers: Receivers = nothing, call: Call | None = None) -> Values:
-        """Return what a call of any of several values may give."""
+        """Return the possible values of a call of any of several values."""
         return union_of(
             each.then(CALL) if isinstance(each, Rebound) else self._called(each, receivers, call) for each in called
         )
 
     def _before_dot(self, path: str, number: int) -> Receivers:
-        """Return what tells what stands before the dot of an expression that is called."""
+        """Return a function that gives the values of the receiver of a called expression."""
         form = self.uses(path).expressions[number] if number else ()
         if form[:1] != (u.ATTRIBUTE,):
             return nothing
         return lambda: self.called_on.given(self.values(path, int(form[1])), str(form[2]))
 
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
-        """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
+        """Return the values that a class below binds instead, after the steps behind the attribute."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
         steps, before = rebound.steps, frozenset[Value]({Instance(owner, False)})
         if ITEM in steps:  # what is known of the items is what a class above says of them
@@ -333,7 +338,7 @@ class Inference:
             values = union_of(self.items.below(symbol, steps[:taken]) for symbol in others)
             steps = steps[taken + 1 :]
         else:
-            values = union_of(self.held(member.symbol, before) for member in members)
+            values = union_of(self.values_of(member.symbol, before) for member in members)
         name = rebound.name
         for step in steps:
             if step == CALL:
@@ -343,7 +348,7 @@ class Inference:
         return values
 
     def _attributes(self, receivers: Values, name: str) -> set[Meaning]:
-        """Return what an attribute of any of several values means."""
+        """Return the meanings of an attribute of any of several values."""
         found: set[Meaning] = set()
         for value in receivers:
             if not isinstance(value, Rebound):
@@ -361,13 +366,13 @@ class Inference:
         instances = frozenset(each for each in receivers if isinstance(each, Instance)) if receivers else receivers
         for meaning in meanings:
             if isinstance(meaning, Symbol):
-                found |= self.held(meaning, instances)
+                found |= self.values_of(meaning, instances)
             else:
                 found.add(meaning)
         return frozenset(found)
 
-    def held(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
-        """Return what a bound name may hold.
+    def values_of(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
+        """Return the possible values of a bound name.
 
         Parameters:
             instances: those that it is taken from, so that a property gives its value.
@@ -391,7 +396,7 @@ class Inference:
                 found = self.annotations.fitting(symbol.path, bindings, found)
             if scope.kind == u.CLASS_SCOPE:
                 if symbol.name in self.uses(symbol.path).bound:
-                    others = self.elsewhere.held(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
+                    others = self.elsewhere.values_bound(symbol.path, [Class(symbol.path, symbol.scope)], symbol.name)
                     found = joined(found, self.annotations.fitting(symbol.path, bindings, others))
                 return self._taken(symbol, scope, found)
             return NOT_KNOWN if self.elsewhere.changes_class(self.names, symbol) else found
@@ -400,19 +405,19 @@ class Inference:
         finally:
             self._running.discard(symbol)
 
-    def _taken(self, symbol: Symbol, scope: u.Scope, held: Values) -> Values:
-        """Return what one gets who takes an attribute from a class or its instance, where that is not what it holds.
+    def _taken(self, symbol: Symbol, scope: u.Scope, values: Values) -> Values:
+        """Return the value of an attribute access where it differs from the stored one.
 
-        A member of an enumeration is an instance of it, and what a descriptor gives is not known.
+        A member of an enumeration is an instance of it; the value of a descriptor is not known.
         """
-        if any(isinstance(each, Instance) and self.members(each, "__get__") for each in held):
+        if any(isinstance(each, Instance) and self.members(each, "__get__") for each in values):
             return NOT_KNOWN
         owner = Class(symbol.path, symbol.scope)
         if may_be_member(symbol.name, scope) and self.orders.is_enumeration(owner):
             assigned = [binding.first for binding in scope.names[symbol.name]]
             if not any(is_no_member(self.uses, self.values, symbol.path, each) for each in assigned):
                 return frozenset({Instance(owner, True)})
-        return held
+        return values
 
     def _bound(self, symbol: Symbol, binding: u.Binding, instances: Values) -> Values:
         how, first, second, _ = binding
@@ -436,8 +441,8 @@ class Inference:
                 return self.values(path, second)
             return declared | self._against(symbol, declared, second)
         if how in (u.PARAMETER, u.DECLARED, u.CAUGHT):
-            held = self.annotated(path, first)
-            return self._parameter(symbol, held, first, second) if how == u.PARAMETER else held
+            declared = self.annotated(path, first)
+            return self._parameter(symbol, declared, first, second) if how == u.PARAMETER else declared
         if how in (u.INSTANCE, u.OWN_CLASS):
             return frozenset({(Instance if how == u.INSTANCE else OfClass)(Class(path, first), False)})
         if how == u.IMPORTED:
@@ -446,66 +451,66 @@ class Inference:
         return NOT_KNOWN
 
     def _of_fixture(self, fixture: Symbol) -> Values:
-        """Return what a fixture of pytest gives who asks for it: what it returns, or yields."""
+        """Return the value of a fixture of pytest in its tests: the returned or the yielded one."""
         scopes, found = self.uses(fixture.path).scopes, []
         for how, number, note, _ in scopes[fixture.scope].names[fixture.name]:
             if how == u.FUNCTION:
                 values = union_of(self.values(fixture.path, each) for each in scopes[number].returns)
-                told = self.items.inside if u.Flag.GENERATOR in scopes[number].flags else self.annotated
-                found.append(told(fixture.path, note) if note and None in values else values)
+                noted = self.items.inside if u.Flag.GENERATOR in scopes[number].flags else self.annotated
+                found.append(noted(fixture.path, note) if note and None in values else values)
         return union_of(found)
 
-    def _parameter(self, symbol: Symbol, held: Values, note: int, default: int) -> Values:
-        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation.
+    def _parameter(self, symbol: Symbol, declared: Values, note: int, default: int) -> Values:
+        """Return the values of a parameter: the first one of a method is `self`, whatever its annotation.
 
         Parameters:
-            held: what the annotation says, which has the number `note`.
+            declared: what the annotation says, which has the number `note`.
         """
         if default and not note:
-            return held | self.values(symbol.path, default)
+            return declared | self.values(symbol.path, default)
         if not note and (fixtures := self.requested(symbol)):
             return union_of(map(self._of_fixture, fixtures))
-        if not any(map(is_bound, held)):
-            return held
+        if not any(map(is_bound, declared)):
+            return declared
         scopes = self.uses(symbol.path).scopes
         is_first = next(iter(scopes[symbol.scope].names)) == symbol.name
         is_self = is_first and self.variables.is_method(symbol.path, symbol.scope)
         owner = self.orders.class_around(symbol.path, symbol.scope) if is_self else None
         return frozenset(
-            type(each)(owner or each.of, False) if isinstance(each, (Instance, OfClass)) else each for each in held
+            type(each)(owner or each.of, False) if isinstance(each, (Instance, OfClass)) else each for each in declared
         )
 
     def _stored(self, symbol: Symbol, number: int) -> Values:
-        """Return what is assigned: to an attribute a type variable, where a parameter is annotated with one."""
+        """Return the assigned values; of an attribute with a parameter's value, the type variable of its annotation."""
         form = self.uses(symbol.path).expressions[number]
         if form[:1] == (u.NAME,) and self.uses(symbol.path).scopes[symbol.scope].kind == u.CLASS_SCOPE:
             names = self.uses(symbol.path).scopes[int(form[2])].names
             notes = [note for how, note, *_ in names.get(str(form[1]), ()) if how == u.PARAMETER and note]
-            held = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
-            if any(map(is_bound, held)):
-                return held
+            declared = frozenset[Value]().union(*(self.annotated(symbol.path, note) for note in notes))
+            if any(map(is_bound, declared)):
+                return declared
         return self.values(symbol.path, number)
 
     def _against(self, symbol: Symbol, declared: Values, number: int) -> Values:
-        """Return what a name is given that its annotation does not fit: instances of classes that are not below.
+        """Return the assigned values that an annotation does not fit: instances of classes that are not below it.
 
         What a class's suite assigns may tell of the attribute and not be its value, as `field()` does.
         """
         uses = self.uses(symbol.path)
-        is_made = uses.expressions[number][:1] == (u.CALLED,) and uses.scopes[symbol.scope].kind != u.CLASS_SCOPE
-        owners = [each.of for each in declared if isinstance(each, Instance)] if is_made else []
+        is_call = uses.expressions[number][:1] == (u.CALLED,) and uses.scopes[symbol.scope].kind != u.CLASS_SCOPE
+        owners = [each.of for each in declared if isinstance(each, Instance)] if is_call else []
         if not owners or len(owners) < len(declared) or any(map(self.orders.is_protocol, owners)):
             return frozenset()
-        made = (each for each in self.values(symbol.path, number) if isinstance(each, Instance))
-        orders = ((each, self.orders.of(each.of)) for each in made)
+        instances = (each for each in self.values(symbol.path, number) if isinstance(each, Instance))
+        orders = ((each, self.orders.of(each.of)) for each in instances)
         return frozenset(each for each, order in orders if order.whole and not set(owners) & set(order.nodes))
 
     def _called(self, value: Value, receivers: Receivers = nothing, call: Call | None = None) -> Values:
         if isinstance(value, Class):
             return self.making.by_class(value, exact=True)
         if isinstance(value, OfClass):
-            made = self.making.by_class(value.of, exact=value.exact)
-            return frozenset(instance_made(value) if each == Instance(value.of, False) else each for each in made)
+            results = self.making.by_class(value.of, exact=value.exact)
+            return frozenset(new_instance(value) if each == Instance(value.of, False) else each for each in results)
         if isinstance(value, Instance) and value.exact:
             functions = self.making.functions(self.members(value, "__call__"))
             return union_of(self._called(each, lambda: frozenset({value})) for each in functions)
@@ -521,30 +526,30 @@ class Inference:
             return frozenset(map(_callable_of, given)) if value.name in BINDERS else given
         if call and value.name in UNPACKED and len(call.form) > 2:
             return self._unpacked(call.path, int(call.form[2]), UNPACKED[value.name])
-        return frozenset({made_outside(value)})
+        return frozenset({outside_result(value)})
 
     def _unpacked(self, path: str, number: int, packing: str) -> Values:
-        """Return what a call of a function from outside is given, if an expression is one."""
+        """Return the argument of a call of a certain outside function, if an expression is one."""
         form = self.uses(path).expressions[number]
         given = form[2] if form[:1] == (u.CALLED,) and len(form) > 2 else u.OPAQUE
         is_packed = isinstance(given, int) and given and self.values(path, int(form[1])) == {Outside(packing)}
         return self.values(path, int(given)) if is_packed else NOT_KNOWN
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
-        """Return what a function gives: what it is annotated to, else what its `return` statements say."""
-        told = NOT_KNOWN
+        """Return the values of a function: by its annotation, else by its `return` statements."""
+        noted = NOT_KNOWN
         if function.returns:
-            made = call or Call(function.path, (), receivers)
+            given = call or Call(function.path, (), receivers)
             itself = lambda: self_of(receivers())  # noqa: E731
-            told = self.annotations.returned(function, itself, partial(self.variables.solved, function, call=made))
-            if not told <= CALLABLES:
-                return told
+            noted = self.annotations.returned(function, itself, partial(self.variables.solved, function, call=given))
+            if not noted <= CALLABLES:
+                return noted
         scope = self.uses(function.path).scopes[function.scope]
         if not scope.returns or u.Flag.GENERATOR in scope.flags:
-            return told
+            return noted
         seen = self.called_on.returned(function, receivers)
         found = seen or union_of(self.values(function.path, number) for number in scope.returns)
-        return found - NOT_KNOWN | told if told != NOT_KNOWN and None in found else found
+        return found - NOT_KNOWN | noted if noted != NOT_KNOWN and None in found else found
 
     def _awaited(self, path: str, number: int) -> Values:
         form = self.uses(path).expressions[number]
@@ -566,7 +571,7 @@ class Inference:
 
 
 def _callable_of(value: Value) -> Value:
-    """Return what is called by calling something that was bound to arguments; other uses of that do not lead to it."""
+    """Return the callable behind a partial or bound one; other uses of that do not lead to it."""
     return value if isinstance(value, (Function, Class, OfClass, Outside, Rebound)) else None
 
 

@@ -59,7 +59,7 @@ _ANNOTATED = (u.PARAMETER, u.ANNOTATED, u.DECLARED)
 _ELLIPSIS = (u.LITERAL, "ellipsis")
 _NONE = (u.LITERAL, "NoneType")
 _NO_ITEMS = tuple((u.LITERAL, name) for name in ("NoneType", "list", "dict", "set"))
-_MADE = (u.OPAQUE, u.OPAQUE)
+_END = (u.OPAQUE, u.OPAQUE)
 """At the end of what a comprehension makes."""
 _SLICE = (u.LITERAL, "slice")
 _NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
@@ -92,12 +92,12 @@ class _Row(Struct, frozen=True):
 
     Parameters:
         item: what a loop binds.
-        held: what a key gives; None where there are no keys.
+        value: what a key gives; None where there are no keys.
         is_mapping: whether it has `values()` and `items()`.
     """
 
     item: Shape
-    held: Shape = None
+    value: Shape = None
     is_mapping: bool = False
 
 
@@ -112,7 +112,7 @@ Shape = _Note | _Value | _Either | _Row | _Loose | None
 
 
 class Items:
-    """Tells what loops bind.
+    """The values that loops bind.
 
     Parameters:
         uses: gives a file's uses.
@@ -144,24 +144,24 @@ class Items:
         self._deep = 0
 
     def of(self, path: str, number: int) -> Values:
-        """Return what a loop over an expression may bind."""
-        return self._held(self._item(self._shape(path, number)))
+        """Return the values that a loop over an expression binds."""
+        return self._values_of(self._item(self._shape(path, number)))
 
     def at(self, path: str, number: int, key: int) -> Values:
-        """Return what an expression gives with a key in brackets."""
-        return self._held(self._by_key(path, self._shape(path, number), key))
+        """Return the values of an expression with a key in brackets."""
+        return self._values_of(self._by_key(path, self._shape(path, number), key))
 
     def bound(self, path: str, form: u.Expression) -> Values:
-        """Return what a loop binds, or a target where something is unpacked."""
-        return self._held(self._shaped(path, form))
+        """Return the values that a loop binds, or a target of an unpacking."""
+        return self._values_of(self._shaped(path, form))
 
     def called(self, path: str, form: u.Expression) -> Values:
-        """Return what a call gives that takes an item out of something: `rows.pop()`, `next(rows)`."""
-        return self._held(self._taken(path, form))
+        """Return the values of a call that takes an item out: `rows.pop()`, `next(rows)`."""
+        return self._values_of(self._taken(path, form))
 
     def inside(self, path: str, note: int) -> Values:
-        """Return what a row has, by its annotation."""
-        return self._held(self._item(_Note(path, note)))
+        """Return the items of a row, by its annotation."""
+        return self._values_of(self._item(_Note(path, note)))
 
     def below(self, symbol: Symbol, steps: tuple[str, ...]) -> Values:
         """Return the items of what a class binds a name to, or of what a call of that gives.
@@ -170,26 +170,26 @@ class Items:
             steps: nothing, or the call.
         """
         if not steps:
-            return self._held(self._item(self._of_member(symbol)))
+            return self._values_of(self._item(self._of_member(symbol)))
         bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, ())
         flags = [self.uses(symbol.path).scopes[scope].flags for how, scope, *_ in bindings if how == u.FUNCTION]
         if steps != (CALL,) or len(bindings) != 1 or not flags or {u.Flag.WRAPPED, u.Flag.ASYNC}.intersection(flags[0]):
             return NOT_KNOWN
         return self.inside(symbol.path, bindings[0].second)
 
-    def _held(self, shape: Shape) -> Values:
+    def _values_of(self, shape: Shape) -> Values:
         if isinstance(shape, _Note):
             return self.annotated(shape.path, shape.number)
         if isinstance(shape, _Value):
             return self.values(shape.path, shape.number)
         if isinstance(shape, _Either) and not shape.in_order:
-            return union_of(map(self._held, shape.parts))
+            return union_of(map(self._values_of, shape.parts))
         if isinstance(shape, _Loose):
-            return self._held(shape.shape) | shape.marks
+            return self._values_of(shape.shape) | shape.marks
         return NOT_KNOWN
 
     def _shape(self, path: str, number: int) -> Shape:
-        """Return what is known of an expression as something to loop over, or that a loop binds."""
+        """Return the shape of an expression: something to loop over, or bound by a loop."""
         if not number or self._deep >= _DEEPEST:
             return None
         self._deep += 1
@@ -228,24 +228,24 @@ class Items:
         return self._bound(symbol.path, self.uses(symbol.path).scopes[symbol.scope].names[symbol.name])
 
     def _bound(self, path: str, bindings: Iterable[u.Binding]) -> Shape:
-        """Return what bindings say: one annotation, which known values fit, or values that are alike."""
+        """Return the shape that bindings give: one annotation, which known values fit, or values that are alike."""
         notes, found = list[Shape](), list[Shape]()
         for how, first, *_ in bindings:
             form = self.uses(path).expressions[first] if how in (u.ASSIGNED, u.OTHER) else ()
             if how in _ANNOTATED and first:
                 notes.append(_Note(path, first))
-            elif how not in (u.ASSIGNED, u.OTHER) or (form[:1] == (u.LITERAL,) and form[2:] and form[-2:] != _MADE):
+            elif how not in (u.ASSIGNED, u.OTHER) or (form[:1] == (u.LITERAL,) and form[2:] and form[-2:] != _END):
                 return None  # among them displays of what is not known
             elif form not in _NO_ITEMS:
                 found.append(self._shape(path, first))
         if not notes:
             return _only(found)
-        note = notes[0] if len({self._held(self._item(each)) for each in notes}) == 1 else _only(notes)
-        items = self._held(self._item(note)) if note and any(found) else NOT_KNOWN
-        return note if all(self._held(self._item(each)) <= items for each in found if each) else None
+        note = notes[0] if len({self._values_of(self._item(each)) for each in notes}) == 1 else _only(notes)
+        items = self._values_of(self._item(note)) if note and any(found) else NOT_KNOWN
+        return note if all(self._values_of(self._item(each)) <= items for each in found if each) else None
 
     def _of_attribute(self, receivers: Values, name: str) -> Shape:
-        """Return what an attribute is annotated to hold, or a property to give."""
+        """Return the shape by the annotation of an attribute or a property."""
         found, marks = [], set[Value]()
         for value in receivers:
             if isinstance(value, Rebound):
@@ -271,15 +271,15 @@ class Items:
         return self._bound(symbol.path, bindings) if any(how in _ANNOTATED for how, *_ in bindings) else None
 
     def _given(self, path: str, form: u.Expression) -> Shape:
-        """Return what a call gives."""
+        """Return the shape of a call's value."""
         function = self.uses(path).expressions[int(form[1])]
         if function[:1] == (u.ATTRIBUTE,) and function[2] in ("values", "items", "keys", "copy"):
             row = self._read(self._shape(path, int(function[1])))
             inner = row.shape if isinstance(row, _Loose) else row
             if isinstance(inner, _Row) and (inner.is_mapping or function[2] == "copy"):
-                seen = {"keys": inner.item, "values": inner.held, "items": _Either((inner.item, inner.held), True)}
-                made = inner if function[2] == "copy" else _Row(seen[str(function[2])])
-                return _Loose(made, row.marks) if isinstance(row, _Loose) else made
+                seen = {"keys": inner.item, "values": inner.value, "items": _Either((inner.item, inner.value), True)}
+                result = inner if function[2] == "copy" else _Row(seen[str(function[2])])
+                return _Loose(result, row.marks) if isinstance(row, _Loose) else result
         called = self.values(path, int(form[1]))
         rebound = frozenset(each for each in called if isinstance(each, Rebound))
         [value] = called - rebound if len(called - rebound) == 1 else [None]
@@ -293,9 +293,9 @@ class Items:
                 return _Row(_Either(tuple(map(self._item, arguments)), in_order=True))
         if isinstance(value, Function):
             flags = self.uses(value.path).scopes[value.scope].flags
-            is_told = value.returns and u.Flag.WRAPPED not in flags and u.Flag.ASYNC not in flags
+            is_annotated = value.returns and u.Flag.WRAPPED not in flags and u.Flag.ASYNC not in flags
             marks = frozenset[Value]().union(*(further.then(ITEM) for each in rebound for further in each.then(CALL)))
-            note = _Note(value.path, value.returns) if is_told else None
+            note = _Note(value.path, value.returns) if is_annotated else None
             return _Loose(note, marks) if note and marks else note
         return self._taken(path, form)
 
@@ -304,7 +304,7 @@ class Items:
         if function[:1] == (u.ATTRIBUTE,) and function[2] in _TAKING:
             row = self._read(self._shape(path, int(function[1])))
             inner = row.shape if isinstance(row, _Loose) else row
-            found = inner.held if isinstance(inner, _Row) and (inner.is_mapping or function[2] != "get") else None
+            found = inner.value if isinstance(inner, _Row) and (inner.is_mapping or function[2] != "get") else None
             return _Loose(found, row.marks) if found and isinstance(row, _Loose) else found
         first = form[2] if len(form) == 3 else 0
         if isinstance(first, int) and first and function[:1] == (u.NAME,):
@@ -314,7 +314,7 @@ class Items:
         return None
 
     def _item(self, shape: Shape) -> Shape:
-        """Return what a loop over something binds."""
+        """Return the shape of the items of a shape."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             item = self._item(shape.shape)
@@ -324,17 +324,17 @@ class Items:
         return _Either(shape.parts) if isinstance(shape, _Either) and shape.in_order else None
 
     def _by_key(self, path: str, shape: Shape, key: int) -> Shape:
-        """Return what a key gives; a slice gives the like of what it is taken of."""
+        """Return the shape of the value under a key; a slice has the shape of the whole."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             found = self._by_key(path, shape.shape, key)
             return _Loose(found, shape.marks) if found else None
         if not isinstance(shape, _Row):
             return None
-        return shape if self.uses(path).expressions[key] == _SLICE else shape.held
+        return shape if self.uses(path).expressions[key] == _SLICE else shape.value
 
     def _part(self, shape: Shape, index: int) -> Shape:
-        """Return what the target of a number is given where something is unpacked."""
+        """Return the shape of one target, by its number, of an unpacking."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             part = self._part(shape.shape, index)
@@ -346,7 +346,7 @@ class Items:
         return None
 
     def _read(self, shape: Shape) -> Shape:
-        """Return what an annotation says that something is to loop over, or a value; anything else as it is."""
+        """Return the rows that an annotation or a value stands for; any other shape as it is."""
         if isinstance(shape, _Value):
             return self._read(self._shape(shape.path, shape.number)) or shape
         if isinstance(shape, _Loose):
@@ -355,24 +355,24 @@ class Items:
         if not isinstance(shape, _Note):
             return shape
         return (
-            self._told(shape.path, shape.number)
+            self._by_generic(shape.path, shape.number)
             or self._by_alias(shape)
             or self._by_class(self.annotated(shape.path, shape.number))
         )
 
     def _by_alias(self, note: _Note) -> Shape:
-        """Return what an annotation says that is a name for a type."""
+        """Return the shape of an annotation that is an alias of a type."""
         form = self.uses(note.path).expressions[note.number]
         if form[:1] not in ((u.NAME,), (u.ATTRIBUTE,)) or self._deep >= _DEEPEST:
             return None
         self._deep += 1
         try:
             alias = self.aliased(note.path, form)
-            return self._told(*alias) or self._by_alias(_Note(*alias)) if alias else None
+            return self._by_generic(*alias) or self._by_alias(_Note(*alias)) if alias else None
         finally:
             self._deep -= 1
 
-    def _told(self, path: str, number: int) -> Shape:
+    def _by_generic(self, path: str, number: int) -> Shape:
         expressions = self.uses(path).expressions
         form = expressions[number]
         if form[:1] == (u.ANY_OF,):
@@ -393,14 +393,14 @@ class Items:
         return _Row(notes[0], notes[0] if name in _WITH_KEYS else None) if name in _ROWS else None
 
     def _generic(self, path: str, number: int) -> str:
-        """Return the name of what is subscripted, if it is one that everybody knows."""
+        """Return the name of a subscripted generic of `typing`, `collections` and the like; "" for others."""
         values = self.values(path, number)
         [value] = values if len(values) == 1 else [None]
         module, _, name = value.name.rpartition(".") if isinstance(value, Outside) else ("", "", "")
         return name if module in _MODULES else ""
 
     def _by_class(self, values: Values) -> Shape:
-        """Return what the instances of a class are: a named tuple, or what their `__iter__` and `__getitem__` say."""
+        """Return the shape of a class's instances: a named tuple, or by their `__iter__` and `__getitem__`."""
         [value] = values if len(values) == 1 else [None]
         if not isinstance(value, Instance):
             return None
@@ -415,8 +415,8 @@ class Items:
         members = self.members(value, name)
         symbol = members[0].symbol if len(members) == 1 and members[0].sure else None
         bindings = self.uses(symbol.path).scopes[symbol.scope].names.get(symbol.name, []) if symbol else []
-        is_told = symbol and len(bindings) == 1 and bindings[0].how == u.FUNCTION and bindings[0].second
-        return _Note(symbol.path, bindings[0].second) if symbol and is_told else None
+        is_annotated = symbol and len(bindings) == 1 and bindings[0].how == u.FUNCTION and bindings[0].second
+        return _Note(symbol.path, bindings[0].second) if symbol and is_annotated else None
 
 
 def _only(several: Iterable[Shape]) -> Shape:

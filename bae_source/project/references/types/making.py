@@ -3,14 +3,13 @@
 class Shape:
     def __new__(cls): return object.__new__(Circle)      `Shape()` gives a Circle
 class Point(metaclass=Cached): …                         what `__call__` of the metaclass returns, where it has one
-Node = Cached("Node", (Base,), {})                       a class, of which nobody knows what it has
+Node = Cached("Node", (Base,), {})                       a class whose members are not known
 Repo[int]                                                the class Repo, unless code says what the brackets give
 @wrapped
 class Client: …                                          what `wrapped` returns
 
 Invariants:
-- what is returned and nobody knows is taken to be what one expects: an instance of the class or of one below it, the
-  class.
+- an unknown value that is returned counts as the expected one: an instance of the class or of one below it, the class.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from bae_source.project.references.types.values import (
     OfClass,
     Value,
     Values,
-    instance_made,
+    new_instance,
     union_of,
 )
 from bae_source.syntax.names import uses as u
 
 
 class Making:
-    """Tells what is made.
+    """The values of calls and subscripts of classes.
 
     Parameters:
         names: looks names up.
@@ -60,12 +59,12 @@ class Making:
         self.called = called
 
     def by_new(self, functions: Values, first: Values) -> Values:
-        """Return what a call of one of some `__new__` gives, whose first argument is known."""
+        """Return the values of a call of one of some `__new__`, whose first argument is known."""
         own = (self.called(each) for each in functions if isinstance(each, Function))
-        return union_of([frozenset(map(instance_made, first)), *own])
+        return union_of([frozenset(map(new_instance, first)), *own])
 
     def by_brackets(self, value: Value) -> Values:
-        """Return what `value[…]` gives: of a class the class itself, of an enumeration one of its members."""
+        """Return the values of `value[…]`: of a class the class itself, of an enumeration one of its members."""
         if not isinstance(value, (Class, OfClass)):
             return NOT_KNOWN
         owner = value if isinstance(value, Class) else value.of
@@ -75,14 +74,14 @@ class Making:
         found = self.orders.members(order, "__class_getitem__")
         for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
             found += self.orders.members(above, "__getitem__")
-        made = [self.called(each) for each in self.functions(found)]  # what a suite assigns is Python's own
-        return union_of(made) if made else frozenset({value})
+        results = [self.called(each) for each in self.functions(found)]  # what a suite assigns is Python's own
+        return union_of(results) if results else frozenset({value})
 
     def by_class(self, owner: Class, *, exact: bool) -> Values:
-        """Return what a call of a class is seen to give: an instance of it, and what is none.
+        """Return the values of a call of a class: an instance of it, and what its makers return besides.
 
-        The latter is what its `__new__`, or `__call__` of its metaclass, returns. Where nobody knows what that is, the
-        instance may be of a class below.
+        Makers are its `__new__`, and `__call__` of its metaclass. Where their value is not known, the instance may be
+        of a class below.
 
         Parameters:
             exact: whether it is that class which is called, and none below it.
@@ -91,21 +90,21 @@ class Making:
         makers = [(each, order) for each in self.functions(self.orders.members(order, "__new__"))]
         for above in map(self.orders.of, metaclasses(self.uses, order, self.values)):
             makers += [(each, above) for each in self.functions(self.orders.members(above, "__call__"))]
-        made = union_of(self.called(maker) for maker, _ in makers) if makers else ()
-        others = (each for each in made if not self._is_expected(each, owner, makers))
+        results = union_of(self.called(maker) for maker, _ in makers) if makers else ()
+        others = (each for each in results if not self._is_expected(each, owner, makers))
         instance = Instance(owner, exact and not any(self._may_choose(maker, above) for maker, above in makers))
-        made_too = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
-        return frozenset(each for each in others if each is not None) | made_too
+        created = {instance} if METACLASSES.isdisjoint(order.outside) else {instance, None}  # None: which class
+        return frozenset(each for each in others if each is not None) | created
 
     def takes_others(self, owner: Class) -> bool:
-        """Return whether a class decides by code of its own what `isinstance` takes for its instances."""
+        """Return whether a class decides by its own code which values `isinstance` takes for its instances."""
         order = self.orders.of(owner)
         above = map(self.orders.of, metaclasses(self.uses, order, self.values))
         own = self.orders.members(order, "__subclasshook__")
         return bool(own) or any(self.orders.members(each, "__instancecheck__") for each in above)
 
     def _is_expected(self, value: Value, owner: Class, makers: Iterable[tuple[Function, Order]]) -> bool:
-        """Say whether what makers of a class give is an instance of it, as far as they tell: not exactly of one above.
+        """Return whether a value from the makers of a class may be its instance, and not exactly one of a class above.
 
         But for what is below the class of a maker: this makes it where it is called itself.
         """
@@ -117,7 +116,7 @@ class Making:
         return any(each != value.of and each in self.orders.of(value.of).nodes for each in around)
 
     def _may_choose(self, maker: Function, order: Order) -> bool:
-        """Return whether a function's `return` statements give what nobody knows, whatever it is annotated to give.
+        """Return whether a function's `return` statements give unknown values, whatever its annotation says.
 
         Parameters:
             order: that of the class whose method it is, or of one below it.
@@ -149,7 +148,7 @@ class Making:
         return bool(is_known) and not self.orders.members(order, "__call__")
 
     def instead_of_class(self, owner: Class, number: int) -> Values:
-        """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
+        """Return the values that decorators put in place of a class: other classes, or an instance that wraps it.
 
         Parameters:
             number: the expression that stands for the decorators' calls.

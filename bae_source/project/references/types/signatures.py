@@ -73,11 +73,11 @@ class _Defined(Struct):
 
 
 class Signatures:
-    """Tells which calls may be of what is looked for.
+    """The calls that may be of the target.
 
     Parameters:
         project: where to look.
-        sought: what is looked for.
+        sought: the target.
     """
 
     def __init__(self, project: Project, sought: Sought) -> None:
@@ -85,7 +85,7 @@ class Signatures:
         self.sought = sought
 
     def may_take(self, path: str, name: str, mention: u.Mention) -> bool:
-        """Return whether a call of an attribute of something unknown may be of what is looked for."""
+        """Return whether a call of an attribute of something unknown may be of the target."""
         if not self._known or name in self.project.uses(path).bound:  # where it may be anything that code puts there
             return True
         lines, (line, column) = self.project.lines(path), mention[:2]
@@ -113,7 +113,7 @@ class Signatures:
         return () if any(_takes_all(each.arguments) for each in found) else found
 
     def may_set(self, path: str, mention: u.Mention, parameter: str, *, is_bound: bool) -> bool:
-        """Return whether a call of what is looked for may set a parameter by `**`: it gives it in no other way.
+        """Return whether a call of the target may set a parameter by `**`: it gives it in no other way.
 
         Parameters:
             mention: of what is called, or of what a partial function is made of.
@@ -165,14 +165,14 @@ class Signatures:
 
 
 def _called(lines: SingleLines, line: int, column: int) -> _Called | None:
-    """Return what a call gives whose arguments begin at a place; None where that is not seen."""
+    """Return the arguments of a call that begin at a place; None where they are not seen."""
     plain = _PLAIN.match(lines.cut(line).encode()[column:].decode("utf-8", "replace"))
     if plain:
         arguments = _ARGUMENT.findall(plain[0])
         named = [name for name, _ in arguments if name]
         return _Called(arguments[0][1] if arguments else "", len(arguments) - len(named), named)
-    made = _parsed(lines, line, column, "f", "")
-    call = made.value if isinstance(made, ast.Expr) else None
+    parsed = _parsed(lines, line, column, "f", "")
+    call = parsed.value if isinstance(parsed, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return None
     first = call.args[0] if call.args else None

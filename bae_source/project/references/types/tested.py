@@ -1,13 +1,13 @@
 """The value of a name that a test shows to be an instance of some classes, or of none of them.
 
     def f(x, y: Shape, z: Shape | None):
-        isinstance(x, Tri)          nobody knew what `x` is: a `Tri`
+        isinstance(x, Tri)          `x` was not known: a `Tri`
         isinstance(y, Tri)          a `Tri`, where that is below `Shape`; else what the annotation says
         isinstance(y, Base)         what the annotation says, where that is below `Base`
         not isinstance(z, Shape)    `None`
 
 Invariants:
-- nothing is taken for known that is not: classes that nobody knows leave a value as it was.
+- nothing is taken for known that is not: unknown classes leave a value as it was.
 """
 
 from __future__ import annotations
@@ -15,22 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bae_source.project.references.classes.class_order import Order
-from bae_source.project.references.types.values import (
-    Class,
-    Instance,
-    OutsideInstance,
-    Value,
-    Values,
-)
+from bae_source.project.references.types.values import Class, Instance, OutsideInstance, Value, Values
 
 _CLASS = OutsideInstance("builtins.type")
-"""What any class of the project is."""
+"""Value that every class of the project is an instance of."""
 Orders = Callable[[Class], Order]
-"""Tells which classes one has above it."""
+"""A function that gives the classes above one."""
 
 
 def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> Values:
-    """Return what of some values passes a test.
+    """Return those of some values that pass a test.
 
     Parameters:
         types: instances of the classes that it asks for.
@@ -45,7 +39,7 @@ def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> 
 
 
 def _passing(value: Value, types: Values, orders: Orders) -> Iterator[Value]:
-    """Yield what a value is that passes: itself, or an instance of what lies below its class."""
+    """Yield the values that pass for one: itself, or instances of classes below its own."""
     if value is None:
         yield from types
     elif _is_one_of(value, types, orders):

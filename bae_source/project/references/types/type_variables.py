@@ -20,13 +20,7 @@ from msgspec import Struct
 
 from bae_source.project.references.meaning.meaning import Names
 from bae_source.project.references.meaning.meanings import Outside, Symbol
-from bae_source.project.references.types.values import (
-    NO_VALUE,
-    NOT_KNOWN,
-    Function,
-    Values,
-    instance_made,
-)
+from bae_source.project.references.types.values import NO_VALUE, NOT_KNOWN, Function, Values, new_instance
 from bae_source.syntax.names import uses as u
 
 _VARIABLES = frozenset({"typing.TypeVar", "typing_extensions.TypeVar"})
@@ -41,7 +35,7 @@ class Call(Struct, frozen=True):
     Parameters:
         path: of the file that it stands in.
         form: the expression.
-        receivers: tells what stands before the dot of what is called; that nothing is known where there is no dot.
+        receivers: gives the values of the receiver; `NOT_KNOWN` where there is no dot.
     """
 
     path: str
@@ -57,7 +51,7 @@ class _Argument(Struct, frozen=True):
 
 
 class TypeVariables:
-    """Tells what type variables stand for.
+    """The values that type variables stand for.
 
     Parameters:
         names: looks names up.
@@ -86,19 +80,19 @@ class TypeVariables:
         bindings = scope.names.get(symbol.name, ())
         if len(bindings) != 1 or bindings[0].how != u.ASSIGNED:
             return None
-        made = self.uses(symbol.path).expressions[bindings[0].first]
-        if made[:1] not in ((u.TYPED,), (u.CALLED,)):
+        form = self.uses(symbol.path).expressions[bindings[0].first]
+        if form[:1] not in ((u.TYPED,), (u.CALLED,)):
             return None
-        called = self.values(symbol.path, int(made[1]))
+        called = self.values(symbol.path, int(form[1]))
         return symbol if all(isinstance(each, Outside) and each.name in _VARIABLES for each in called) else None
 
     def solved(self, function: Function, variable: Symbol, call: Call) -> Values:
-        """Return what a call of a function makes of a type variable; nothing where its arguments do not say."""
+        """Return the values of a type variable in a call of a function; none where its arguments do not show them."""
         found = (self._matched(function.path, note, variable, given) for note, given in self._arguments(function, call))
         return _NOTHING.union(*found)
 
     def _arguments(self, function: Function, call: Call) -> Iterator[tuple[int, _Argument]]:
-        """Yield the annotations of parameters, with what these are given."""
+        """Yield the annotations of parameters, with their arguments."""
         scopes = self.uses(function.path).scopes
         scope = scopes[function.scope]
         parameters = [(name, *bindings[0][:2]) for name, bindings in scope.names.items() if bindings]
@@ -129,7 +123,7 @@ class TypeVariables:
         return around.kind == u.CLASS_SCOPE and u.Flag.STATIC not in scopes[number].flags
 
     def _matched(self, path: str, number: int, variable: Symbol, given: _Argument) -> Values:
-        """Return what an argument makes of a type variable that may stand in an annotation."""
+        """Return the values of a type variable in an annotation, by an argument."""
         form = self.uses(path).expressions[number]
         if form[:1] == (u.NAME,):
             return given.values() - {NO_VALUE} if self.named(path, number) == variable else _NOTHING
@@ -142,4 +136,4 @@ class TypeVariables:
             return self._matched(path, int(form[2]), variable, given)
         if self.named(path, int(form[2])) != variable:
             return _NOTHING
-        return frozenset(map(instance_made, given.values())) if names and names.issubset(_OF_CLASSES) else given.items()
+        return frozenset(map(new_instance, given.values())) if names and names.issubset(_OF_CLASSES) else given.items()

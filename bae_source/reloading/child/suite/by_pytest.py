@@ -172,7 +172,7 @@ class Selected:
             report.bae_source_frames = _frames(call.excinfo)
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Tell what could not be collected, and what was skipped as a whole."""
+        """Report files that could not be collected, and those skipped as a whole."""
         if report.passed:
             return
         where = [os.path.abspath(report.nodeid.split("::")[0]), [], ""]  # noqa: PTH100
@@ -180,7 +180,7 @@ class Selected:
         self._say(problem=report.nodeid, case=where, error=error, categories=["error" if report.failed else "skipped"])
 
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-        """Tell which test comes now, and how it went; end the run where there is no more time for the rest."""
+        """Report the test that begins, and its result; end the run where there is no time left."""
         self._stop_if_late(item)
         self._running[item.nodeid] = {"categories": [], "seconds": 0.0, "output": "", "error": None}
         self._say(begun=item.nodeid, case=_case_of(item))

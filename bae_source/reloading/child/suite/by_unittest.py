@@ -127,7 +127,7 @@ class _Results(unittest.TestResult):
         self._caught = _Caught()
 
     def startTest(self, test: Any) -> None:  # noqa: N802
-        """Tell which test comes now."""
+        """Report the test that begins."""
         super().startTest(test)
         path, names = self._places[id(test)]
         self._line = {"ended": self._ids[id(test)], "categories": [], "error": None}
@@ -138,7 +138,7 @@ class _Results(unittest.TestResult):
         sys.stdout = sys.stderr = io.TextIOWrapper(self._caught, "utf-8", "replace", write_through=True)
 
     def stopTest(self, test: Any) -> None:  # noqa: N802
-        """Tell how it went."""
+        """Report the result of the test."""
         super().stopTest(test)
         sys.stdout, sys.stderr = self._usual
         self._line["output"] = self._caught.getvalue().decode("utf-8", "replace")[-_MAX_OUTPUT:]

@@ -42,7 +42,7 @@ class Kept:
     """
 
     def __init__(self, folder: str, own: tuple[str, ...]) -> None:
-        self._met: set[str] = set()
+        self._folders: set[str] = set()
         self._folder = folder
         self._own = tuple(each + os.sep for each in own)
         prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
@@ -112,12 +112,12 @@ class Kept:
     def _place(self, path: str, source: bytes) -> str:
         """Return the folder of what is compiled of a source."""
         digests = [hashlib.blake2b(each, digest_size=10).hexdigest() for each in (os.fsencode(path), source)]
-        self._met.add(os.path.join(self._folder, digests[0]))  # noqa: PTH118
+        self._folders.add(os.path.join(self._folder, digests[0]))  # noqa: PTH118
         return os.path.join(self._folder, *digests)  # noqa: PTH118
 
     def forget_older(self) -> None:
         """Remove what was compiled of contents that sources had long before."""
-        for folder in self._met:
+        for folder in self._folders:
             try:
                 found = sorted((entry.stat().st_mtime, entry.path) for entry in os.scandir(folder))
             except OSError:

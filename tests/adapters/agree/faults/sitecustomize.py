@@ -1,6 +1,7 @@
 """A disk that fails, for processes of the conformance test: from the n-th `fsync` on, while a file says so.
 
-Python loads a module of this name when it starts; the file that `AGREE_FAULT` names holds the number.
+Python loads a module of this name when it starts; the file that `AGREE_FAULT` names holds the number. Another of that
+name is not loaded, so it has every pytest load no installed plugin, as all tests do.
 """
 
 import errno
@@ -24,5 +25,6 @@ def _fsync(descriptor: int) -> None:
     return _sync(descriptor)
 
 
+os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 if _place:
     os.fsync = _fsync  # type: ignore[assignment]

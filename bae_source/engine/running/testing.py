@@ -62,10 +62,10 @@ class Bench(Protocol):
 
 
 def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
-    """Run the tests that are asked for, and keep how they went.
+    """Run the requested tests, and keep their results.
 
     Raises:
-        RequestError: `invalid_arguments` where they are asked for in two ways at once, or a name is none of tests.
+        RequestError: `invalid_arguments` where they are chosen in two ways at once, or a name is none of tests.
         LookupFailed: nothing was run or changed yet that is referred to.
     """
     _check(asked, context)

@@ -1,0 +1,1 @@
+"""Pieces of code that become functions, variables, constants or parameters of their own."""

@@ -1,0 +1,103 @@
+"""An expression that becomes a constant of its module, bound before the first statement that uses it.
+
+    def f(text):                         WORD = re.compile("[a-z]+")
+        return re.findall("[a-z]+", …)
+
+Invariants:
+- a constant stands before the statement of the module that its first use is part of, whenever that runs.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+
+from bae_source.errors import Refused
+from bae_source.model.plan import Plan
+from bae_source.model.span import Span
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.functions import in_place
+from bae_source.refactoring.extracting.hazards import check_expression, refused
+from bae_source.refactoring.extracting.home import Spot, spot_before, top_of
+from bae_source.refactoring.extracting.lasting import check_lasting, doubts_of_value
+from bae_source.refactoring.extracting.naming import check_free_in_module
+from bae_source.refactoring.extracting.planned import Asked, Made, planned
+from bae_source.refactoring.extracting.selecting import Piece, piece_of
+from bae_source.refactoring.extracting.similar import pieces_like
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def plan_constant(workspace: Workspace, asked: Asked) -> Plan:
+    """Plan to make a constant of an expression.
+
+    Raises:
+        Refused: `unsafe_change` where that is not the same, or is unsure; `name_collision`.
+    """
+    piece = asked.piece
+    check_value(piece)
+    found = [(each, why_not(each)) for each in pieces_like(piece)]
+    same = tuple(each for each, why in found if not why)
+    pieces = (piece, *(same if asked.similar else ()))
+    first = min(pieces, key=lambda each: each.span)
+    top = top_of(first)
+    check_lasting(piece, top)
+    check_free_in_module(workspace, asked.resolved.module, pieces, asked.name)
+    spot = _spot(asked, first, top)
+    newline = piece.code.source.newline
+    text = spot.text(f"{asked.name} = {as_value(piece)}{newline}", newline)
+    every = (each for one in pieces for each in doubts_of_value(one, "the module is imported"))
+    return planned(
+        workspace,
+        asked,
+        Made(
+            what="constant",
+            address=f"{asked.resolved.module.name}.{asked.name}",
+            splices=(
+                (Span(spot.offset, spot.offset), text),
+                *((each.span, in_place(each, asked.name)) for each in pieces),
+            ),
+            pieces=pieces,
+            alike=() if asked.similar else same,
+            left=tuple((each, why) for each, why in found if why) if asked.similar else (),
+            doubts=tuple(every),
+        ),
+    )
+
+
+def _spot(asked: Asked, first: Piece, top: ast.AST) -> Spot:
+    """Return the place of a constant: below the assignment above its first use, else before the statement of that."""
+    body, source = first.code.tree.body, first.code.source
+    above = next((each for each, below in pairwise(body) if below is top), None)
+    if isinstance(above, (ast.Assign, ast.AnnAssign)) and isinstance(top, _DEFINITIONS):
+        end = piece_of(first.code, [above])
+        if end.on_own_lines and source.text[: end.span.end].endswith(("\n", "\r")):
+            return Spot(offset=end.span.end, indent="", before=0, after=0)
+    return spot_before(first, asked.resolved.tree, gap=None if isinstance(top, _DEFINITIONS) else 0)
+
+
+def check_value(piece: Piece) -> None:
+    """See that a piece is an expression which a name can stand for.
+
+    Raises:
+        Refused: `unsafe_change`.
+    """
+    if not piece.is_expression:
+        raise refused("The code is statements, and a value is an expression", "Give the code of an expression (code).")
+    check_expression(piece)
+
+
+def why_not(piece: Piece) -> str:
+    """Return why a name cannot stand for an expression; "" where it can."""
+    try:
+        check_value(piece)
+        in_place(piece, "name")
+    except Refused as error:
+        return error.message
+    return ""
+
+
+def as_value(piece: Piece) -> str:
+    """Return the text of an expression as it can be assigned."""
+    text = piece.span.cut(piece.code.source.text)
+    return f"({text})" if "\n" in text or "\r" in text else text

@@ -1,0 +1,73 @@
+"""What was extracted, moved to another module at once.
+
+Invariants:
+- the module that it comes from imports it, so code that uses what that module defines cannot go: it would be a circle.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from msgspec.structs import replace
+
+from bae_source.model.plan import Plan
+from bae_source.model.text import listed
+from bae_source.project.workspace import Workspace
+from bae_source.refactoring.extracting.hazards import refused
+from bae_source.refactoring.extracting.planned import Asked
+from bae_source.refactoring.extracting.selecting import Piece
+from bae_source.refactoring.moving.choice import Choice
+from bae_source.refactoring.moving.planned import plan_symbols
+from bae_source.refactoring.planning.joining import joined
+from bae_source.syntax.outline.static_values import names_bound
+
+
+def moved_to(workspace: Workspace, asked: Asked, made: Plan, to: str) -> Plan:
+    """Return the plan of an extraction with what it makes in another module.
+
+    Parameters:
+        made: the plan that makes it here.
+
+    Raises:
+        Refused: `unsafe_change` where that would be a circle of imports; `name_collision`.
+        RequestError: `invalid_arguments` for a place that is no module.
+    """
+    if own := _own_names(asked.piece):
+        here = asked.resolved.module.name
+        raise refused(
+            f"The code uses {listed(own)} of {here}: {to} would have to import {here}, which would import {to}",
+            "Extract it without to, or move what it uses first.",
+        )
+    if not made.changes:
+        return made
+    after = workspace.after(made.changes)
+    moved = plan_symbols(after, [made.changed[0]], to, Choice())
+    plan = joined(workspace, after.after(moved.changes), [made, moved])
+    report = made.report
+    return replace(
+        plan,
+        summary=f"{made.summary.removesuffix('.')}, and put it in {to}.",
+        changed=(*moved.changed[:1], *made.changed[1:]),
+        report=report and replace(report, changed={moved.changed[0]: 1, **report.changed}),
+    )
+
+
+def _own_names(piece: Piece) -> list[str]:
+    """Return the names in a piece that its module itself defines."""
+    code = piece.code
+    read = {each.id for top in piece.nodes for each in ast.walk(top) if isinstance(each, ast.Name)}
+    bound: dict[str, set[bool]] = {}
+    for node, scope in code.scopes.around.items():
+        for name in names_bound(node):
+            if name in read and scope.find(name) is code.scopes.module:
+                bound.setdefault(name, set()).add(isinstance(node, ast.alias))
+    meant = {each for each in bound if any(_means_module(piece, node, each) for node in piece.nodes)}
+    return sorted(each for each in meant if False in bound[each])
+
+
+def _means_module(piece: Piece, top: ast.AST, name: str) -> bool:
+    scopes = piece.code.scopes
+    return any(
+        isinstance(each, ast.Name) and each.id == name and scopes.around[each].find(name) is scopes.module
+        for each in ast.walk(top)
+    )

@@ -1,0 +1,141 @@
+"""Names that inlined code takes from around it: whether they mean the same where it goes, and imports that it needs.
+
+    app.core:  LIMIT = BASE * 2           `BASE` is a name of app.core
+    app.web:   if size > LIMIT: ...       gets `from app.core import BASE`, unless it binds BASE otherwise
+
+Invariants:
+- a name that an import would freeze, since its module binds it anew, is not imported.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from bae_source.model.reasons import Reason
+from bae_source.model.span import Span
+from bae_source.project.files.layout import import_name
+from bae_source.project.naming.resolve import absolute_name
+from bae_source.project.references.meaning.project import Project
+from bae_source.syntax.inlining.hazards import Hazard
+from bae_source.syntax.names import uses as u
+
+_OF_MODULE = frozenset({"__name__", "__file__", "__package__", "__path__", "__spec__", "__doc__", "__loader__"})
+_ANEW = "its module binds it several times"
+
+
+class Needs(Struct, frozen=True):
+    """Imports that code needs where it goes, or the reason why it cannot go there."""
+
+    imports: tuple[str, ...] = ()
+    hazard: Hazard | None = None
+
+
+def needs_at(project: Project, home: tuple[str, int], place: tuple[str, int], names: Iterable[str]) -> Needs:
+    """Return what names of inlined code need where it goes.
+
+    Parameters:
+        home: file and scope in which the names mean what they shall mean.
+        place: file and scope in which they come to stand.
+    """
+    statements: list[str] = []
+    for name in sorted(set(names)):
+        if home[0] == place[0]:
+            if project.names.scope_of(*home, name) != project.names.scope_of(*place, name):
+                return Needs(hazard=Hazard(Reason.CAPTURED.of(name=name), True))
+            continue
+        needed = _needed(project, home, place, name)
+        if isinstance(needed, Hazard):
+            return Needs(hazard=needed)
+        statements += [needed] if needed else []
+    return Needs(imports=tuple(statements))
+
+
+def _needed(project: Project, home: tuple[str, int], place: tuple[str, int], name: str) -> str | Hazard:
+    """Return the import that a name needs in another file; nothing for none."""
+    names, path = project.names, home[0]
+    here, there = names.scope_of(*home, name), names.scope_of(*place, name)
+    if here is None:
+        is_known = hasattr(builtins, name) and not project.uses(path).stars
+        is_free = there is None and not project.uses(place[0]).stars
+        return "" if is_known and is_free else _captured(name) if there is not None else _cannot(name, "it is unclear")
+    if here != 0:
+        return _captured(name)
+    if name in _OF_MODULE:
+        return _cannot(name, "each module has its own")
+    meant = names.named(path, 0, name)
+    if there is not None:
+        return "" if meant == names.named(*place, name) and meant else _captured(name)
+    return import_of(project, path, name)
+
+
+def import_of(project: Project, path: str, name: str) -> str | Hazard:
+    """Return the statement by which another module gets a name of a module."""
+    uses = project.uses(path)
+    bindings = [each for each in uses.scopes[0].names.get(name, ()) if each[0] != u.DECLARED]
+    module = project.workspace.census.module(path)
+    if len(bindings) != 1 or module is None:
+        return _cannot(name, _ANEW)
+    if bindings[0][0] != u.IMPORTED:
+        return f"from {import_name(module)} import {name}"
+    imported = uses.imports[bindings[0][1]]
+    absolute = absolute_name(module, imported)
+    if absolute is None or imported.module == "__future__":
+        return _cannot(name, "its import leads out of the package")
+    source = ".".join(each.name for each in absolute)
+    if imported.attribute:
+        alias = "" if imported.attribute == name else f" as {name}"
+        return f"from {source} import {imported.attribute}{alias}"
+    return f"import {source}" if source.partition(".")[0] == name else f"import {source} as {name}"
+
+
+def volatile_names(project: Project, path: str, scope: int, names: Iterable[str]) -> frozenset[str]:
+    """Return the names that code of other functions than the one of a scope may bind anew."""
+    found: set[str] = set()
+    scopes = project.uses(path).scopes
+    for name in names:
+        owner = project.names.scope_of(path, scope, name)
+        if owner is None:
+            continue
+        several = len(_binding(scopes[owner], name)) > 1
+        if several and (owner != scope or _is_taken_inside(scopes, name)):
+            found.add(name)
+    return frozenset(found)
+
+
+def unsteady_names(
+    project: Project, path: str, scope: int, names: Iterable[str], loops: Iterable[Span]
+) -> frozenset[str]:
+    """Return the names that are bound more than once, or in a loop.
+
+    Parameters:
+        loops: first and last line of each loop of the file.
+    """
+    found: set[str] = set()
+    scopes, several = project.uses(path).scopes, list(loops)
+    for name in names:
+        owner = project.names.scope_of(path, scope, name)
+        bindings = _binding(scopes[owner], name) if owner is not None else []
+        is_inner = owner is not None and scopes[owner].kind == u.INNER_SCOPE  # what a comprehension binds in each round
+        is_in_loop = is_inner or any(loop.start <= each[3] <= loop.end for each in bindings for loop in several)
+        if len(bindings) > 1 or is_in_loop:
+            found.add(name)
+    return frozenset(found)
+
+
+def _binding(scope: u.Scope, name: str) -> list[u.Binding]:
+    return [each for each in scope.names.get(name, ()) if each[0] != u.DECLARED]
+
+
+def _is_taken_inside(scopes: Iterable[u.Scope], name: str) -> bool:
+    return any(each[0] in (u.GLOBAL, u.NONLOCAL) for scope in scopes for each in scope.names.get(name, ()))
+
+
+def _captured(name: str) -> Hazard:
+    return Hazard(Reason.CAPTURED.of(name=name), True)
+
+
+def _cannot(name: str, why: str) -> Hazard:
+    return Hazard(Reason.NO_IMPORT.of(name=name, why=why), True)

@@ -1,0 +1,168 @@
+"""The order in which parts of a statement are evaluated, and how much evaluating one earlier may matter.
+
+    show(read(), size + 1)      `show` and `read()` come before `size + 1`
+    ready and load()            `load()` may not be evaluated at all
+    [f(x) for x in xs]          `xs` comes once and first, `f(x)` any number of times
+
+Invariants:
+- what is called a value neither fails nor depends on when it is evaluated, so long as its variables keep theirs.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Mapping
+from enum import IntEnum
+
+from bae_source.syntax.flow.scopes import COMPREHENSIONS, Scopes, Variable, running
+
+
+class Weight(IntEnum):
+    """How much the time of an evaluation may matter."""
+
+    VALUE = 0
+    READS = 1
+    CALLS = 2
+
+
+_CALLING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr, *COMPREHENSIONS)
+_SAFE_OPERATORS = (ast.Add, ast.Sub, ast.Mult)
+
+
+def weight_of(node: ast.AST, scopes: Scopes, kept: Collection[Variable]) -> Weight:
+    """Return how much it may matter when an expression is evaluated.
+
+    Parameters:
+        kept: variables that nothing else binds while the statement runs.
+    """
+    if isinstance(node, (ast.Constant, ast.Lambda)):
+        return Weight.VALUE
+    if isinstance(node, ast.keyword):
+        return weight_of(node.value, scopes, kept)
+    if isinstance(node, ast.Name):
+        return Weight.VALUE if scopes.variable(node, node.id) in kept else Weight.READS
+    if isinstance(node, ast.withitem) or any(isinstance(each, _CALLING) for each in running(node)):
+        return Weight.CALLS
+    parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+    is_plain = isinstance(node, ast.Tuple) or (isinstance(node, ast.JoinedStr) and not parts)
+    if isinstance(node, ast.Compare):
+        is_plain = all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops)
+    if is_literal(node) or (is_plain and all(not weight_of(each, scopes, kept) for each in parts)):
+        return Weight.VALUE
+    return Weight.READS
+
+
+def is_literal(node: ast.AST) -> bool:
+    """Say whether an expression is numbers and texts, and sums and products of numbers."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.UnaryOp):
+        return _is_number(node.operand) and not isinstance(node.op, ast.Invert)
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, _SAFE_OPERATORS) and _is_number(node.left) and _is_number(node.right)
+    return isinstance(node, ast.Tuple) and all(map(is_literal, node.elts))
+
+
+def _is_number(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return type(node.value) in (int, float)
+    return not isinstance(node, ast.Tuple) and is_literal(node)
+
+
+class Timing:
+    """What is evaluated before an expression in its statement, and whether it is evaluated there once and for sure.
+
+    Parameters:
+        node: the expression.
+        parents: by each node the one that it stands in.
+
+    Attributes:
+        statement: the statement around it.
+        earlier: expressions that are evaluated before it.
+        perhaps: why it may be evaluated never or several times; "" where it is not so.
+        again: whether it may be evaluated several times, or later.
+    """
+
+    def __init__(self, node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> None:
+        self.earlier: list[ast.AST] = []
+        self.perhaps = ""
+        self.again = False
+        child, around = node, parents[node]
+        while not isinstance(child, ast.stmt):
+            self._step(child, around, parents)
+            child, around = around, parents.get(around, around)
+        self.statement: ast.stmt = child
+
+    def _step(self, child: ast.AST, around: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> None:
+        """Go up from a node to that around it."""
+        if isinstance(around, ast.comprehension):
+            owner = parents[around]
+            is_first = owner.generators[0] is around and child is around.iter  # type: ignore[attr-defined]
+            self._note("" if is_first else "a comprehension", again=not is_first)
+            return
+        if isinstance(around, COMPREHENSIONS):
+            if not isinstance(child, ast.comprehension):
+                self._note("a comprehension", again=True)
+            return
+        if why := _on_condition(child, around):
+            self._note(why, again=isinstance(around, (ast.Lambda, ast.While, ast.For, ast.AsyncFor)))
+        parts = list(evaluated(around))
+        if child in parts:
+            self.earlier += parts[: parts.index(child)]
+
+    def _note(self, why: str, *, again: bool = False) -> None:
+        self.perhaps = self.perhaps or why
+        self.again |= again
+
+
+def _on_condition(child: ast.AST, around: ast.AST) -> str:
+    """Return why a part of a node may be evaluated never, later, or several times; "" where it is not so."""
+    match around:
+        case ast.Lambda(body=body) if child is body:
+            return "a lambda"
+        case ast.BoolOp(values=[first, *_]) if child is not first:
+            return "`and` or `or`"
+        case ast.IfExp(test=test) if child is not test:
+            return "a conditional expression"
+        case ast.Compare(comparators=[_, *others]) if child in others:
+            return "a chain of comparisons"
+        case ast.While():
+            return "the condition of a loop"
+        case ast.Assert():
+            return "an assert, which Python may leave out"
+        case ast.withitem(optional_vars=target) if child is target:
+            return "the target of a `with`"
+        case ast.ExceptHandler() | ast.match_case():
+            return "a clause that is not always reached"
+        case ast.With() | ast.AsyncWith() if child is not around.items[0]:
+            return "a `with` that enters another thing before"
+        case ast.For() | ast.AsyncFor() if child is not around.iter:
+            return "the target of a loop"
+    return ""
+
+
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a node in the order in which they are evaluated."""
+    if isinstance(node, ast.Assign):
+        yield from (node.value, *node.targets)
+    elif isinstance(node, ast.AnnAssign):
+        yield from (each for each in (node.value, node.target) if each is not None)
+    elif isinstance(node, ast.IfExp):
+        yield from (node.test, node.body, node.orelse)
+    elif isinstance(node, ast.NamedExpr):
+        yield node.value
+    elif isinstance(node, ast.Dict):
+        yield from (each for pair in zip(node.keys, node.values, strict=True) for each in pair if each is not None)
+    elif isinstance(node, ast.Call):
+        given: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+        yield from (node.func, *sorted(given, key=lambda each: (each.lineno, each.col_offset)))
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from (*node.decorator_list, node.args)
+    elif isinstance(node, ast.arguments):
+        yield from (*node.defaults, *(each for each in node.kw_defaults if each is not None))
+    elif isinstance(node, ast.ClassDef):
+        yield from (*node.decorator_list, *node.bases, *node.keywords)
+    else:
+        yield from (
+            each for each in ast.iter_child_nodes(node) if isinstance(each, (ast.expr, ast.keyword, ast.withitem))
+        )

@@ -1,0 +1,195 @@
+"""The body of a function, as far as it can stand elsewhere.
+
+    def clean(text, mark="#"):       one expression: `return text.strip(mark)`
+        "Docstring."                 statements that end with the only return: the call may be assigned
+        return text.strip(mark)      statements that return at several places: only `return clean(x)` can take them
+
+Invariants:
+- a body that could not mean the same anywhere else has a reason, and no shape.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from functools import cached_property
+
+from bae_source.syntax.inlining.code import Code
+from bae_source.syntax.inlining.evaluation import FUNCTIONS
+from bae_source.syntax.inlining.hazards import TRIES
+from bae_source.syntax.inlining.scopes import Function, Use, own_names, parameters_of, uses_in
+
+OF_FRAME = frozenset({"locals", "vars", "eval", "exec", "dir"})
+"""Functions that may read the variables of what calls them by their names."""
+_OF_PLACE = OF_FRAME | {"super", "__class__"}
+_CONSUMING = frozenset({"sum", "any", "all", "sorted", "list", "tuple", "set", "dict", "min", "max", "frozenset"})
+_PLAIN = frozenset({"staticmethod", "classmethod"})
+_DEFERRING = (*FUNCTIONS, ast.Lambda, ast.ClassDef, ast.GeneratorExp)
+
+
+class Shape(Enum):
+    """What a body is, as its calls see it."""
+
+    NOTHING = auto()
+    EXPRESSION = auto()
+    TAIL = auto()
+    RETURNS = auto()
+
+
+class Body:
+    """The body of one function.
+
+    Parameters:
+        code: of its file.
+        function: its definition.
+    """
+
+    def __init__(self, code: Code, function: Function) -> None:
+        self.code = code
+        self.function = function
+        self.is_async = isinstance(function, ast.AsyncFunctionDef)
+        self.decorators = [ast.unparse(each) for each in function.decorator_list]
+        has_docstring = ast.get_docstring(function, clean=False) is not None
+        self.statements = [each for each in function.body[int(has_docstring) :] if not _is_placeholder(each)]
+        self.uses: list[Use] = list(uses_in(function))
+        self.parameters = [each.arg for each in parameters_of(function.args)]
+        self.own = own_names(function)
+
+    @cached_property
+    def returns(self) -> list[ast.Return]:
+        """All returns of the function itself."""
+        return [each for each in _inside(self.statements) if isinstance(each, ast.Return)]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """What the body is."""
+        if not self.statements:
+            return Shape.NOTHING
+        last = self.statements[-1]
+        if len(self.statements) == 1 and isinstance(last, ast.Return):
+            return Shape.EXPRESSION if last.value is not None else Shape.NOTHING
+        return Shape.TAIL if self.returns in ([], [last]) else Shape.RETURNS
+
+    @property
+    def result(self) -> ast.expr | None:
+        """The expression that the last statement returns; None where it returns none."""
+        last = self.statements[-1] if self.statements else None
+        return last.value if isinstance(last, ast.Return) else None
+
+    @property
+    def free(self) -> frozenset[str]:
+        """Names that the body takes from around the function."""
+        return frozenset(each.name for each in self.uses if not each.is_own)
+
+    @property
+    def locals(self) -> frozenset[str]:
+        """Names that the body binds, without those of parameters."""
+        return frozenset(self.own) - frozenset(self.parameters)
+
+    def reads_of(self, name: str) -> list[Use]:
+        """Return where the body reads one of its own names."""
+        return [each for each in self.uses if each.name == name and each.is_own and _is_load(each.node)]
+
+    def is_rebound(self, name: str) -> bool:
+        """Say whether the body binds or deletes a parameter."""
+        return any(each.name == name and each.is_own and not _is_load(each.node) for each in self.uses)
+
+    def is_kept(self, use: Use) -> bool:
+        """Say whether a place runs when the body is through: a function or a generator that the body makes keeps it."""
+        node: ast.AST = use.node
+        while node is not self.function:
+            node = self.code.parents[node]
+            if isinstance(node, _DEFERRING) and node is not self.function and not self._is_consumed(node):
+                return True
+        return False
+
+    def _is_consumed(self, node: ast.AST) -> bool:
+        """Say whether a generator is used up where it is made: `sum(x for x in xs)`."""
+        call = self.code.parents[node]
+        if not isinstance(node, ast.GeneratorExp) or not isinstance(call, ast.Call):
+            return False
+        func = call.func
+        is_known = isinstance(func, ast.Name) and func.id in _CONSUMING and func.id not in self.code.bound
+        return is_known or (isinstance(func, ast.Attribute) and func.attr == "join")
+
+    @property
+    def falls_off(self) -> bool:
+        """Whether the end of the body may be reached."""
+        return not _ends(self.statements)
+
+    @property
+    def private(self) -> str:
+        """A name of the body that is private to the class around; nothing where it has none."""
+        return next(filter(None, map(private_in, self.statements)), "")
+
+    def why_not(self) -> str:
+        """Return the reason why the body can stand nowhere else; nothing where it can."""
+        if any(isinstance(each, ast.Expr) and _is_ellipsis(each.value) for each in self.function.body[-1:]):
+            return "its body is left out"
+        decorated = [each for each in self.decorators if each not in _PLAIN]
+        if decorated:
+            return f"{decorated[0]} decorates it"
+        for node in _inside(self.statements):
+            if isinstance(node, (ast.Yield, ast.YieldFrom)):
+                return "it is a generator"
+            if isinstance(node, (ast.Global, ast.Nonlocal)):
+                return f"it declares {node.names[0]} as {'global' if isinstance(node, ast.Global) else 'nonlocal'}"
+        if getattr(self.function, "type_params", None):
+            return "it has type parameters"
+        frame = sorted(_OF_PLACE & self.free)
+        if frame:
+            return f"it uses {frame[0]}, which means its own frame or class"
+        for each in self.uses:
+            if each.is_own and each.name in self.locals and self.is_kept(each):
+                return f"a function or generator that it makes keeps its variable {each.name}"
+        return ""
+
+
+def private_in(node: ast.AST) -> str:
+    """Return a name in some code that is private to the class around; nothing where it has none."""
+    for each in ast.walk(node):
+        name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
+        if name.startswith("__") and not name.endswith("__"):
+            return name
+    return ""
+
+
+def is_protocol(owner: ast.AST) -> bool:
+    """Say whether a class is a protocol, by its bases: `class A(typing.Protocol[T])`."""
+    for base in owner.bases if isinstance(owner, ast.ClassDef) else ():
+        node = base.value if isinstance(base, ast.Subscript) else base
+        if getattr(node, "attr", getattr(node, "id", "")) == "Protocol":
+            return True
+    return False
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
+
+
+def _is_placeholder(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _is_load(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+
+
+def _inside(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Yield nodes of a function, without those of functions and classes inside, whose returns are their own."""
+    for node in nodes:
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+            yield from _inside(list(ast.iter_child_nodes(node)))
+
+
+def _ends(statements: Sequence[ast.stmt]) -> bool:
+    """Say whether the end of some statements is surely not reached."""
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.If):
+        return _ends(last.body) and _ends(last.orelse)
+    if isinstance(last, TRIES):
+        handled = all(_ends(each.body) for each in last.handlers)
+        return _ends(last.finalbody) or (handled and (_ends(last.body) or _ends(last.orelse)))
+    return isinstance(last, (ast.Return, ast.Raise))

@@ -1,0 +1,234 @@
+"""A file's code as a tree whose nodes know their places and what they stand in.
+
+Invariants:
+- fields of f-strings have the places where they stand, or the tree is not made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from bae_source.model.reasons import Reason
+from bae_source.model.span import Span
+from bae_source.syntax.inlining.evaluation import FUNCTIONS, bound_by
+from bae_source.syntax.inlining.hazards import suite_of
+from bae_source.syntax.inlining.scopes import words_in
+from bae_source.syntax.names.placed_fields import place_fields
+from bae_source.syntax.outline.tree import parse_module
+from bae_source.syntax.patterns.pattern import span_of
+from bae_source.syntax.templates.surroundings import (
+    compiles_at,
+    fits_in_string,
+    in_brackets_where_needed,
+    may_be_out_of_place,
+    statement_around,
+)
+from bae_source.syntax.text.source import NEWLINE, Source
+
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BLANKS = " \t\f"
+
+
+class Code:
+    """The code of one file.
+
+    Parameters:
+        source: the file.
+
+    Raises:
+        SyntaxError: the Python that runs here does not read it.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.text = source.text
+        self.tree = parse_module(source.text)
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in ast.walk(self.tree):
+            self.parents.update((child, node) for child in ast.iter_child_nodes(node))
+        for node in self._strings():
+            if not place_fields(source, node):
+                self.unplaced.update(ast.walk(node))
+
+    @cached_property
+    def unplaced(self) -> set[ast.AST]:
+        """Nodes in f-strings of which it is not known where they stand."""
+        return set()
+
+    def _strings(self) -> Iterator[ast.JoinedStr]:
+        for node in ast.walk(self.tree):
+            is_inner = isinstance(self.parents.get(node), (ast.JoinedStr, ast.FormattedValue))
+            if isinstance(node, ast.JoinedStr) and not (is_inner and self._is_in_string(node)):
+                yield node
+
+    def _is_in_string(self, node: ast.AST) -> bool:
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.JoinedStr):
+                return True
+        return False
+
+    def span(self, node: ast.AST) -> Span:
+        """Return the span of a node."""
+        return span_of(self.source, node)
+
+    @cached_property
+    def _by_end(self) -> dict[int, ast.expr]:
+        return {
+            self.span(node).end: node
+            for node in ast.walk(self.tree)
+            if isinstance(node, (ast.Name, ast.Attribute)) and node not in self.unplaced
+        }
+
+    def named_at(self, start: int, word: str) -> ast.Name | ast.Attribute | None:
+        """Return the name, or the attribute, whose word begins at an offset; None where the tree has none there."""
+        found = self._by_end.get(start + len(word))
+        if isinstance(found, ast.Name):
+            return found if self.span(found).start == start else None
+        return found if isinstance(found, ast.Attribute) else None
+
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """Return the innermost statement around a node."""
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def scope(self, node: ast.AST) -> Scope:
+        """Return the innermost function, class or module around a node; a function's own header is around it."""
+        child, around = node, self.parents.get(node, self.tree)
+        while not isinstance(around, ast.Module):
+            if isinstance(around, (*FUNCTIONS, ast.ClassDef)) and child in around.body:
+                return around
+            child, around = around, self.parents[around]
+        return around
+
+    def class_around(self, node: ast.AST) -> ast.ClassDef | None:
+        """Return the innermost class around a node, which private names belong to; None for none."""
+        while node in self.parents:
+            node = self.parents[node]
+            if isinstance(node, ast.ClassDef):
+                return node
+        return None
+
+    def is_within(self, node: ast.AST, around: ast.AST) -> bool:
+        """Say whether a node stands in another one."""
+        while node is not around and node in self.parents:
+            node = self.parents[node]
+        return node is around
+
+    def inner_scopes(self, node: ast.AST) -> bool:
+        """Say whether a lambda, a comprehension or a header stands between a node and its statement's suite."""
+        return any(
+            isinstance(each, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp))
+            for each in self.above(node)
+        )
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield what stands around a node up to its statement."""
+        while not isinstance(node, ast.stmt) and node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """Every name that the file binds."""
+        return frozenset(
+            name
+            for each in ast.walk(self.tree)
+            for name in ([each.arg] if isinstance(each, ast.arg) else bound_by(each))
+        )
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """Names that `import` statements bind."""
+        imports = (each for each in ast.walk(self.tree) if isinstance(each, ast.Import))
+        return frozenset(name for each in imports for name in bound_by(each))
+
+    def words(self, scope: Scope) -> set[str]:
+        """Return every name that code in a scope has."""
+        return words_in(scope)
+
+    def is_alone(self, statement: ast.stmt) -> bool:
+        """Say whether a statement has its lines to itself, but for a comment."""
+        span, lines = self.span(statement), self.source.lines
+        before = self.text[lines.start(lines.number(span.start)) : span.start]
+        behind = NEWLINE.split(self.text[span.end :], maxsplit=1)[0].strip(_BLANKS)
+        return not before.strip(_BLANKS) and (not behind or behind.startswith("#"))
+
+    def indentation(self, node: ast.AST) -> str:
+        """Return the indentation of the line on which a node's statement begins."""
+        return self.source.lines.indentation(self.source.lines.number(self.span(self.statement(node)).start))
+
+    def fitted(self, node: ast.expr, text: str, value: ast.expr) -> tuple[str, str]:
+        """Return an expression as it can stand in the place of another, and the reason why it cannot."""
+        span = self.span(node)
+        if isinstance(self.parents[node], ast.MatchValue) and not _is_pattern(value):
+            return "", Reason.REPLACEMENT_UNREAD.of()
+        if self._is_in_string(node):
+            if _shows_itself(self.text, span):
+                return "", Reason.SHOWS_ITSELF.of()
+            text = self._requoted(node, span, text, value)
+        around = statement_around(self.source, node, self.parents)
+        fitting = in_brackets_where_needed(around, self.text, span, text)
+        if fitting is None:
+            return "", Reason.REPLACEMENT_UNREAD.of()
+        if not fits_in_string(self.source, node, self.parents, span, fitting):
+            return "", Reason.IN_F_STRING.of()
+        if may_be_out_of_place(value) and not compiles_at(self.source, node, self.parents, span, f"({text})"):
+            return "", Reason.OUT_OF_PLACE.of()
+        return fitting, ""
+
+    def _requoted(self, node: ast.expr, span: Span, text: str, value: ast.expr) -> str:
+        """Return the text of a string with other quotes, where those of an f-string around do not let it stand."""
+        is_plain = isinstance(value, ast.Constant) and isinstance(value.value, str)
+        if not is_plain or fits_in_string(self.source, node, self.parents, span, text):
+            return text
+        for quote in ("'", '"'):
+            new = f"{quote}{value.value}{quote}"  # type: ignore[attr-defined]
+            try:
+                is_same = ast.literal_eval(new) == value.value  # type: ignore[attr-defined]
+            except (SyntaxError, ValueError):
+                continue
+            if is_same and fits_in_string(self.source, node, self.parents, span, new):
+                return new
+        return text
+
+    def without(self, statement: ast.stmt) -> tuple[Span, str]:
+        """Return the splice that takes a statement away, with the blank lines that only it needed."""
+        span, lines = self.span(statement), self.source.lines
+        suite = suite_of(statement, self.parents)
+        if len(suite) == 1 and not isinstance(self.parents[statement], ast.Module):
+            return span, "pass"
+        number = suite.index(statement)
+        if not self.is_alone(statement):
+            if number + 1 < len(suite) and self._share_a_line(statement, suite[number + 1]):
+                return Span(span.start, self.span(suite[number + 1]).start), ""
+            return Span(self.span(suite[number - 1]).end if number else span.start, span.end), ""
+        first, last = lines.number(span.start), lines.number(span.end)
+        end = last + 1
+        is_open = number == 0 or (first > 1 and not lines.cut(first - 1).strip())
+        while is_open and end <= len(lines) and not lines.cut(end).strip() and lines.cut(end):
+            end += 1
+        start = lines.start(first)
+        return Span(start, lines.start(end) if end <= len(lines) else len(self.text)), ""
+
+    def _share_a_line(self, first: ast.stmt, second: ast.stmt) -> bool:
+        return self.source.lines.number(self.span(first).end) == self.source.lines.number(self.span(second).start)
+
+
+def _is_pattern(value: ast.expr) -> bool:
+    """Say whether a pattern of an expression compares with `==`, as one of a dotted name does."""
+    inner = value.operand if isinstance(value, ast.UnaryOp) else value
+    return (
+        isinstance(inner, ast.Constant)
+        and isinstance(inner.value, (int, float, complex, str, bytes))
+        and not (isinstance(inner.value, bool))
+    )
+
+
+def _shows_itself(text: str, span: Span) -> bool:
+    """Say whether a field of an f-string shows its own code: `{x=}`."""
+    behind = text[span.end :].lstrip(" \t)")
+    return behind.startswith("=") and not behind.startswith("==")

@@ -1,0 +1,55 @@
+"""Programs do the same before and after an inlining, and a refused one leaves every byte as it is.
+
+The cases of `tests/cases/inline` that have a `run.py` are laid out and run, changed and run again. Their diffs are
+compared where all cases are.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bae_source import Source
+from bae_source.errors import ResourceError
+from tests.cases.reader import Case, read
+from tests.test_cases import build
+
+CASES = sorted((Path(__file__).parent.parent / "cases" / "inline").glob("*.case"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_program_does_the_same_as_before(path: Path, tmp_path: Path) -> None:
+    case, root = read(path), tmp_path / "project"
+    build(case, root)
+    before = _ran(root)
+    assert before[0] == 0
+    is_made = _inlined(case, root)
+    assert is_made is (case.expected.diff is not None)
+    assert _ran(root) == before
+    if not is_made:
+        assert {name: (root / name).read_bytes() for name in case.files} == {
+            name: file.content for name, file in case.files.items()
+        }
+
+
+def test_every_case_runs_a_program() -> None:
+    assert len(CASES) >= 70
+    assert all("run.py" in read(path).files for path in CASES)
+
+
+def _inlined(case: Case, root: Path) -> bool:
+    """Make the change of a case, and say whether it was made."""
+    request = {key: value for key, value in case.request.items() if key not in ("do", "target")}
+    try:
+        Source(root).inline(case.request["target"], **request, reload="off")  # type: ignore[arg-type]
+    except ResourceError:
+        return False
+    return True
+
+
+def _ran(root: Path) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-B", "run.py"], cwd=root, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
