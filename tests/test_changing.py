@@ -21,7 +21,7 @@ from bae_source.adapters.cli.cli import through_service
 from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
-from bae_source.model.outcome import told_with
+from bae_source.model.outcome import warned_by
 from bae_source.project.workspace import Workspace
 from bae_source.state import lock
 from tests.adapters.support import call
@@ -117,7 +117,7 @@ def test_a_recovery_is_reported_with_an_error_from_python_and_by_functions(root:
     killed(root)
     with pytest.raises(LookupFailed) as caught:
         Source(root).read("m.nope")
-    [notice] = told_with(caught.value)
+    [notice] = warned_by(caught.value)
     assert (notice.code, "was taken back: b, m." in notice.message) == ("recovered", True)
     assert pickle.loads(pickle.dumps(caught.value)) == caught.value
     killed(root)
@@ -141,7 +141,7 @@ def test_the_error_of_a_transaction_tells_what_was_taken_back_after_a_crash(root
     killed(root)
     with pytest.raises(LookupFailed) as caught:
         tx.edit("m.g", old="return 2", new="return 3")
-    assert [notice.code for notice in told_with(caught.value)] == ["recovered"]
+    assert [notice.code for notice in warned_by(caught.value)] == ["recovered"]
     assert users(root)["m.py"] == SOURCE.encode()
     tx.edit("m.g", old="return 1", new="return 3")
     assert users(root)["m.py"] == SOURCE.encode()
@@ -247,7 +247,7 @@ def test_who_reads_beside_a_process_that_hangs_while_it_writes_answers_after_a_m
             source.edit("m.g", old="1", new="2", dry_run=True)
         answer = source.read("m.f")
         assert time.monotonic() - begun < 5
-    assert (told_with(caught.value), answer.outcome.warnings) == ((), ())
+    assert (warned_by(caught.value), answer.outcome.warnings) == ((), ())
     assert users(root)["m.py"] == SOURCE.encode()
 
 
@@ -319,7 +319,7 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_no_outside_edit(root: Pat
     ):
         source.undo(dry_run=True)
     assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))
-    assert told_with(caught.value) == ()
+    assert warned_by(caught.value) == ()
     assert b"return 1 + 0" in users(root)["m.py"]
     assert source.undo(reload="off").status == "applied"
 

@@ -154,4 +154,4 @@ def test_one_that_comes_and_goes_is_noticed_by_a_live_engine_and_by_another(
 
 
 def test_the_doctor_counts_them(source: Source) -> None:
-    assert "2 Python files, none of them unreadable; nobody looks into 2 .pyw files" in source.doctor()
+    assert "2 Python files, none of them unreadable; 2 .pyw files not looked into" in source.doctor()
