@@ -14,7 +14,7 @@ from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import between
 from bae_source.state.journal_head import NAME
 from bae_source.transaction.commit.holding import Holder
-from bae_source.transaction.commit.witness import Nobody
+from bae_source.transaction.commit.witness import NoWitness
 from tests.transaction.support import Loads, Project, picture
 
 A = b"A = 1\n"
@@ -90,7 +90,7 @@ def test_it_is_free_again_after_an_error_whose_traceback_is_kept(project: Projec
 
 def test_it_is_free_again_where_ctrl_c_came_before_the_caller_had_it(project: Project) -> None:
     project.commit(NEW)
-    Holder(project.root, project.folders, project.disk, project.history, Nobody(), wait=0).hold()
+    Holder(project.root, project.folders, project.disk, project.history, NoWitness(), wait=0).hold()
     Project(project.root, wait=0).commit({"a.py": A})
 
 
