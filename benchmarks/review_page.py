@@ -379,7 +379,7 @@ def many(bench: Bench) -> None:
 
     def adding(connection: Any) -> None:
         for each in made:
-            plans._insert(connection, each)  # noqa: SLF001 - one by one, each on the disk, takes minutes
+            plans.insert(connection, each)  # one by one, each on the disk, takes minutes
 
     plans._file.write(adding)  # noqa: SLF001
     print(f"  {MANY:,} proposals are there after {time.perf_counter() - begun:.0f} s")

@@ -158,7 +158,7 @@ def test_an_import_that_breaks_takes_every_file_back(project: Path) -> None:
     assert state(project) == before
 
 
-def test_a_symbol_that_somebody_else_changed_meanwhile_is_not_overwritten(project: Path) -> None:
+def test_a_symbol_that_changed_meanwhile_is_not_overwritten(project: Path) -> None:
     src = Source(project)
     tx = src.transaction()
     tx.edit("app.core.f", old="1", new="3")
@@ -170,7 +170,7 @@ def test_a_symbol_that_somebody_else_changed_meanwhile_is_not_overwritten(projec
     assert state(project) == theirs
 
 
-def test_what_somebody_else_changed_beside_it_survives(project: Path) -> None:
+def test_a_change_beside_it_by_another_writer_survives(project: Path) -> None:
     src = Source(project)
     with src.transaction() as tx:
         tx.edit("app.core.f", "def f():\n    return 3\n")
@@ -216,7 +216,9 @@ def test_an_empty_transaction_is_done_at_once(project: Path) -> None:
         {"why": "\ud800"},
     ],
 )
-def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(project: Path, how: dict[str, Any]) -> None:
+def test_what_is_reported_wrongly_of_a_transaction_is_refused_before_it_begins(
+    project: Path, how: dict[str, Any]
+) -> None:
     with pytest.raises(RequestError) as caught:
         Source(project).transaction(**how)
     assert caught.value.code == "invalid_arguments"
@@ -232,7 +234,7 @@ def test_a_dry_run_of_a_transaction_writes_nothing(project: Path) -> None:
     assert state(project) == before
 
 
-def test_how_a_change_is_made_is_said_for_the_whole_transaction(project: Path) -> None:
+def test_how_a_change_is_made_is_reported_for_the_whole_transaction(project: Path) -> None:
     with Source(project).transaction() as tx, pytest.raises(RequestError, match="whole transaction"):
         tx.edit("app.core.f", old="1", new="3", dry_run=True)
     assert (project / "app" / "core.py").read_text() == CORE
@@ -358,7 +360,7 @@ FOLLOWING = {
 
 
 @pytest.mark.parametrize(("following", "said"), FOLLOWING.values(), ids=FOLLOWING)
-def test_who_refers_to_what_has_moved_is_told_as_all_changes_leave_it(
+def test_users_of_a_moved_name_are_named_as_all_changes_leave_them(
     project: Path, following: list[dict[str, Any]], said: list[str]
 ) -> None:
     (project / "app" / "also.py").write_text("from app import core\n")
@@ -366,7 +368,7 @@ def test_who_refers_to_what_has_moved_is_told_as_all_changes_leave_it(
     assert [notice.message for notice in outcome.warnings if notice.code in LEFT] == said
 
 
-def test_relative_imports_that_a_later_change_breaks_are_told(project: Path) -> None:
+def test_relative_imports_that_a_later_change_breaks_are_reported(project: Path) -> None:
     core = "from .uses import VALUE\nfrom .also import x\n"
     (project / "app" / "core.py").write_text(core)
     (project / "app" / "also.py").write_text("x = 1\n")

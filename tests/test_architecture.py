@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests import private_names
 from tests.architecture import FLOORS, LONGEST_PATH, PACKAGE, Module, check, read
 
 HOUSE = Path(__file__).parent.parent / PACKAGE
+TESTS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +23,45 @@ def house() -> Mapping[str, Module]:
 
 def test_the_package_keeps_its_rules(house: Mapping[str, Module]) -> None:
     assert _shown(house) == []
+
+
+def test_tests_use_public_names_of_the_package(house: Mapping[str, Module]) -> None:
+    assert private_names.check(TESTS, private_names.declared(each.tree for each in house.values())) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from bae_source.model.call import _FLAGS",
+        "from bae_source._model import call",
+        "call._FLAGS",
+        "call.calls[0]._flags = 1",
+        "vars(call)['_flags']",
+        "setattr(call, '_flags', 1)",
+        "monkeypatch.setattr(call, '_flags', 1)",
+        "monkeypatch.setattr('bae_source.model.call._FLAGS', 1)",
+        "import tests.support\ntests.support.call._flags",
+    ],
+)
+def test_a_private_name_in_a_test_is_found(tmp_path: Path, code: str) -> None:
+    (tmp_path / "test_a.py").write_text(code)
+    [violation] = private_names.check(tmp_path, frozenset({"_FLAGS", "_flags", "_model"}))
+    assert violation.message.endswith("is private to the package")
+    assert violation.line == code.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os\nos._flags",
+        "class A:\n    def __init__(self):\n        self._flags = 1\n    def f(self):\n        return self._flags",
+        "call.flags, call.__flags__, call._other, '_flags'",
+        "from benchmarks import peers\nmonkeypatch.setattr(peers, '_flags', 1)",
+    ],
+)
+def test_a_private_name_of_a_test_itself_or_of_another_package_is_left_alone(tmp_path: Path, code: str) -> None:
+    (tmp_path / "test_a.py").write_text(code)
+    assert private_names.check(tmp_path, frozenset({"_FLAGS", "_flags"})) == []
 
 
 def test_no_group_of_an_expression_is_repeated_possessively(house: Mapping[str, Module]) -> None:

@@ -305,7 +305,7 @@ def test_an_ambiguous_symbol_has_candidates_that_can_be_used_as_they_stand(root:
 
 
 @pytest.mark.parametrize("verb", ["edit", "insert", "delete"])
-def test_a_stale_etag_is_refused_and_the_new_one_is_told(root: Path, verb: str) -> None:
+def test_a_stale_etag_is_refused_and_the_error_has_the_new_one(root: Path, verb: str) -> None:
     source = Source(root)
     seen = source.read("m.C.f").etag
     source.edit("m.C.f", GOOD, reload="off")

@@ -89,7 +89,7 @@ def test_all_later_changes_of_the_caller_go_at_once(root: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [{"operation_id": "op_1234"}, {"count": 2}])
-def test_to_is_said_instead_of_ids_and_counts(root: Path, more: dict[str, Any]) -> None:
+def test_to_is_reported_instead_of_ids_and_counts(root: Path, more: dict[str, Any]) -> None:
     Source(root).edit("m.A", "A = 1", reload="off")
     with pytest.raises(RequestError, match="either to, or ids, or a count"):
         Source(root).undo(to="1h", **more)
@@ -129,7 +129,7 @@ def test_a_whole_number_is_an_integer_however_it_is_written(root: Path, given: A
     assert (answer["status"] == "answer") == ok
 
 
-def test_what_is_said_of_data_files_is_what_happens(tmp_path: Path) -> None:
+def test_what_is_reported_of_data_files_is_what_happens(tmp_path: Path) -> None:
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg/__init__.py").write_text("# word\n")
     (tmp_path / "pkg/notes.txt").write_text("word\n")

@@ -16,17 +16,18 @@ import stat
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from bae_source import Source
 from bae_source.adapters.cli.cli import through_service
+from bae_source.adapters.python import api
 from bae_source.engine.registry import REQUESTS
 from bae_source.errors import ResourceError
-from bae_source.model.context import steering
+from bae_source.model.context import Context, steering
 from bae_source.model.outcome import failed, to_json
 from bae_source.model.request import command_of, parameters
 from tests.adapters.support import Called, call
@@ -48,7 +49,7 @@ process of its own for the command line, and is undone with git. All are with `-
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(
-    path: Path, tmp_path: Path, whole: bool
+    path: Path, tmp_path: Path, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case, number = read(path), CASES.index(path)
     for_real = whole or number % _FOR_REAL == 0
@@ -57,8 +58,8 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(
         pytest.skip("for another Python")
     here, there = tmp_path / "here", tmp_path / "there"
     build(case, here)
+    monkeypatch.setattr(api, "Context", partial(_in_words, api.Context))  # so that both may be compared as they are
     source = Source(here)
-    source._context = replace(source._context, calls="words")  # so that both may be compared as they are
     outcome, status = _ask(source, case.request)
     _compare(case, outcome, status)
     roots = [here]
@@ -77,6 +78,11 @@ def test_a_case_comes_out_as_written_through_the_api_and_the_command_line(
         _check_again(case, source, here)
     if case.expected.diff and is_undone:
         _check_undone(case, source, here, for_real=for_real)
+
+
+def _in_words(context: type[Context], **given: Any) -> Context:
+    """Make a context whose hints are command lines."""
+    return context(**{**given, "calls": "words"})
 
 
 def test_a_case_that_is_malformed_is_no_case(tmp_path: Path) -> None:

@@ -18,9 +18,10 @@ import pytest
 
 from bae_source import Source
 from bae_source.adapters.cli.cli import through_service
+from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, LookupFailed, RequestError
 from bae_source.functions import dispatch
-from bae_source.model.outcome import told_with
+from bae_source.model.outcome import warned_by
 from bae_source.project.workspace import Workspace
 from bae_source.state import lock
 from tests.adapters.support import call
@@ -99,7 +100,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_what_was_taken_back_after_a_crash_is_told_with_an_error_too(
+def test_a_recovery_after_a_crash_is_reported_with_an_error_too(
     root: Path, words: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
     before = users(root)
@@ -112,11 +113,11 @@ def test_what_was_taken_back_after_a_crash_is_told_with_an_error_too(
     assert b"taken back" not in subprocess.run(command(root, *words), capture_output=True, check=False).stderr
 
 
-def test_what_was_taken_back_is_told_with_an_error_from_python_and_by_functions(root: Path) -> None:
+def test_a_recovery_is_reported_with_an_error_from_python_and_by_functions(root: Path) -> None:
     killed(root)
     with pytest.raises(LookupFailed) as caught:
         Source(root).read("m.nope")
-    [notice] = told_with(caught.value)
+    [notice] = warned_by(caught.value)
     assert (notice.code, "was taken back: b, m." in notice.message) == ("recovered", True)
     assert pickle.loads(pickle.dumps(caught.value)) == caught.value
     killed(root)
@@ -140,7 +141,7 @@ def test_the_error_of_a_transaction_tells_what_was_taken_back_after_a_crash(root
     killed(root)
     with pytest.raises(LookupFailed) as caught:
         tx.edit("m.g", old="return 2", new="return 3")
-    assert [notice.code for notice in told_with(caught.value)] == ["recovered"]
+    assert [notice.code for notice in warned_by(caught.value)] == ["recovered"]
     assert users(root)["m.py"] == SOURCE.encode()
     tx.edit("m.g", old="return 1", new="return 3")
     assert users(root)["m.py"] == SOURCE.encode()
@@ -161,10 +162,10 @@ Beside = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
     """Gives a command while another process writes, which ends, or dies, once the command has waited for a while."""
-    attempt, waiting, ends = lock._attempt, list[float](), list[Callable[[], object]]()
+    take, waiting, ends = lock.take, list[float](), list[Callable[[], object]]()
 
-    def attempting(place: str) -> lock.Lock | None:
-        held = attempt(place)
+    def taking(descriptor: int) -> lock.Taken | None:
+        held = take(descriptor)
         if held is None and ends:
             waiting.append(time.monotonic())
             if waiting[-1] - waiting[0] > A_WHILE:
@@ -181,7 +182,7 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
         assert not ends, "it did not wait"
         return called.status, called.out.decode(), called.said
 
-    monkeypatch.setattr(lock, "_attempt", attempting)
+    monkeypatch.setattr(lock, "take", taking)
     return ask
 
 
@@ -197,7 +198,7 @@ def beside(root: Path, monkeypatch: pytest.MonkeyPatch) -> Beside:
     ],
     ids=lambda words: " ".join(words[:2]),
 )
-def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
+def test_nothing_to_do_and_not_found_are_not_reported_of_what_is_taken_back_then(
     root: Path, beside: Beside, words: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     before = users(root)
@@ -208,7 +209,7 @@ def test_nothing_to_do_and_not_found_are_not_said_of_what_is_taken_back_then(
     assert (users(root), made != before) == (before, True)
 
 
-def test_nothing_to_do_and_not_found_are_said_once_the_other_change_stands(root: Path, beside: Beside) -> None:
+def test_nothing_to_do_and_not_found_are_reported_once_the_other_change_stands(root: Path, beside: Beside) -> None:
     status, out, _ = beside(("edit", "m.g", "--code", CODE), ("edit", "m.g", *TO_TWO), status=0)
     assert (status, out) == (0, "m.g is like that already.\n")
     status, _, err = beside(("delete", "m.g"), ("delete", "m.g"), status=0)
@@ -246,7 +247,7 @@ def test_who_reads_beside_a_process_that_hangs_while_it_writes_answers_after_a_m
             source.edit("m.g", old="1", new="2", dry_run=True)
         answer = source.read("m.f")
         assert time.monotonic() - begun < 5
-    assert (told_with(caught.value), answer.outcome.warnings) == ((), ())
+    assert (warned_by(caught.value), answer.outcome.warnings) == ((), ())
     assert users(root)["m.py"] == SOURCE.encode()
 
 
@@ -258,12 +259,12 @@ def test_a_transaction_that_was_planned_beside_a_change_is_made_on_what_came_of_
     assert users(root)["m.py"] == SOURCE.replace("return 1", "return 3", 1).encode()
 
 
-def test_a_malformed_call_waits_for_nobody(root: Path) -> None:
+def test_a_malformed_call_does_not_wait(root: Path) -> None:
     with neighbour(root, "delete", "m.g", status=1), pytest.raises(RequestError):
         Source(root).edit("m.g..", old="1", new="2")
 
 
-def test_what_a_neighbour_left_that_died_is_told_by_who_waited_for_it(root: Path, beside: Beside) -> None:
+def test_a_waiting_process_reports_the_recovery_of_a_dead_neighbour(root: Path, beside: Beside) -> None:
     words = ("edit", "m.g", "--code", CODE)
     status, out, err = beside(words, both(root), status=0, dies=True)
     assert (status, "op_" in out, "was taken back: b, m." in err) == (0, True, True)
@@ -284,7 +285,7 @@ def test_undo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside
     assert users(root)["m.py"] == SOURCE.encode()
 
 
-def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_nobody_outside(
+def test_undo_beside_a_change_that_stands_then_is_refused_for_that_and_blames_no_outside_edit(
     root: Path, beside: Beside
 ) -> None:
     made = str(Source(root).edit("m.g", old="return 1", new="return 1 + 0", reload="off").operation_id)
@@ -309,7 +310,7 @@ def test_redo_beside_a_change_that_is_taken_back_then_is_made(root: Path, beside
     assert b"return 3" in users(root)["m.py"]
 
 
-def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path) -> None:
+def test_the_dry_run_of_an_undo_beside_a_change_blames_no_outside_edit(root: Path) -> None:
     source = Source(root)
     source.edit("m.g", old="return 1", new="return 1 + 0", reload="off")
     with (
@@ -318,7 +319,7 @@ def test_the_dry_run_of_an_undo_beside_a_change_blames_nobody_outside(root: Path
     ):
         source.undo(dry_run=True)
     assert (caught.value.code, caught.value.hints) == ("undo_conflict", ("Ask again when it is done.",))
-    assert told_with(caught.value) == ()
+    assert warned_by(caught.value) == ()
     assert b"return 1 + 0" in users(root)["m.py"]
     assert source.undo(reload="off").status == "applied"
 
@@ -332,7 +333,7 @@ def test_who_reads_while_a_neighbour_begins_a_change_answers_of_what_came_of_it(
         with _failing(root):
             assert b"return 2" in (seen[0].content("m.py") or b"")
 
-    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    begun = _meanwhile(monkeypatch, come_and_go, seen)
     answer = source.read("m.g")
     assert (begun, "return 1" in answer, answer.outcome.warnings) == ([True], True, ())
 
@@ -347,7 +348,7 @@ def test_a_change_begun_and_taken_back_while_one_plans_leaves_no_trace(
             assert b"return 2" in (seen[0].content("m.py") or b"")
 
     seen: list[Workspace] = []
-    begun = _meanwhile(source, monkeypatch, come_and_go, seen)
+    begun = _meanwhile(monkeypatch, come_and_go, seen)
     assert source.edit("m.g", old="return 1", new="return 3", reload="off").status == "applied"
     assert begun == [True]
     assert users(root)["m.py"] == SOURCE.replace("def g():\n    return 1", "def g():\n    return 3").encode()
@@ -358,14 +359,13 @@ def _failing(root: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
 
 
 def _meanwhile(
-    source: Source, monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
+    monkeypatch: pytest.MonkeyPatch, do: Callable[[], object], seen: list[Workspace] | None = None
 ) -> list[bool]:
     """Have something done after the first snapshot was begun, and before anything is read from it."""
-    changing = source._service.changing
-    made, done = source._service.workspace, list[bool]()
+    made, done = Service.workspace, list[bool]()
 
-    def workspace(*arguments: Any) -> Workspace:
-        found = made(*arguments)
+    def workspace(service: Service, *given: Any) -> Workspace:
+        found = made(service, *given)
         if not done:
             done.append(True)
             if seen is not None:
@@ -373,6 +373,5 @@ def _meanwhile(
             do()
         return found
 
-    monkeypatch.setattr(source._service, "workspace", workspace)
-    monkeypatch.setattr(changing, "workspace", workspace)
+    monkeypatch.setattr(Service, "workspace", workspace)
     return done

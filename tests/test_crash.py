@@ -161,7 +161,7 @@ def test_killed_apply_commands_leave_whole_files_and_a_history_of_just_what_was_
     arena.run(kills.kill_applies, 1, SEED, fresh=True)
 
 
-def test_the_longest_recovery_is_told_on_a_line_of_its_own(
+def test_the_longest_recovery_has_a_line_of_its_own(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def kill(arena: Arena, number: int, seed: int) -> int:

@@ -38,7 +38,7 @@ def codes(outcome: Outcome) -> list[str]:
     return [each.code for each in outcome.warnings]
 
 
-def test_tests_that_depend_on_the_folder_judge_the_project_which_is_said_once(root: Path) -> None:
+def test_tests_that_depend_on_the_folder_judge_the_project_which_is_reported_once(root: Path) -> None:
     outcome = edit(root, "2", "tests")
     assert verdict(outcome.checks) == "Verified: import, tests (1 passed)."
     [notice] = outcome.warnings
@@ -130,7 +130,9 @@ def test_ctrl_c_while_the_project_is_judged_undoes_the_change(root: Path, monkey
     assert (root / "app/core.py").read_text() == "def f():\n    return 2\n"
 
 
-def test_a_change_that_cannot_be_undone_is_told_with_its_verdict(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_cannot_be_undone_is_reported_with_its_verdict(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     edit(root, "2", f"command {FAR}")
 
     def conflict(*_: object) -> None:

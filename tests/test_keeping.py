@@ -283,7 +283,7 @@ def test_a_draft_that_was_tampered_with_is_none(root: Path) -> None:
     assert code_of(root) == CORE
 
 
-def test_a_damaged_store_is_told_to_who_comes_with_a_handle_and_drafts_go_on(root: Path) -> None:
+def test_a_damaged_store_is_named_for_a_lost_handle_and_drafts_go_on(root: Path) -> None:
     handle = refused(root)
     [path] = plan_files(root)
     path.write_bytes(path.read_bytes()[:5_000])
@@ -528,7 +528,7 @@ def test_a_draft_keeps_what_a_dry_run_of_its_commit_verified(root: Path) -> None
     assert made["text"].endswith(f"Verified: {words[-1]} (in the dry run).")
 
 
-def test_what_a_dry_run_verified_is_not_told_of_another_text(root: Path) -> None:
+def test_checks_of_a_dry_run_are_not_claimed_for_another_text(root: Path) -> None:
     handle = refused(root)
     run("commit", handle, "--unsure", "leave", "--verify", "command true", "--dry-run", folder=root)
     (root / "core.py").write_text(CORE + "\n\ndef more(): ...\n")

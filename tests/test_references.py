@@ -314,7 +314,7 @@ def test_an_answer_that_hides_what_it_could_not_read_is_found_out(tmp_path: Path
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}.{path.stem}")
-def test_exactly_the_files_that_are_said_to_be_unreadable_cannot_be_read(path: Path) -> None:
+def test_exactly_the_files_that_are_reported_as_unreadable_cannot_be_read(path: Path) -> None:
     case = read(path)
     mentioning = {
         place[0]

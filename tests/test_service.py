@@ -221,7 +221,7 @@ assert module.f() == 0
 """
 
 
-def test_who_still_holds_an_old_function_is_said_after_every_change(tmp_path: Path) -> None:
+def test_who_still_holds_an_old_function_is_reported_after_every_change(tmp_path: Path) -> None:
     (tmp_path / "held_a.py").write_text("def f():\n    return 0\n")
     (tmp_path / "held_b.py").write_text("from held_a import f\n")
     # in a process of its own: all modules of tests together have more values than are looked at

@@ -206,7 +206,7 @@ def test_an_unknown_checker_and_one_that_is_not_installed(root: Path) -> None:
     assert "typist" in refused(root, RequestError, verify=["types"]).message
 
 
-def test_where_no_test_reaches_the_change_that_is_said(root: Path) -> None:
+def test_where_no_test_reaches_the_change_that_is_reported(root: Path) -> None:
     (root / "tests/test_send.py").write_text("def test_nothing(): pass\n")
     outcome = Source(root).edit("app.core.alone", old="return 1", new="return 2", verify=["tests"])
     assert codes(outcome) == ["no_tests"]
@@ -327,7 +327,7 @@ def test_what_the_projects_pytest_does_not_collect_is_neither_run_nor_named_by_t
     assert codes(outcome) == ["no_tests"]
 
 
-def test_without_verify_the_import_alone_is_checked_and_nothing_is_said_of_it(root: Path) -> None:
+def test_without_verify_the_import_alone_is_checked_and_nothing_is_reported_of_it(root: Path) -> None:
     assert Source(root).edit("app.core.alone", old="return 1", new="return 2").warnings == ()
     assert Source(root).edit("app.core.alone", old="return 2", new="return 3", reload="off").warnings == ()
     outcome = Source(root).edit("app.core.alone", old="return 3", new="return 4", reload="off", verify=["cycles"])
@@ -345,7 +345,7 @@ def test_a_transaction_is_verified_as_a_whole(root: Path) -> None:
     assert users(root) == was
 
 
-def test_an_undo_is_verified_by_what_it_is_told(root: Path) -> None:
+def test_an_undo_runs_the_checks_that_it_is_given(root: Path) -> None:
     src = Source(root)
     src.edit("app.core.send", old="x + 1", new="x + 9")
     with pytest.raises(TransactionError, match="ended with status 1"):
@@ -648,7 +648,7 @@ def test_a_test_module_that_changes_along_is_no_reason_to_say_that_nothing_was_i
     assert verdict(outcome.checks).startswith("Not verified: import (tests.test_send: compiled")
 
 
-def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_said_to_be_that(root: Path) -> None:
+def test_what_failed_has_its_numbers_and_a_pytest_that_cannot_start_is_reported_as_that(root: Path) -> None:
     words = ["edit", "app.core.send", "--old", "x + 1", "--new", "x + 2", "--verify", "tests", "--json"]
     command = [sys.executable, "-m", "bae_source", *words, "--root", str(root)]
     check = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)["checks"][-1]

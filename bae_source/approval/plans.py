@@ -139,13 +139,20 @@ class Plans:
         def adding(connection: sqlite3.Connection) -> None:
             if _ids(connection, None, proposal.id):
                 raise Refused("name_collision", f"There is a proposal {proposal.id}", unchanged=True)
-            self._insert(connection, proposal)
+            self.insert(connection, proposal)
             enter(proposal)
 
         with self._refusing():
             self._folders.make(self._folders.base)
             self._folders.settle()  # else what is kept there would belong to no user after a power cut
             self._file.write(adding)
+
+    def insert(self, connection: sqlite3.Connection, proposal: Proposal) -> None:
+        """Put a proposal into the file, as part of a transaction of it."""
+        marks = ", ".join("?" * (_HEAD.count(",") + 1))
+        head = _head(proposal, self._project)
+        row = connection.execute(f"INSERT INTO proposals ({_HEAD}) VALUES ({marks})", head)
+        connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
 
     def get(self, proposal_id: str) -> Proposal:
         """Return a proposal by its id, or by a beginning that no other one has, with or without its prefix.
@@ -267,12 +274,6 @@ class Plans:
     def notices(self) -> tuple[Notice, ...]:
         """Name proposals that were damaged, for as long as their file lies there; for lists of waiting changes."""
         return self._file.notices()
-
-    def _insert(self, connection: sqlite3.Connection, proposal: Proposal) -> None:
-        marks = ", ".join("?" * (_HEAD.count(",") + 1))
-        head = _head(proposal, self._project)
-        row = connection.execute(f"INSERT INTO proposals ({_HEAD}) VALUES ({marks})", head)
-        connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
 
     def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal], enter: Enter = _nowhere) -> Proposal:
         """Replace a proposal by what is made of it, while no other process can."""

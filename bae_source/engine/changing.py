@@ -517,11 +517,11 @@ class Changing:
             folders.history,
             project=folders.project,
             search_path=search_path,
-            limits=self._limits,
+            limits=self.limits,
             state_id=lambda: folders.id,
         )
 
-    def _limits(self) -> Limits:
+    def limits(self) -> Limits:
         """Return how much history the project's settings want kept."""
         from bae_source.history.record.history import Limits
 

@@ -28,7 +28,8 @@ from bae_source.system.own_files import beginning_of
 _SHORTEST, _LONGEST = 0.0005, 0.01
 _WIDTH = 40
 _Inode = tuple[int, int]
-_taken: set[int] = set()
+descriptors: set[int] = set()
+"""Those of the locks that this process holds, which a forked child gives up."""
 
 
 class Taken:
@@ -46,7 +47,7 @@ class Taken:
         self._file = file
         self.descriptor = file.fileno()
         self._pid = os.getpid()
-        _taken.add(self.descriptor)
+        descriptors.add(self.descriptor)
 
     def __del__(self) -> None:
         self.release()
@@ -59,7 +60,7 @@ class Taken:
     def release(self) -> None:
         """Unlock and close it, the first time; in a forked child there is nothing to do."""
         if self.is_held:
-            _taken.discard(self.descriptor)  # before another file may get the number
+            descriptors.discard(self.descriptor)  # before another file may get the number
             unlock(self.descriptor)
             self._file.close()
 
@@ -228,12 +229,12 @@ def _is_at(path: str, inode: _Inode) -> bool:
 
 def _part() -> None:
     """Give up, in a forked child, what its parent holds; the numbers stay taken, so that no other file gets them."""
-    if _taken:
+    if descriptors:
         nothing = os.open(os.devnull, os.O_RDWR | CLOSED_IN_CHILDREN)
-        for descriptor in _taken:
+        for descriptor in descriptors:
             os.dup2(nothing, descriptor, inheritable=False)
         os.close(nothing)
-        _taken.clear()
+        descriptors.clear()
 
 
 if hasattr(os, "register_at_fork"):  # Windows has no forks

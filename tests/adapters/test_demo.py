@@ -35,7 +35,7 @@ def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_keeps_the_project_where_it_is_told_to(tmp_path: Path) -> None:
+def test_it_keeps_the_project_on_request(tmp_path: Path) -> None:
     called = run("demo", "--keep", folder=tmp_path, TMPDIR=str(tmp_path))
     [kept] = tmp_path.iterdir()
     assert f"The project is kept in {kept}." in called.out.decode()

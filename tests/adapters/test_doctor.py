@@ -209,7 +209,7 @@ def test_a_root_without_python_says_so(tmp_path: Path) -> None:
     assert everything(tmp_path) == before
 
 
-def test_without_git_nothing_is_recorded_and_that_is_said(project: Path, tmp_path: Path) -> None:
+def test_without_git_nothing_is_recorded_and_that_is_reported(project: Path, tmp_path: Path) -> None:
     trouble = only(examine(project, PATH=str(tmp_path)), "git_missing")
     assert "cannot be undone" in trouble.message
 
@@ -245,7 +245,7 @@ def test_what_stands_where_our_files_should_be_is_a_finding(project: Path, name:
     assert codes(examine(project)) == []
 
 
-def test_a_history_that_nobody_can_read_is_a_finding(project: Path) -> None:
+def test_an_unreadable_history_is_a_finding(project: Path) -> None:
     Source(project).edit("app.client.Client.stop@body", "return None", reload="off")
     assert Source(project).history()
     ref = state_folders(project).history / "refs/bae-source/operations"
@@ -308,7 +308,7 @@ def test_a_process_that_is_at_work_is_no_finding(project: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"something else\n" * 100, b"bae_source journal 9\nopen\n", b"\x00" * 20 + b"x"])
-def test_a_journal_that_nobody_can_read_is_a_finding_with_its_place(project: Path, content: bytes) -> None:
+def test_an_unreadable_journal_is_a_finding_with_its_place(project: Path, content: bytes) -> None:
     folders = state_folders(project)
     journal = folders.make(folders.base) / "journal"
     journal.write_bytes(content)
@@ -319,7 +319,7 @@ def test_a_journal_that_nobody_can_read_is_a_finding_with_its_place(project: Pat
     assert codes(examine(project)) == []
 
 
-def test_old_files_that_recovery_kept_are_told_with_their_place(project: Path) -> None:
+def test_old_files_that_recovery_kept_are_named_with_their_place(project: Path) -> None:
     folders = state_folders(project)
     folders.make(folders.kept)
     (folders.kept / "op_1-client.py").write_text("old")

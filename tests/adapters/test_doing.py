@@ -72,7 +72,7 @@ def test_a_change_that_fails_writes_nothing_and_the_rest_is_kept(root: Path) -> 
     assert (root / "m.py").read_text() == MODULE.replace("x + LIMIT", "x + 1")
 
 
-def test_what_is_not_found_is_said_and_the_rest_is_done(root: Path) -> None:
+def test_what_is_not_found_is_reported_and_the_rest_is_done(root: Path) -> None:
     done = do(root, "read m.nope\nedit m.f --old LIMIT --new 2\n")
     assert done.status == 3
     assert "error[symbol_not_found]" in done.said

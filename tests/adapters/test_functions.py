@@ -238,7 +238,7 @@ def test_what_the_program_does_wrong_is_raised(project: Path) -> None:
         functions.dispatch("read", {}, root=project, names=["reed"])
 
 
-def test_the_working_directory_says_where_if_nobody_does(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_working_directory_is_the_default_root(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "app")
     assert functions.dispatch("read", {"target": "app.client"})["status"] == "answer"
 
@@ -302,7 +302,7 @@ def test_the_functions_can_be_imported_from_where_they_are_named() -> None:
     assert dispatch is functions.dispatch
 
 
-def test_a_root_at_work_does_not_give_way_and_keeps_nobody_waiting(project: Path, tmp_path: Path) -> None:
+def test_a_root_at_work_does_not_give_way_and_no_other_root_waits_for_it(project: Path, tmp_path: Path) -> None:
     begun, go = tmp_path / "begun", tmp_path / "go"
     waiting = f"command sh -c 'touch {begun}; while ! test -e {go}; do sleep 0.05; done'"
     change = {"target": "app.client.Client.stop@body", "new_source": "return 1", "dry_run": True, "verify": [waiting]}

@@ -55,7 +55,7 @@ def install(root: Path) -> None:
     script.chmod(0o755)
 
 
-def test_findings_are_said_a_line_each_and_the_status_is_1(root: Path) -> None:
+def test_findings_are_reported_a_line_each_and_the_status_is_1(root: Path) -> None:
     stage(root, "app/core.py", BROKEN)
     called = hook("app/core.py")
     assert (called.status, called.out.decode(), called.err) == (1, WRONG, b"")
@@ -105,7 +105,7 @@ def test_a_file_that_is_deleted_is_followed_to_its_importers(root: Path) -> None
         assert (called.status, called.out) == (1, b"app:1: MODULE_NOT_FOUND There is no .core.\n")
 
 
-def test_what_is_named_and_not_looked_at_is_told(root: Path) -> None:
+def test_what_is_named_and_not_looked_at_is_reported(root: Path) -> None:
     called = hook("../x.py", "app", "app/core.py", "../README.md")
     assert (called.status, called.out) == (0, b"(no findings in 2 modules)\n")
     assert "incomplete: This is not all there is: the warnings below say why." in called.said
@@ -186,7 +186,7 @@ def test_fix_leaves_what_is_not_as_it_was_staged(root: Path) -> None:
     assert (root / "app/__init__.py").read_text() == INIT + "# my work\n"
 
 
-def test_fix_that_is_refused_is_told_and_changes_nothing(root: Path) -> None:
+def test_fix_that_is_refused_is_reported_and_changes_nothing(root: Path) -> None:
     stage(root, "app/__init__.py", INIT)
     write(root, {"pyproject.toml": "[tool.bae-source\n"})
     called = hook("--fix", "app/__init__.py")

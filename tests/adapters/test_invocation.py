@@ -265,7 +265,7 @@ def test_an_undecodable_file_is_refused(tmp_path: Path) -> None:
     assert "is not UTF-8" in call("edit", "a.f", "--source", str(tmp_path / "latin.py")).said
 
 
-def test_somebody_at_a_terminal_is_told_what_is_awaited() -> None:
+def test_a_terminal_shows_what_input_is_awaited() -> None:
     called = call("edit", "a.f", "--source", "-", stdin=b"f = 1\n", typed=True)
     assert "Type or paste" in called.said
     assert "Ctrl-D" in called.said

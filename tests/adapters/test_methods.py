@@ -81,7 +81,7 @@ def test_unknown_missing_and_mistyped_arguments_come_in_one_message(src: Source)
         assert problem in message
 
 
-def test_what_is_given_twice_or_once_too_often_is_told(src: Source) -> None:
+def test_what_is_given_twice_or_once_too_often_is_reported(src: Source) -> None:
     assert "target is given twice" in refusal(src.read, "app.client", target="app").message
     assert "2 arguments are given by place, at most 1 can be" in refusal(src.read, "app", "client").message
 

@@ -150,7 +150,7 @@ def test_standard_input_is_named_once() -> None:
     assert "named twice" in call("read", "-", "-", stdin=b"a\n").said
 
 
-def test_a_person_is_told_what_is_awaited() -> None:
+def test_a_person_sees_what_input_is_awaited() -> None:
     assert "one a line" in call("read", "-", stdin=b"a\n", typed=True).said
 
 
@@ -160,7 +160,7 @@ def test_names_alone_are_no_json_and_no_page(other: str) -> None:
     assert (called.status, "exclude each other" in called.said + called.out.decode()) == (2, True)
 
 
-def test_what_was_not_searched_is_said_beside_the_names(app: Path) -> None:
+def test_what_was_not_searched_is_reported_beside_the_names(app: Path) -> None:
     (app / "app/broken.py").write_text("def retry(:\n")
     called = cli(app, "find", "$X.retry()", "--names")
     assert called.out.decode() == "app.net.Client.send\ntests.test_net.test_retry\n"

@@ -186,14 +186,14 @@ def test_an_answer_that_cannot_be_written_is_an_error_that_names_the_change() ->
     assert "could not be written: No space left on device. The change is made, as op_1." in called.said
 
 
-def test_who_interrupts_the_answer_of_a_change_is_told_that_it_is_made() -> None:
+def test_an_interrupted_answer_of_a_change_says_that_it_is_made() -> None:
     called = with_stdout(KeyboardInterrupt(), Recorder(APPLIED))
     assert called.status == 130
     assert called.said == "error[interrupted]: Interrupted; the change is made, as op_1.\n"
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_whenever_ctrl_c_comes_behind_the_commit_it_is_told_that_the_change_stands(tmp_path: Path) -> None:
+def test_whenever_ctrl_c_comes_behind_the_commit_the_message_says_that_the_change_stands(tmp_path: Path) -> None:
     sources = {str(path) for path in Path(bae_source.__file__).parent.rglob("*.py") if path.parent.name in _BEHIND}
     (tmp_path / "app.py").write_text("A = 0\n")
     for number in count():

@@ -89,7 +89,7 @@ def test_words_become_values(tokens: tuple[str, ...], values: dict[str, object])
         (("--old", "a", "--old-file", "b"), "--old-file and --old exclude each other."),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(tokens: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_reported_in_a_sentence(tokens: tuple[str, ...], said: str) -> None:
     assert complaint(*tokens) == said
 
 

@@ -62,7 +62,7 @@ def test_a_request_is_in_the_table_and_in_a_section_with_all_that_it_takes(kind:
         assert all(f"`{flag}" in text for flag in argument.flags)
 
 
-def test_what_goes_with_every_request_is_told_once() -> None:
+def test_options_of_every_request_are_listed_once() -> None:
     told = PAGE.partition("## How a request is run")[2].partition("\n## ")[0]
     for kind in REQUESTS:
         for parameter in steering(kind):
@@ -87,7 +87,7 @@ def test_every_error_code_exit_status_and_setting_is_there() -> None:
     assert all(f"\n| `{each.name}` | " in PAGE and f"`{each.line}`" in PAGE for each in settings())
 
 
-def test_every_table_has_as_many_cells_in_each_row_and_no_row_is_told_twice() -> None:
+def test_every_table_has_as_many_cells_in_each_row_and_no_row_twice() -> None:
     for table in re.findall(r"(?:^\|.*\n?)+", PAGE, re.MULTILINE):
         rows = table.splitlines()
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1, rows[0]
@@ -119,7 +119,7 @@ def test_a_page_that_is_another_one_is_a_finding(
     assert call("docs", "--check", "--json").json["next_actions"] == ["python -m bae_source docs > docs/reference.md"]
 
 
-def test_where_no_page_is_checked_in_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_page_is_checked_in_that_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "CHECKED_IN", str(tmp_path / "none.md"))
     checked = call("docs", "--check")
     assert (checked.status, checked.out) == (2, b"")

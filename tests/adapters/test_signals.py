@@ -42,7 +42,7 @@ def wait_for(file: Path) -> None:
         time.sleep(0.05)
 
 
-def test_a_signal_that_whoever_started_us_ignores_ends_nothing(root: Path) -> None:
+def test_a_signal_that_the_parent_process_ignores_ends_nothing(root: Path) -> None:
     ignoring = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *judged(root, 1.5)]
     started = subprocess.Popen(ignoring, stdout=subprocess.DEVNULL)
     wait_for(begun(root))

@@ -142,14 +142,14 @@ def test_several_selections_are_one_object(toolbox: Toolbox) -> None:
     assert two["answers"][0] == one
 
 
-def test_of_many_unknown_names_the_first_are_told_and_the_others_counted(toolbox: Toolbox) -> None:
+def test_of_many_unknown_names_the_first_are_listed_and_the_others_counted(toolbox: Toolbox) -> None:
     failure = toolbox.call("read", {f"x{number}": 1 for number in range(200_000)}).errors[0]
     assert "x0 is unknown" in failure.message
     assert "199,980 more names are unknown" in failure.message
     assert len(failure.message) < 1000
 
 
-def test_more_selectors_than_anybody_can_mean_are_refused(toolbox: Toolbox) -> None:
+def test_far_too_many_selectors_are_refused(toolbox: Toolbox) -> None:
     found = answered(toolbox.call("snippet", {"uris": ["sym://python/mod/client"] * 1001}))
     assert found["errors"][0]["code"] == "INVALID_ARGUMENTS"
 

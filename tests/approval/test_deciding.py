@@ -446,7 +446,7 @@ def test_only_what_is_wanted_of_a_module_is_taken_with_what_is_not_inside(core: 
     assert proposal.approved()["app/core.py"].decode() == changed(SEND, FIRST)
 
 
-def test_functions_that_come_and_go_are_told_apart_with_their_comments_and_blank_lines(core: Path) -> None:
+def test_functions_that_come_and_go_are_separate_parts_with_their_comments_and_blank_lines(core: Path) -> None:
     new = "# Comes first.\ndef nought():\n    return 0\n\n\ndef half():\n    return 0.5\n\n\ndef first():"
     gone = "# Comes second.\ndef second():\n    return DEPTH\n\n\n"
     after = {"app/core.py": changed(("def first():", new), (gone, ""))}

@@ -71,7 +71,7 @@ def test_it_gets_each_change_once_as_json(root: Path, tmp_path: Path, notify: Ca
     assert len(told.read_text().splitlines()) == 4
 
 
-def test_a_change_that_is_made_at_once_or_refused_is_not_told(
+def test_a_change_that_is_made_at_once_or_refused_gives_no_notification(
     root: Path, tmp_path: Path, notify: Callable[..., None]
 ) -> None:
     told = tmp_path / "told"
@@ -82,7 +82,7 @@ def test_a_change_that_is_made_at_once_or_refused_is_not_told(
 
 
 @pytest.mark.parametrize("again", ["propose", "pending", "show", "wait"])
-def test_what_failed_is_told_by_a_later_request(
+def test_a_failed_notification_is_sent_again_by_a_later_request(
     root: Path, tmp_path: Path, notify: Callable[..., None], again: str
 ) -> None:
     told, broken = tmp_path / "told", tmp_path / "broken"
@@ -99,7 +99,7 @@ def test_what_failed_is_told_by_a_later_request(
     assert plans(root).get(task).notified
 
 
-def test_what_was_decided_about_meanwhile_is_not_told_any_more(
+def test_a_change_that_was_decided_meanwhile_gives_no_notification(
     root: Path, tmp_path: Path, notify: Callable[..., None]
 ) -> None:
     told = tmp_path / "told"

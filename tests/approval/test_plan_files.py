@@ -85,7 +85,7 @@ def another_byte_of_a_text(content: bytes) -> bytes:
         another_byte_of_a_text,
     ],
 )  # fmt: skip
-def test_a_damaged_file_is_set_aside_told_and_never_taken_for_none(
+def test_a_damaged_file_is_set_aside_and_reported_and_never_taken_for_none(
     root: Path, plans: Plans, spoil: Callable[[bytes], bytes]
 ) -> None:
     whole = [proposal(number, reason=f"reason of {number}", diff="+x\n" * 5_000) for number in range(1, 8)]
@@ -140,7 +140,7 @@ def test_one_that_is_killed_while_it_sets_aside_loses_nothing_that_could_be_read
         assert [notice.code for notice in plans.notices()] == ["plans_damaged"]
 
 
-def test_a_damaged_file_is_found_by_whoever_writes_first_as_well(root: Path, plans: Plans) -> None:
+def test_a_damaged_file_is_found_by_the_first_write_as_well(root: Path, plans: Plans) -> None:
     for number in (1, 2):
         plans.add(proposal(number))
     [path] = plan_files(root)

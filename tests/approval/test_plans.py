@@ -15,12 +15,14 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
+from bae_source.approval.plan_file import PlanFile
 from bae_source.approval.plans import Plans
 from bae_source.approval.proposals import MOVES, State
 from bae_source.errors import HistoryError, LookupFailed
 from bae_source.model.outcome import Check
 from tests.approval.support import FIRST, NOW, everything, name, plans_of, proposal, refusal, started
 from tests.plan_files import asked, plan_files
+from tests.state_folders import state_folders
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def test_one_that_is_there_is_not_added_again(plans: Plans) -> None:
     assert plans.new_id() != FIRST
 
 
-def test_a_move_is_made_once_and_the_next_is_told_by_whom(plans: Plans) -> None:
+def test_a_move_is_made_once_and_the_next_error_names_its_author(plans: Plans) -> None:
     plans.add(proposal())
     moved = plans.move(FIRST, State.APPROVED, digest="d1", decided_by="ana", decided_at=NOW)
     assert moved == plans.get(FIRST) == proposal(state=State.APPROVED, decided_by="ana", decided_at=NOW)
@@ -227,7 +229,7 @@ def test_long_texts_are_shortened_in_lists_alone(plans: Plans) -> None:
 
 def test_ten_thousand_that_wait_are_listed_in_a_moment(root: Path, plans: Plans) -> None:
     every = (proposal(number, summary="Edited app.core.f.", diff="+x\n" * 1_000) for number in range(10_000))
-    plans._file.write(lambda connection: [plans._insert(connection, each) for each in every])
+    PlanFile(state_folders(root)).write(lambda connection: [plans.insert(connection, each) for each in every])
     seconds = []
     for _ in range(15):
         begun = time.process_time()  # others may be at work on this machine

@@ -572,7 +572,7 @@ def test_no_model_decides(shared: Path, doors: dict[str, Ask], verb: str) -> Non
     assert plans(shared).get(task).state is State.AWAITING
 
 
-def test_the_proposer_withdraws_and_nobody_else(root: Path) -> None:
+def test_the_proposer_alone_withdraws(root: Path) -> None:
     task = proposed(root, "edit", "app.core.LIMIT", "--old", "3", "--new", "4")
     assert line(root, "withdraw", task, "--who", "other").status == 5
     assert plans(root).get(task).state == "awaiting_approval"

@@ -318,7 +318,7 @@ IN_THE_WAY: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", IN_THE_WAY)
-def test_a_ledger_that_cannot_be_written_is_no_reason_to_refuse_a_change_but_is_told(root: Path, name: str) -> None:
+def test_a_ledger_that_cannot_be_written_is_no_reason_to_refuse_a_change_but_is_reported(root: Path, name: str) -> None:
     edited(root)
     place = state_folders(root).base / "ledger"
     place.rename(root.parent / "away")
@@ -417,7 +417,7 @@ def test_it_is_shown_in_pages(root: Path) -> None:
     assert "app.f0" in page.text
 
 
-def test_a_line_that_cannot_be_read_is_told(root: Path) -> None:
+def test_a_line_that_cannot_be_read_is_reported(root: Path) -> None:
     edited(root)
     [path] = (state_folders(root).base / "ledger").glob("*.jsonl")
     path.write_bytes(path.read_bytes() + b"damaged\n")

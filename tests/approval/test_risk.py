@@ -283,7 +283,7 @@ def test_what_moves_with_what_it_calls_calls_nothing_new(tmp_path: Path) -> None
     assert risk.reasons[0] == "runs programs or code: os.system, in app.runs._run"
 
 
-def test_a_header_and_a_body_that_change_are_both_said(tmp_path: Path) -> None:
+def test_a_header_and_a_body_that_change_are_both_reported(tmp_path: Path) -> None:
     risk = assessed(made(tmp_path, PROJECT), *edit("app.core.send", "    return _low(x)", "    return x"))
     assert risk.reasons == ("app.core.send, which is public, does something else",)
     both = CORE.replace("def send(x, y=1)", "def send(x, y=2)").replace("return _low(x)", "return x").encode()
@@ -316,7 +316,7 @@ def test_names_that_are_exchanged_change_no_behaviour(tmp_path: Path) -> None:
     assert "app.core.send, which is public, does something else" in of(*written(service, {"app/core.py": same})).reasons
 
 
-def test_what_is_still_used_is_said(tmp_path: Path) -> None:
+def test_what_is_still_used_is_reported(tmp_path: Path) -> None:
     service = made(tmp_path, PROJECT)
     plan, before, after = planned(service, "delete", {"target": "app.core._low", "force": True})
     warned = msgspec.structs.replace(plan, warnings=with_users(before, plan).warnings)

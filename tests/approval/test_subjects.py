@@ -290,13 +290,13 @@ SETTINGS: list[tuple[str, tuple[str, dict[str, Any]], str]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), [pytest.param(*rest, id=name) for name, *rest in CODE])
-def test_code_is_told_by_the_innermost_definitions(tmp_path: Path, change: Any, expected: str) -> None:
+def test_code_is_named_by_the_innermost_definitions(tmp_path: Path, change: Any, expected: str) -> None:
     plan, before, after = planned(made(tmp_path, PROJECT), *change)
     assert sorted(shown(subjects_of(plan, before, after))) == sorted(expected.split("; "))
 
 
 @pytest.mark.parametrize(("change", "expected"), [pytest.param(*rest, id=name) for name, *rest in DATA])
-def test_other_files_are_told_by_their_addresses(tmp_path: Path, change: Any, expected: str) -> None:
+def test_other_files_are_named_by_their_addresses(tmp_path: Path, change: Any, expected: str) -> None:
     plan, before, after = planned(made(tmp_path, PROJECT), *change)
     assert sorted(shown(subjects_of(plan, before, after))) == sorted(expected.split("; "))
     never = [each for each in expected.split("; ") if each.startswith("!!")]
@@ -441,9 +441,7 @@ def test_bytes_decide_however_they_come(tmp_path: Path, before: str, after: str 
         pytest.param({"pyproject.toml": b"x" * 2_000_001}, "!!config tool.bae-source", id="too long"),
     ],
 )
-def test_our_own_settings_are_nobodys_to_change(
-    tmp_path: Path, contents: dict[str, bytes | None], expected: str
-) -> None:
+def test_our_own_settings_cannot_be_changed(tmp_path: Path, contents: dict[str, bytes | None], expected: str) -> None:
     service = made(tmp_path, PROJECT)
     plan = written(service, contents)
     assert expected in shown(subjects_of(*plan))

@@ -40,7 +40,7 @@ def test_every_change_of_a_file_comes_back() -> None:
     assert tally.files == 4
 
 
-def test_other_bytes_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_bytes_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     remove = Document.remove
     monkeypatch.setattr(Document, "remove", lambda self, key: remove(self, key) + "\n")
     tally = Tally()

@@ -105,7 +105,7 @@ def test_new_source_that_a_way_does_not_write_is_not_subtracted(tmp_path: Path, 
         done(written_but_not_new, tmp_path / "other", ours)
 
 
-def test_trees_that_differ_by_a_blank_are_told_by_their_diffs(tmp_path: Path, ours: Path) -> None:
+def test_trees_that_differ_by_a_blank_are_distinguished_by_their_diffs(tmp_path: Path, ours: Path) -> None:
     edit = Shell(f"bae-source edit app.core.add --old 'return x * y' --new '{NEW}  # sum'")
     with pytest.raises(Broken, match=r"(?s)trees differ.*\+\+\+ cli.*return x \+ y  # sum"):
         done(structs.replace(TASK, cli=(TASK.cli[0], edit)), tmp_path, ours)
@@ -124,7 +124,7 @@ def test_a_step_that_fails_ends_it(tmp_path: Path, ours: Path, way: Way, step: S
         done(structs.replace(TASK, **{way: (step,)}), tmp_path, ours, [way])
 
 
-def test_a_way_that_has_not_seen_what_it_needs_is_told(tmp_path: Path, ours: Path) -> None:
+def test_a_way_that_has_not_seen_what_it_needs_is_named(tmp_path: Path, ours: Path) -> None:
     with pytest.raises(Broken, match=r"plain: it has not read.*Add"):
         done(structs.replace(TASK, plain=TASK.plain[1:]), tmp_path, ours)
 

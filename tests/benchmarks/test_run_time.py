@@ -44,7 +44,7 @@ def test_it():
 """
 
 
-def test_what_happens_is_told_apart_by_the_answers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_happens_is_distinguished_by_the_answers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for name, text in {"pack/__init__.py": "", "pack/core.py": CORE, "tests/test_core.py": TEST}.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)

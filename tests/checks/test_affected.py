@@ -67,7 +67,7 @@ def test_ways_to_reach_a_symbol(body: str) -> None:
     ]
 
 
-def test_a_stub_that_refers_to_it_is_run_by_nobody() -> None:
+def test_a_stub_that_refers_to_it_is_no_test_to_run() -> None:
     stubs = {"app/core.pyi": "def send(x): ...\n", "app/api.pyi": "from app.core import A\ndef get(a: A): ...\n"}
     files = {**FILES, **stubs, "app/core.py": f"{CORE}\nclass A: ...\n"}
     assert core(files, "app.core.A") == ["tests/test_core.py"]
@@ -362,7 +362,7 @@ def test_patterns_of_the_project_count(file: str, settings: str) -> None:
 
 
 @pytest.mark.parametrize("limit", ["MOST_TESTS", "MOST_SYMBOLS"])
-def test_beyond_a_limit_it_is_said_what_was_left_out(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_a_limit_the_answer_says_what_was_left_out(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(affected, limit, 3)
     tests = "".join(
         f"\ndef help_{number}():\n    send(1)\n\ndef test_{number}():\n    help_{number}()\n" for number in range(8)

@@ -109,7 +109,7 @@ def test_a_cycle_that_was_there_is_not_blamed_on_a_change_of_its_modules() -> No
     assert created(files, {"a.py": "import b\nimport c\n", "c.py": ""}) == []
 
 
-def test_a_further_way_between_modules_on_a_cycle_is_told_and_not_refused() -> None:
+def test_a_further_way_between_modules_on_a_cycle_is_a_notice_and_no_refusal() -> None:
     files = {"a.py": "import b\n", "b.py": "import c\n", "c.py": "import a\n"}
     new = {"b.py": "import c\nimport a\n"}
     assert created(files, new) == ["b -> a -> b (tangled)"]
@@ -202,7 +202,7 @@ def test_the_refusal_shows_the_cycle_its_lines_and_which_is_new() -> None:
     assert pickle.loads(pickle.dumps(error)) == error
 
 
-def test_several_cycles_are_all_told() -> None:
+def test_all_of_several_cycles_are_named() -> None:
     files = {"a.py": "import c\n", "b.py": "import c\n", "c.py": ""}
     with pytest.raises(Refused) as caught:
         check_cycles(workspace(files), changes(files, {"c.py": "import a\nimport b\n"}))

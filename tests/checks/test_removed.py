@@ -199,7 +199,7 @@ def test_a_module_that_goes_is_missed_in_packages_that_may_make_names(
     assert findings(root) == [found]
 
 
-def test_what_a_package_imports_of_itself_gives_nobody_the_module_that_goes(tmp_path: Path) -> None:
+def test_an_import_of_a_package_from_itself_does_not_replace_the_module_that_goes(tmp_path: Path) -> None:
     root = committed(
         tmp_path, {"app/__init__.py": "from . import client, net\n", "user.py": "from app import client\n"}
     )

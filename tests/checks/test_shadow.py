@@ -255,7 +255,7 @@ def test_two_processes_have_a_copy_each_and_the_next_one_takes_that_which_is_fre
         assert files_of(third) == expected()
 
 
-def test_where_there_can_be_no_copy_the_reason_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_can_be_no_copy_the_error_has_the_reason(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(root / ".git")
     monkeypatch.setattr(shadow, "MOST_COPIES", 1)
     folders = state_folders(root)
@@ -305,7 +305,7 @@ def test_a_plan_that_goes_through_a_link_is_written_behind_it(root: Path, copy: 
     (root / "app/again.py").unlink()
 
 
-def test_what_changed_in_the_project_since_is_told_but_for_the_plan(root: Path, tmp_path: Path) -> None:
+def test_files_that_changed_in_the_project_since_are_named_but_for_the_plan(root: Path, tmp_path: Path) -> None:
     (tmp_path / "slot").mkdir()
     copy = Shadow(root, tmp_path / "slot")
     copy.bring_up({"app/core.py": b""})

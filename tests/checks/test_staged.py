@@ -72,7 +72,7 @@ def test_odd_names_are_names(tmp_path: Path, name: str) -> None:
 SCRIPT = "#!/usr/bin/env python3\ndef f(:\n"
 
 
-def test_python_that_is_no_module_of_the_project_is_parsed_and_told_by_its_path(tmp_path: Path) -> None:
+def test_python_that_is_no_module_of_the_project_is_parsed_and_named_by_its_path(tmp_path: Path) -> None:
     files = {".venv/lib/x.py": BROKEN, "build/y.py": BROKEN, "bin/tool": SCRIPT, "bin/fine.pyw": "import app.gone\n"}
     root = staged(tmp_path, {**files, "app/__init__.py": ""})
     outcome = check(root, *files)
@@ -96,7 +96,7 @@ def test_what_is_plainly_no_python_is_passed_over(tmp_path: Path) -> None:
     assert (outcome.text, outcome.complete, outcome.warnings) == ("(no findings in 0 modules)", True, ())
 
 
-def test_what_was_named_and_not_looked_at_is_told(tmp_path: Path) -> None:
+def test_files_that_were_named_and_not_looked_at_are_reported(tmp_path: Path) -> None:
     root = staged(tmp_path, {"app/core.py": FINE})
     write(root, {"untracked.py": BROKEN})
     outcome = check(root, "untracked.py", "app", "app/core.py", "no\nwhere.pyi")
@@ -149,7 +149,7 @@ def test_a_gigantic_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert outcome.warnings[0].message == "Too large or too deep to be sure of: a."
 
 
-def test_a_file_in_conflict_is_found_and_nothing_is_said_of_its_names(tmp_path: Path) -> None:
+def test_a_file_in_conflict_is_found_and_nothing_is_reported_of_its_names(tmp_path: Path) -> None:
     root = staged(tmp_path, {"app/__init__.py": "", "app/a.py": FINE, "app/core.py": "from app.a import y\n"})
     oid = git(root, "hash-object", "-w", "--stdin", given=b"y = 1\n").decode().strip()
     entries = "".join(f"100644 {oid} {stage}\tapp/a.py\n" for stage in (1, 2, 3))
@@ -182,7 +182,7 @@ def test_names_in_all_of_a_stub_or_of_what_is_made_are_no_finding(tmp_path: Path
     assert findings(staged(tmp_path, {"app/__init__.py": "", **files}), *files) == []
 
 
-def test_a_transaction_that_was_cut_short_is_told_and_left(tmp_path: Path) -> None:
+def test_a_transaction_that_was_cut_short_is_reported_and_left(tmp_path: Path) -> None:
     root = staged(tmp_path, {"app/core.py": FINE})
     folders = state_folders(root)
     journal = folders.make(folders.base) / "journal"
@@ -233,7 +233,7 @@ def test_git_has_to_be_there(tmp_path: Path) -> None:
         check(root, environment=ENVIRONMENT | {"PATH": str(tmp_path)})
 
 
-def test_an_index_that_is_broken_is_said_to_be(tmp_path: Path) -> None:
+def test_a_broken_index_is_reported(tmp_path: Path) -> None:
     root = staged(tmp_path, {"a.py": FINE})
     (root / ".git/index").write_bytes(b"nonsense")
     with pytest.raises(RequestError, match="Git cannot read the index of this project"):
@@ -243,7 +243,7 @@ def test_an_index_that_is_broken_is_said_to_be(tmp_path: Path) -> None:
 LOST = "a:1: UNREADABLE a was not looked at: Git does not have the content of the file."
 
 
-def test_an_object_that_git_lost_is_a_finding_and_nothing_is_said_of_its_names(tmp_path: Path) -> None:
+def test_an_object_that_git_lost_is_a_finding_and_nothing_is_reported_of_its_names(tmp_path: Path) -> None:
     root = staged(tmp_path, {"a.py": FINE, "b.py": "from a import y\n"})
     oid = git(root, "rev-parse", ":a.py").decode().strip()
     (root / ".git/objects" / oid[:2] / oid[2:]).unlink()

@@ -101,7 +101,7 @@ def test_a_star_import_lets_out_only_what_it_says(tmp_path: Path) -> None:
     ]
 
 
-def test_what_a_computed_all_lets_out_cannot_be_told(tmp_path: Path) -> None:
+def test_the_names_of_a_computed_all_are_unknown(tmp_path: Path) -> None:
     more = {
         "app/computed.py": "__all__ = f()\n_a = 1\n",
         "app/client.py": "_b = 1\n",
@@ -114,7 +114,7 @@ def test_what_a_computed_all_lets_out_cannot_be_told(tmp_path: Path) -> None:
     ]
 
 
-def test_what_code_adds_to_an_all_cannot_be_told(tmp_path: Path) -> None:
+def test_names_that_code_adds_to_an_all_are_unknown(tmp_path: Path) -> None:
     more = {
         "app/filled.py": "__all__ = []\ndef public(f):\n    __all__.append(f.__name__)\n@public\ndef a(): ...\n",
         "app/home.py": "from app.filled import *\n",
@@ -221,7 +221,9 @@ def test_an_attribute_of_an_instance_is_no_name_of_a_module(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "statement", ["from app.db import x", "from .db import x", "from app import db", "from . import db"]
 )
-def test_a_module_that_was_forgotten_is_told_to_be_there_and_not_staged(tmp_path: Path, statement: str) -> None:
+def test_the_finding_about_a_forgotten_module_says_that_it_is_there_and_not_staged(
+    tmp_path: Path, statement: str
+) -> None:
     root = staged(tmp_path, {**CLIENT, "app/core.py": f"{statement}\n"})
     write(root, {"app/db.py": "x = 1\n"})
     [found] = findings(root, "app/core.py")
@@ -244,7 +246,7 @@ def test_a_module_that_is_tracked_though_it_is_ignored_is_there(tmp_path: Path, 
     assert findings(root, "app/core.py") == ["app.core:1: NAME_NOT_FOUND app.client has no sned."]
 
 
-def test_what_lies_behind_a_link_or_in_a_submodule_cannot_be_told(tmp_path: Path) -> None:
+def test_the_content_behind_a_link_or_in_a_submodule_is_unknown(tmp_path: Path) -> None:
     root = staged(
         tmp_path, {**CLIENT, "app/core.py": "import app.sub.x\nimport app.link.x\nfrom app import one, sub\n"}
     )

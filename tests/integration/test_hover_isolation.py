@@ -87,7 +87,7 @@ def test_a_server_that_works_adds_to_the_answer(project: Path, tmp_path: Path) -
     assert [answer["status"] for answer in answers] == ["ok", "ok", "error"]
 
 
-def test_an_absent_server_is_said(project: Path) -> None:
+def test_an_absent_server_is_reported(project: Path) -> None:
     called = hovered(project, "/usr/bin:/bin")
     assert called.status == 0
     why = "pyrefly is not installed; pip install 'bae-source[lsp]' brings a language server"
@@ -145,7 +145,7 @@ def test_the_real_server_finds_what_names_alone_do_not_tell(project: Path) -> No
     assert (alone["status"], alone["refs"]) == ("ok", [])
 
 
-def test_a_language_server_that_nobody_knows_is_refused_and_those_that_there_are_are_named(project: Path) -> None:
+def test_an_unknown_language_server_is_refused_and_the_known_ones_are_named(project: Path) -> None:
     with pytest.raises(RequestError, match="language_server") as caught:
         Source(project).hover(URI, language_server="nosuch")
     assert caught.value.code == "invalid_arguments"

@@ -55,7 +55,7 @@ def test_the_command_line_makes_the_same_request_of_the_line(kind: type[Request]
     assert [(context.budget, context.cursor) for context in door.contexts] == [(more.get("budget"), more.get("cursor"))]
 
 
-def test_what_is_left_at_its_default_is_not_said() -> None:
+def test_what_is_left_at_its_default_is_not_reported() -> None:
     assert call_of(request("read", {"target": "a.b", "dedent": True})) == "read a.b --dedent"
     assert call_of(request("history", {})) == "history"
 

@@ -115,7 +115,7 @@ def test_what_is_outside_the_grammar_is_refused_with_the_reason(text: str, reaso
 @pytest.mark.parametrize(
     "text", ["sym://js/mod/x", "sym://Python/mod/x", "sym://rust/type/a/B#c", "sym://python3/mod/x"]
 )
-def test_a_well_formed_selector_of_another_language_is_told_apart(text: str) -> None:
+def test_a_well_formed_selector_of_another_language_has_an_error_of_its_own(text: str) -> None:
     assert refused(text).code == "language_not_supported"
 
 

@@ -35,7 +35,7 @@ def test_everything_is_kept_where_it_fits() -> None:
     assert shortened(outcome, None, answer=False) is outcome
 
 
-def test_what_is_too_long_is_cut_at_a_line_and_told_with_the_way_to_all_of_it() -> None:
+def test_a_text_that_is_too_long_is_cut_at_a_line_and_says_how_to_get_all_of_it() -> None:
     outcome = shortened(long(), BUDGET, answer=False)
     assert len(to_json(outcome)) < 2 * BUDGET
     assert outcome.operation_id == "op_1"
@@ -170,7 +170,7 @@ def test_what_an_error_tells_beside_what_went_wrong_keeps_to_the_budget_as_well(
     assert shortened_error(error, None) is error
 
 
-def test_an_error_of_which_nothing_is_left_out_is_told_as_it_is(tmp_path: Path) -> None:
+def test_an_error_of_which_nothing_is_left_out_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text("x = 1\n")
     with pytest.raises(LookupFailed) as whole:
         Source(tmp_path).read("m.nothing_that_would_be_here")
@@ -181,7 +181,7 @@ def test_an_error_of_which_nothing_is_left_out_is_told_as_it_is(tmp_path: Path) 
     assert shortened_error(error, 100) is error
 
 
-def test_a_warning_that_is_told_in_part_is_said_to_be() -> None:
+def test_a_warning_that_is_cut_says_so() -> None:
     long = Notice("told", "y" * 900)
     hint = shortened_error(telling(Refused("busy", "Busy.", hints=["Ask again."]), [long]), 800).hints[-1]
     assert hint == "Shown, within 800 bytes: the beginning of a warning. A larger budget shows more."

@@ -41,6 +41,6 @@ def test_what_is_raised_inside_leaves_them_as_well() -> None:
             assert warnings.filters == before
 
 
-def test_nobody_else_changes_the_filters() -> None:
+def test_one_module_alone_changes_the_filters() -> None:
     package = Path(silence.__file__).parent.parent
     assert [path.stem for path in package.rglob("*.py") if "catch_warnings(" in path.read_text()] == ["silence"]

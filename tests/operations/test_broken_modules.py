@@ -137,7 +137,7 @@ def test_what_has_no_known_end_is_neither_replaced_nor_deleted_but_can_be_closed
     assert text(tmp_path) == whole.replace(opening, f"{opening}{closing}")
 
 
-def test_a_module_of_which_nothing_can_be_told_is_mended_by_a_piece_of_its_text(tmp_path: Path) -> None:
+def test_a_module_that_cannot_be_analysed_is_mended_by_a_piece_of_its_text(tmp_path: Path) -> None:
     source = laid(tmp_path, "def broken(:\n")
     source.edit("app", old="def broken(:", new="def broken(): pass")
     assert text(tmp_path) == "def broken(): pass\n"

@@ -233,7 +233,7 @@ def test_line_ends_of_one_kind_stay_of_that_kind(root: Path) -> None:
     assert (root / "app/core.py").read_bytes() == b"# other\r\nx = 1\r\ny = 2\r\n"
 
 
-def test_what_it_prints_is_told_and_mixed_into_nothing(root: Path) -> None:
+def test_output_is_reported_and_mixed_into_nothing(root: Path) -> None:
     words = ("codemod", "tools.bad:Talks", "app", "--reload", "off")
     called = run(*words, "--json", folder=root)
     assert called.status == 0
@@ -273,7 +273,7 @@ def test_it_may_write_elsewhere(root: Path, tmp_path: Path) -> None:
     assert beside.read_text().isdigit()
 
 
-def test_a_file_that_somebody_writes_meanwhile_is_not_overwritten(root: Path) -> None:
+def test_a_file_that_is_written_meanwhile_is_not_overwritten(root: Path) -> None:
     engine = service(root)
 
     def written(done: int, of: int, last: str) -> None:

@@ -175,7 +175,7 @@ def test_a_module_that_changed_between_plan_and_commit_is_not_deleted(
     assert (tmp_path / "app/base.py").read_text() == "x = 2\n"
 
 
-def test_who_still_refers_to_what_is_gone_is_told(tmp_path: Path) -> None:
+def test_modules_that_still_refer_to_a_deleted_name_are_named(tmp_path: Path) -> None:
     users = {
         "app/user.py": "from . import base\nfrom .base import (\n    x,\n)\nimport app.base as b, \\\n    app.core\n",
         "app/names.py": 'NAMES = ["app.base", "app.base:x", "base", "app.basement"]\n',
@@ -201,7 +201,7 @@ def test_an_import_of_an_attribute_of_that_name_is_no_import_of_the_module(tmp_p
     assert codes(source.delete("app.base@module", dry_run=True)) == []
 
 
-def test_an_import_that_finds_the_file_beside_it_is_told(tmp_path: Path) -> None:
+def test_an_import_that_finds_the_file_beside_it_is_reported(tmp_path: Path) -> None:
     imports = {
         "tool/a.py": "import b\n",
         "tool/c.py": "from b import x\n",
@@ -242,7 +242,7 @@ def test_a_package_with_a_folder_that_may_not_be_listed_stays(tmp_path: Path, mo
     assert "app.sub" in refused(source, lambda: source.delete("app.sub", recursive=True), "forbidden").message
 
 
-def test_of_very_many_who_import_it_the_first_are_told(tmp_path: Path) -> None:
+def test_of_very_many_importers_the_first_are_named(tmp_path: Path) -> None:
     many = {f"app/user{number:03}.py": "import app.base\n" for number in range(120)}
     outcome = laid(tmp_path, {**PACKAGE, **many}).delete("app.base", force=True, dry_run=True)
     message = told(outcome, "still_imported")
@@ -286,7 +286,7 @@ def test_the_project_opened_in_a_package_takes_its_own_init_for_a_module(tmp_pat
 
 
 @pytest.mark.parametrize("how", ["delete", "move"])
-def test_links_that_lead_nowhere_afterwards_are_told(tmp_path: Path, how: str) -> None:
+def test_links_that_lead_nowhere_afterwards_are_reported(tmp_path: Path, how: str) -> None:
     source = laid(tmp_path)
     (tmp_path / "app/alias.py").symlink_to("base.py")
     (tmp_path / "app/sub/deep.py").symlink_to("../base.py")

@@ -61,7 +61,7 @@ def test_a_piece_of_text_that_defines_a_present_name_beside_the_symbol_is_refuse
 
 
 @pytest.mark.parametrize("imports", [[], ["import re"]])
-def test_a_definition_that_a_piece_of_text_adds_is_said_and_has_an_etag(source: Source, imports: list[str]) -> None:
+def test_a_definition_that_a_piece_of_text_adds_is_reported_and_has_an_etag(source: Source, imports: list[str]) -> None:
     outcome = source.edit(
         "mod.A.m", old="return 1", new="return 1\n\n    def k(self): return 5", imports=imports, reload="off"
     )
@@ -71,14 +71,14 @@ def test_a_definition_that_a_piece_of_text_adds_is_said_and_has_an_etag(source: 
 
 
 @pytest.mark.parametrize(("target", "name"), [("mod.A.m", "m"), ("mod.A.m@decorators", "m"), ("mod.A", "A.m")])
-def test_a_decorator_that_a_piece_of_text_drops_is_said(source: Source, target: str, name: str) -> None:
+def test_a_decorator_that_a_piece_of_text_drops_is_reported(source: Source, target: str, name: str) -> None:
     outcome = source.edit(target, old="    @dec\n", new="", reload="off")
     assert [(each.code, each.message) for each in outcome.warnings] == [
         ("decorators_dropped", f"{name} no longer has @dec.")
     ]
 
 
-def test_what_a_piece_of_text_adds_inside_of_a_class_is_said(source: Source) -> None:
+def test_what_a_piece_of_text_adds_inside_of_a_class_is_reported(source: Source) -> None:
     more = "return 1\n\n    def n(self): return 5\n\n    class K:\n        x = 1"
     outcome = source.edit("mod.A", old="return 1", new=more, reload="off")
     assert [(each.code, each.message) for each in outcome.warnings] == [
@@ -190,7 +190,7 @@ def test_a_line_is_deleted_with_its_end(tmp_path: Path) -> None:
     assert (tmp_path / "mod.py").read_text() == LINES.replace("    y = x\n", "")
 
 
-def test_a_longer_line_that_begins_alike_is_told_apart_by_the_line_end(tmp_path: Path) -> None:
+def test_a_longer_line_that_begins_alike_is_distinguished_by_the_line_end(tmp_path: Path) -> None:
     (tmp_path / "mod.py").write_text("def f():\n    x = 10\n    x = 1\n    return x\n")
     Source(tmp_path).edit("mod.f", old="x = 1\n", new="x = 2\n", reload="off")
     assert (tmp_path / "mod.py").read_text() == "def f():\n    x = 10\n    x = 2\n    return x\n"

@@ -220,7 +220,7 @@ def test_a_namespace_package_cannot_expose_anything(tmp_path: Path) -> None:
     assert picture(tmp_path) == before
 
 
-def test_a_package_that_loads_by_its_stub_is_told_in_the_stub(tmp_path: Path) -> None:
+def test_a_package_that_loads_by_its_stub_gets_the_name_in_the_stub(tmp_path: Path) -> None:
     src = project(tmp_path, STUBBED)
     before = picture(tmp_path)
     src.exports_add("zoo.cats", ["Tiger"], reload="off")
@@ -301,9 +301,7 @@ def test_what_is_odd_is_listed_in_a_stable_order_with_its_line(tmp_path: Path) -
         src.exports_check("nowhere")
 
 
-def test_what_nobody_can_look_into_is_named_and_the_rest_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_modules_are_named_and_the_rest_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = "__all__ = ['gone']\n"
     src = project(tmp_path, {"pk/__init__.py": wrong, "pk/shut.py": wrong, "pk/sub/__init__.py": wrong})
     close(monkeypatch, "sub")
@@ -440,7 +438,7 @@ def test_an_export_of_what_imports_too_early_in_a_function_that_it_calls_is_left
         '__all__ = ["Lion"]\nfor each in ():\n    __all__.clear()\n',
     ],
 )
-def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_said(tmp_path: Path, said: str) -> None:
+def test_an_all_that_no_list_decides_in_the_end_is_left_alone_and_that_is_reported(tmp_path: Path, said: str) -> None:
     src = project(tmp_path, {**ZOO, "zoo/__init__.py": f"from .cats import Lion\n\n{said}"})
     before = picture(tmp_path)
     outcome = src.exports_add("zoo.cats", ["Tiger"], reload="off")
@@ -501,7 +499,7 @@ def test_a_list_that_may_be_lost_is_checked(tmp_path: Path) -> None:
     assert [(each.line, each.name) for each in src.exports_check("zoo").outcome.found] == [(3, "Gone")]
 
 
-def test_what_is_withdrawn_goes_from_both_lists_and_what_a_branch_lists_is_said(tmp_path: Path) -> None:
+def test_what_is_withdrawn_goes_from_both_lists_and_what_a_branch_lists_is_reported(tmp_path: Path) -> None:
     said = 'from .cats import Lion, Tiger\n\n__all__ = ["Lion", "Tiger"]\n__all__ = ["Tiger", "Lion"]\n'
     src = project(tmp_path, {**ZOO, "zoo/__init__.py": said})
     assert codes(src.exports_remove("zoo.cats", ["Tiger"], reload="off")) == []

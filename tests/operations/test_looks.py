@@ -283,7 +283,7 @@ def test_the_diff_shows_a_mode_that_changes_and_git_gives_the_same(tmp_path: Pat
     assert "deleted file mode 100755" in source.delete("app.one", reload="off").diff
 
 
-def test_who_asks_for_more_than_his_only_change_is_told_so(tmp_path: Path) -> None:
+def test_an_undo_of_more_than_the_only_change_says_so(tmp_path: Path) -> None:
     source = laid(tmp_path)
     source.delete("app.base", reload="off")
     before = all_of(tmp_path)

@@ -246,7 +246,7 @@ def test_each_accessor_of_a_property_is_followed(
     assert found == expected
 
 
-def test_a_function_that_stays_without_its_overloads_is_not_said_to_be_gone(tmp_path: Path) -> None:
+def test_a_function_that_stays_without_its_overloads_is_not_reported_as_gone(tmp_path: Path) -> None:
     overload = "@overload\ndef f(x: int) -> int: ...\n"
     (tmp_path / "app.py").write_text(f"from typing import overload\n\n\n{overload}def f(x):\n    return x\n")
     new = "def f(x):\n    return x + 1\n"

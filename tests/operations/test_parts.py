@@ -43,7 +43,7 @@ def test_what_an_insertion_says_it_changed_can_be_resolved() -> None:
 @pytest.mark.parametrize(
     "prose", ["The client.", "Client", "It's the client", "# The client", "Pass (x", "  The client."]
 )
-def test_prose_is_no_docstring_and_that_is_said(target: str, prose: str) -> None:
+def test_prose_is_no_docstring_and_that_is_reported(target: str, prose: str) -> None:
     space = workspace({"m.py": '"""M."""\n\n\nclass C:\n    """C."""\n\n    def f(self):\n        return 1\n'})
     with pytest.raises(Refused, match=r"not just (the|a) docstring") as caught:
         Edit(target=f"{target}@docstring", new_source=prose).plan(space)

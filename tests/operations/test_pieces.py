@@ -134,7 +134,9 @@ def test_a_place_that_there_is_not_is_named(source: Source) -> None:
 
 @pytest.mark.parametrize("indent", ["", "  ", "    ", "\t", "                "])
 @pytest.mark.parametrize("target", ["mod.A.m", "mod"])
-def test_text_that_is_indented_otherwise_is_replaced_and_that_is_said(source: Source, target: str, indent: str) -> None:
+def test_text_that_is_indented_otherwise_is_replaced_and_that_is_reported(
+    source: Source, target: str, indent: str
+) -> None:
     old = f"{indent}if x:\n{indent}    y = x + LIMIT\n"
     new = f"{indent}if x > 1:\n{indent}    # more\n\n{indent}    y = x\n"
     outcome = source.edit(target, old=old, new=new, reload="off")
@@ -258,7 +260,7 @@ def test_names_on_standard_input_change_alike(source: Source) -> None:
     assert (source.root / "mod.py").read_text() == MODULE.replace("if x:", "if not x:")
 
 
-def test_an_import_that_several_modules_get_is_said_once(tmp_path: Path) -> None:
+def test_an_import_that_several_modules_get_is_reported_once(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.py").write_text("X = 1\n")
     outcome = Source(tmp_path).edit(["a.X", "b.X", "c.X"], old="1", new="os.sep", imports=["import os"], reload="off")

@@ -253,7 +253,7 @@ def test_the_answer_of_the_command_line_names_the_comment_and_the_next_call(tmp_
     assert error["hints"][0] == "Give the whole source, or change the piece alone with old and new."
 
 
-def test_comments_of_each_kind_are_told_apart() -> None:
+def test_comments_of_each_kind_are_distinguished() -> None:
     comments = [form for form in PLAIN if form.startswith("#") and "New" not in form]
     assert [each for each in comments if strength_of(each.replace("\n#", "")) is not Strength.PLAIN] == []
     assert [each for each in FAINT if each.startswith("#") and strength_of(each) is not Strength.FAINT] == []

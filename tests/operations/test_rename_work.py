@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from bae_source.model.span import Span
 from bae_source.project.references.search import prose
 from bae_source.project.workspace import Workspace
 from bae_source.refactoring.planning import plan
-from bae_source.syntax.outline import tree
+from bae_source.syntax.outline import ast_walk
 from bae_source.syntax.outline.definitions import Outline
 from bae_source.syntax.rewrite.postcondition import names_alone
 from bae_source.syntax.text.lexer import Lexed, lex
@@ -101,13 +102,13 @@ def test_a_circle_is_searched_for_where_imports_may_lead_elsewhere(
 def outlined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the texts of which the definitions are found."""
     seen: list[str] = []
-    known = tree._outline
+    known = ast_walk.outline_of_ast
 
-    def noted(parsed: str, text: str, lines: Lines) -> Outline:
+    def noted(tree: ast.Module, text: str, lines: Lines) -> Outline:
         seen.append(text)
-        return known(parsed, text, lines)
+        return known(tree, text, lines)
 
-    monkeypatch.setattr(tree, "_outline", noted)
+    monkeypatch.setattr(ast_walk, "outline_of_ast", noted)
     return seen
 
 

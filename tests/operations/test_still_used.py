@@ -172,7 +172,7 @@ def test_local_names_and_what_goes_with_its_class_are_not_spoken_of(tmp_path: Pa
     assert codes(source.edit("m.a.C.f", new, dry_run=True)) == ["definitions_gone"]
 
 
-def test_what_cannot_be_decided_is_told_apart_from_what_is_sure(tmp_path: Path) -> None:
+def test_undecided_uses_are_listed_apart_from_sure_ones(tmp_path: Path) -> None:
     source = laid(tmp_path, {**FILES, "m/a.py": METHODS, "m/b.py": "def use(x):\n    return x.f()\n"})
     outcome = source.delete("m.a.C.f", dry_run=True)
     assert "m.b:2" in told(outcome, "perhaps_used")

@@ -47,7 +47,7 @@ TWICE: dict[str, Callable[[Source], Outcome]] = {
 
 
 @pytest.mark.parametrize("what", TWICE)
-def test_what_is_asked_twice_is_done_once(source: Source, tmp_path: Path, what: str) -> None:
+def test_a_request_made_twice_is_done_once(source: Source, tmp_path: Path, what: str) -> None:
     first = TWICE[what](source)
     assert (first.status, first.operation_id is None) == ("applied", False)
     after = {path: path.read_bytes() for path in (tmp_path / "app").glob("*.*")}

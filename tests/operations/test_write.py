@@ -167,7 +167,7 @@ def test_a_data_file_is_neither_exported_nor_a_package(tmp_path: Path) -> None:
     assert picture(tmp_path) == before
 
 
-def test_what_hides_other_modules_is_said(tmp_path: Path) -> None:
+def test_what_hides_other_modules_is_reported(tmp_path: Path) -> None:
     src = project(tmp_path, {**APP, "app/typed.pyi": "x: int\n"})
     assert codes(src.write("json", "X = 1\n", reload="off")) == ["shadows_stdlib"]
     assert codes(src.write("app.typed", "x = 1\n", reload="off")) == ["stub_there", "exported"]
@@ -212,7 +212,7 @@ def test_a_module_is_no_package_to_be_overwritten(tmp_path: Path) -> None:
     assert picture(tmp_path) == before
 
 
-def test_definitions_that_vanish_are_said(tmp_path: Path) -> None:
+def test_definitions_that_vanish_are_reported(tmp_path: Path) -> None:
     src = project(tmp_path, {"m.py": "def f(): ...\ndef g(): ...\nX = 1\n"})
     outcome = src.write("m", "def g(): ...\n", overwrite=True, reload="off")
     assert [notice.message for notice in outcome.warnings] == ["No longer defined: f, X."]
@@ -267,7 +267,7 @@ def test_a_package_that_exposes_modules_exposes_the_module(tmp_path: Path) -> No
     assert src.read("app.retry.again")
 
 
-def test_a_module_with_nothing_public_is_not_exported_and_that_is_said(tmp_path: Path) -> None:
+def test_a_module_with_nothing_public_is_not_exported_and_that_is_reported(tmp_path: Path) -> None:
     src = project(tmp_path)
     before = (tmp_path / "app/__init__.py").read_bytes()
     assert codes(src.write("app.quiet", "_x = 1\n", export=True, reload="off")) == ["nothing_public"]

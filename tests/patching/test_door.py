@@ -199,7 +199,7 @@ def test_a_patch_goes_through_mcp_and_functions(project: Path) -> None:
     assert answer["status"] == "unchanged"
 
 
-def test_hunks_that_fit_elsewhere_are_said(project: Path, src: Source) -> None:
+def test_hunks_that_fit_elsewhere_are_reported(project: Path, src: Source) -> None:
     (project / "app" / "core.py").write_text("# one\n# two\n" + CORE.replace("    a = 1", "    a = 1  "))
     made = src.apply(patch=TWO)
     assert codes(made) == ["hunk_moved", "hunk_fitted"]
@@ -208,7 +208,7 @@ def test_hunks_that_fit_elsewhere_are_said(project: Path, src: Source) -> None:
     assert "    a = 2\n" in (project / "app" / "core.py").read_text()
 
 
-def test_wrong_counts_are_said_and_another_indentation_is_taken_over(project: Path, src: Source) -> None:
+def test_wrong_counts_are_reported_and_another_indentation_is_taken_over(project: Path, src: Source) -> None:
     body = "@@ -10,7 +10,9 @@\n def g(self):\n-    return os.name\n+    if os.sep:\n+        return os.sep\n"
     made = src.apply(patch=one("app/core.py", body))
     assert codes(made) == ["hunk_fitted", "hunk_miscounted"]
@@ -383,7 +383,7 @@ def test_modes_are_given_taken_back_and_not_given_twice(project: Path, src: Sour
     assert (project / "run").stat().st_mode & 0o100
 
 
-def test_what_goes_and_is_used_elsewhere_is_said(project: Path, src: Source) -> None:
+def test_what_goes_and_is_used_elsewhere_is_reported(project: Path, src: Source) -> None:
     gone = one(
         "app/core.py", "@@ -1,9 +1,5 @@\n import os\n \n \n-def f():\n-    a = 1\n-    return a\n-\n-\n class A:\n"
     )

@@ -48,8 +48,8 @@ class Live:
         assert (found.closed, found.outside) == (fresh.closed, fresh.outside)
         assert [module.name for module in found.modules] == [module.name for module in fresh.modules]
         if self.saving:
-            assert self.walk._shape is not None
-            saved = save(self.walk._visits, self.walk._shape)
+            assert self.walk.shape is not None
+            saved = save(self.walk.visits, self.walk.shape)
             assert saved is not None
             self.walk = Walk(self.files)
             self.walk.recall(saved)
@@ -277,8 +277,8 @@ def test_a_census_made_of_what_was_saved_sees(rested: Path, change: str) -> None
     root = rested / f"saved, {change}"
     live = Live(root, saving=True)
     live()
-    assert len(live.walk._visits) >= 3
-    assert live.walk._shape is not None
+    assert len(live.walk.visits) >= 3
+    assert live.walk.shape is not None
     CHANGES[change](root)
     live()
     live()
@@ -287,22 +287,22 @@ def test_a_census_made_of_what_was_saved_sees(rested: Path, change: str) -> None
 def test_what_was_saved_is_all_that_was_met_at_rest(rested: Path) -> None:
     walk = Walk(Disk(rested / "at rest"))
     walk.census(layout_of(walk.files), time.time_ns())
-    assert walk._shape is not None
-    saved = save(walk._visits, walk._shape)
+    assert walk.shape is not None
+    saved = save(walk.visits, walk.shape)
     assert saved is not None
     visits, shape = load(saved)
     assert shape is not None
     assert set(shape.folders) <= set(visits)
     assert "gone" not in shape.folders
-    assert not visits._rows, "what a folder holds is decoded when somebody asks for it"
-    assert visits == walk._visits
-    stamps = {path: stamp for path, stamp in walk._shape.stamps.items() if stamp is not None}
+    assert not visits.known, "what a folder holds is decoded when somebody asks for it"
+    assert visits == walk.visits
+    stamps = {path: stamp for path, stamp in walk.shape.stamps.items() if stamp is not None}
     assert stamps.keys() == visits.keys()
     assert shape.changed(stamps) == []
     assert shape.changed({**stamps, "": replace(stamps[""], size=-1)}) == [""]
     assert shape.changed({path: stamp for path, stamp in stamps.items() if path}) == [""]
     for name in ("stamps", "rules", "folders", "python", "closed", "outside"):
-        assert getattr(shape, name) == getattr(walk._shape, name)
+        assert getattr(shape, name) == getattr(walk.shape, name)
     assert shape.changed(stamps) == [], "decoded or not"
 
 
@@ -321,10 +321,10 @@ def test_nothing_is_saved_of_a_walk_that_was_interrupted(rested: Path, monkeypat
     assert walk.memory() is not None
 
 
-def test_what_nobody_can_have_saved_is_not_believed(rested: Path) -> None:
+def test_impossible_saved_content_is_not_believed(rested: Path) -> None:
     walk = Walk(Disk(rested / "at rest"))
     walk.census(layout_of(walk.files), time.time_ns())
-    visit = walk._visits[""]
+    visit = walk.visits[""]
     for wrong in (
         {"": replace(visit, python=("../outside.py",))},
         {"": replace(visit, python=("/outside.py",))},
@@ -346,8 +346,8 @@ def test_a_walk_goes_over_folders_of_which_nothing_sensible_was_saved(tmp_path: 
     files = Disk(tmp_path)
     walk = Walk(files)
     walk.recall(msgspec.msgpack.encode(([], "\0a", [msgspec.msgpack.encode(rows)], None)))
-    assert not any(walk._visits.get(path) for path in ("", "a", "b"))
-    assert "b" not in walk._visits
+    assert not any(walk.visits.get(path) for path in ("", "a", "b"))
+    assert "b" not in walk.visits
     assert walk.census(layout_of(files), time.time_ns()).paths == ("a/m.py",)
 
 
@@ -356,13 +356,13 @@ def test_names_with_dots_in_them_lead_nowhere(tmp_path: Path, monkeypatch: pytes
     settle(tmp_path, monkeypatch)
     walk = Walk(Disk(tmp_path))
     walk.census(layout_of(walk.files), time.time_ns())
-    assert walk._shape is not None
-    visits, shape = load(save(walk._visits, walk._shape) or b"")
+    assert walk.shape is not None
+    visits, shape = load(save(walk.visits, walk.shape) or b"")
     assert shape is not None
     assert set(shape.folders) <= set(visits)
     assert "gone" not in shape.folders
-    assert not visits._rows, "what a folder holds is decoded when somebody asks for it"
-    assert visits == walk._visits
+    assert not visits.known, "what a folder holds is decoded when somebody asks for it"
+    assert visits == walk.visits
     assert sorted(shape.python) == ["..e/f.py", "a..b/c..d.py"]
 
 
@@ -403,9 +403,9 @@ def test_where_few_folders_changed_hardly_more_than_these_are_decoded_of_what_wa
     other.recall(saved)
     census = other.census(layout_of(files), time.time_ns())
     assert census.stamps == census_of(files, layout_of(files)).stamps
-    assert other._shape is not None
-    assert "stamps" not in vars(other._shape), "the stamps, each piece by itself"
-    assert sorted(other._visits._rows) == [0, 3], "what folders held, so many in a piece"
+    assert other.shape is not None
+    assert "stamps" not in vars(other.shape), "the stamps, each piece by itself"
+    assert sorted(other.visits.known) == [0, 3], "what folders held, so many in a piece"
     assert other.census(layout_of(files), time.time_ns()) is census, "the next one knows what changed"
 
 

@@ -143,7 +143,7 @@ def test_classes_below_are_kept_where_only_code_that_does_not_parse_may_hold_mor
 ) -> None:
     first = below(bases, kept)
     assert first == (["user.py"], ["broken.py"])
-    monkeypatch.setattr(lineage, "_Lineage", None)  # nothing can be searched for
+    monkeypatch.setattr(lineage, "Calls", None)  # nothing can be searched for
     assert below(bases, kept) == first
     monkeypatch.undo()
     (bases / "broken.py").write_text("from base import Base\nclass B(Base): ...\n")
@@ -163,7 +163,7 @@ def test_they_are_searched_for_each_time_where_a_file_could_not_be_read(
             return self.read_stamped(path)[0]
 
     assert below(bases, kept, Locked) == (["user.py"], ["broken.py"])
-    monkeypatch.setattr(lineage, "_Lineage", None)
+    monkeypatch.setattr(lineage, "Calls", None)
     with pytest.raises(TypeError):
         below(bases, kept, Locked)
 

@@ -241,7 +241,7 @@ def test_a_module_in_two_roots_is_ambiguous_and_a_hint_says_what_to_do(name: str
 
 
 @pytest.mark.parametrize("name", [name for name in AMBIGUOUS if not name.startswith("tool")])
-def test_an_ambiguous_name_has_candidates_that_can_be_told_apart(name: str) -> None:
+def test_an_ambiguous_name_has_candidates_that_differ(name: str) -> None:
     space = _space("re_exports")
     error = refused(space, name, "ambiguous_symbol")
     assert isinstance(error, LookupFailed)

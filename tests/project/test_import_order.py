@@ -248,12 +248,12 @@ def test_what_would_come_too_early_is_what_python_cannot_import(about: str, tmp_
         assert all(_imports(after, entry, tmp_path) for entry in entries) is not early
 
 
-def test_what_failed_before_is_not_told() -> None:
+def test_an_import_that_failed_before_is_not_reported() -> None:
     files = {"p/n.py": "from p import LATER\n", "p/__init__.py": "from . import n\nLATER = 1\n"}
     assert circle_told(files, {**files, "p/other.py": ""}) is None
 
 
-def test_a_circle_is_told_however_many_modules_stand_beside_it() -> None:
+def test_a_circle_is_reported_however_many_modules_stand_beside_it() -> None:
     many = {f"p/m{n}.py": "" for n in range(300)}
     imports = "".join(f"from . import m{n}\n" for n in range(300))
     files = {**many, "p/n.py": f"{imports}from .last import Y\n", "p/last.py": "from p import LATER as Y\n"}
@@ -273,7 +273,7 @@ def test_a_module_of_the_standard_librarys_name_is_not_looked_into() -> None:
     assert circle_told(files, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}) is None
 
 
-def test_a_long_circle_is_told_in_short(tmp_path: Path) -> None:
+def test_a_long_circle_is_shown_in_short(tmp_path: Path) -> None:
     chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(40)}
     files = {**chain, "p/m40.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
     after = {**files, "p/__init__.py": "from . import n\nLATER = 1\n"}
@@ -284,7 +284,7 @@ def test_a_long_circle_is_told_in_short(tmp_path: Path) -> None:
     assert not _imports(after, "p", tmp_path)
 
 
-def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_told_of(tmp_path: Path) -> None:
+def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_reported(tmp_path: Path) -> None:
     files = {
         "p/__init__.py": "from .other import f\n",
         "p/other.py": "from .sub import Y\nf = 1\n",
@@ -297,7 +297,7 @@ def test_a_package_that_is_imported_in_the_course_of_the_one_around_it_is_told_o
     assert not _imports(after, "p.sub.n", tmp_path)
 
 
-def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> None:
+def test_a_circle_that_only_another_way_in_runs_into_is_reported(tmp_path: Path) -> None:
     files = {
         "p/__init__.py": "",
         "p/b.py": "from p.sub import Z\nB = Z\n",
@@ -310,7 +310,7 @@ def test_a_circle_that_only_another_way_in_runs_into_is_told(tmp_path: Path) -> 
     assert not _imports(after, "p.b", tmp_path)
 
 
-def test_a_module_that_only_works_behind_another_one_is_told_of(tmp_path: Path) -> None:
+def test_a_module_that_only_works_behind_another_one_is_reported(tmp_path: Path) -> None:
     files = {"p/n.py": "from .m import Y\nX = 1\n", "p/m.py": "from .n import X\nY = X\n", "p/__init__.py": ""}
     told = circle_told(files, {**files, "p/__init__.py": "from . import n\n"})
     assert told == "p.m imports X from p.n before p.n has bound it (p.n -> p.m -> p.n)"
@@ -325,7 +325,7 @@ def test_more_of_a_module_that_is_imported_already_makes_no_circle() -> None:
     assert circle_told(before, {**files, "p/__init__.py": "LATER = 1\nfrom .n import X, Y\n"}) is None
 
 
-def test_the_way_there_is_told() -> None:
+def test_the_message_has_the_way_there() -> None:
     files = {"p/n.py": "from .mid import Y\n", "p/mid.py": "from p import LATER\nY = LATER\n"}
     told = circle_told({**files, "p/__init__.py": ""}, {**files, "p/__init__.py": "from . import n\nLATER = 1\n"})
     assert told == "p.mid imports LATER from p before p has bound it (p -> p.n -> p.mid -> p)"

@@ -7,7 +7,7 @@ import pytest
 from tests.project.circles import circle_told
 
 
-def test_a_chain_that_is_too_long_to_follow_is_not_told() -> None:
+def test_a_chain_that_is_too_long_to_follow_is_not_reported() -> None:
     chain = {f"p/m{n}.py": f"from . import m{n + 1}\n" for n in range(400)}
     files = {**chain, "p/m400.py": "from p import LATER\n", "p/n.py": "from . import m0\n"}
     assert (

@@ -346,7 +346,7 @@ def test_a_file_that_vanishes_between_the_census_and_the_reading_is_an_error(roo
     assert (found.code, found.message) == ("stale", "m0 has gone while the project was read.")
 
 
-def test_a_file_that_changes_after_its_facts_were_told_is_not_read_as_if_they_fitted(root: Path) -> None:
+def test_a_file_that_changes_after_its_facts_were_given_is_not_read_as_if_they_fitted(root: Path) -> None:
     space = Engine(root).workspace()
     space.index.summary("m0.py")
     (root / "m0.py").write_text("def other():\n    return 0\n")

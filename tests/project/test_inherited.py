@@ -135,7 +135,7 @@ def test_an_edit_of_an_inherited_member_changes_nothing(root: Path) -> None:
     assert {path: (root / path).read_text() for path in _FILES} == _FILES
 
 
-def test_a_module_that_is_a_link_out_of_the_project_is_said_to_be_one(
+def test_a_module_that_is_a_link_out_of_the_project_is_reported_as_one(
     root: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     outside = tmp_path_factory.mktemp("outside") / "types.py"

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from bae_source import Source
-from bae_source.engine.service import Service
 from bae_source.errors import ResourceError
 from bae_source.project.facts.kept import MOST_WAITING, Kept
 from bae_source.state.cache import Cache, Seen
@@ -92,7 +91,7 @@ def test_who_keeps_nothing_needs_no_cache() -> None:
 
 def test_a_request_that_looks_into_one_small_file_opens_no_cache(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(Service, "_cache", lambda _: asked.append(1))
+    monkeypatch.setattr(Cache, "__init__", lambda *_, **__: asked.append(1))
     assert "return 1" in Source(root).read("m0.f")
     assert asked == []
 

@@ -25,7 +25,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("about", TABLES)
-def test_a_module_that_a_table_names_is_said_to_be_named(tmp_path: Path, about: str) -> None:
+def test_a_module_that_a_table_names_is_reported_as_named(tmp_path: Path, about: str) -> None:
     files = {"app/__init__.py": TABLES[about], "app/core.py": "A = 1\n", "app/other.py": "B = 1\n", "app/free.py": ""}
     src = project(tmp_path, files)
     before = picture(tmp_path)

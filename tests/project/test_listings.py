@@ -175,7 +175,7 @@ def test_the_key_alone_is_no_answer(root: Path, monkeypatch: pytest.MonkeyPatch)
     assert Process(root, monkeypatch).outline() == told
 
 
-def test_errors_that_were_kept_are_told_as_they_were(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_that_were_kept_come_back_as_they_were(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spaces = [Workspace(process.files, kept=process.kept) for process in (Process(root, monkeypatch),) * 2]
     problems = [listings.package_listing(space, "", DEEP).problems for space in spaces]
     told = [[(name, error.code, error.message, error.hints) for name, error in each] for each in problems]

@@ -13,7 +13,7 @@ from bae_source.errors import ResourceError
 from bae_source.project.facts import mentions, occurrences
 from bae_source.project.facts.kept import Kept
 from bae_source.project.facts.mentions import Mentioning
-from bae_source.project.facts.occurrences import Occurrences
+from bae_source.project.facts.occurrences import Occurrences, SavedWords
 from bae_source.project.files.census import Census
 from bae_source.project.files.layout import Layout
 from bae_source.project.files.port import Disk, Stamp
@@ -209,7 +209,8 @@ def test_of_what_was_saved_only_the_words_that_are_asked_for_are_decoded_while_n
     found = occurrences.load(saved[0], census, lambda: pytest.fail("the files are those of the census"))
     assert found.outdated(census, ["w"]) == []
     assert found.holding(census, ["w"]) == {"2.py"}
-    assert vars(found.words)["_found"].keys() == {"w"}
+    assert isinstance(found.words, SavedWords)
+    assert found.words.decoded.keys() == {"w"}
     changed = census_with({**stamps, "2.py": Stamp(9, 2, 3, 2)})
     assert found.outdated(changed, ["w"]) == ["2.py"]
     assert found.holding(changed, ["w"]) == set()

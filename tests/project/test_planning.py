@@ -84,7 +84,7 @@ def test_one_splice_that_is_wrong_refuses_all() -> None:
         plan({}, ("a.py", "f():\r\n    return 1", "g():\r\n    return 1"))
 
 
-def test_a_script_stays_one_that_nobody_imports_also_when_it_goes() -> None:
+def test_a_script_is_not_imported_for_a_check_also_when_it_goes() -> None:
     gone, made = plan({"run.py": None}), plan({"other.py": b"#!x\n"})
     assert [module.import_checked for module in (*gone.modules, *made.modules)] == [False, False]
 

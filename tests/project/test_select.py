@@ -82,7 +82,7 @@ def test_candidates_of_a_file_that_does_not_parse_are_offered_as_modules() -> No
     assert error.candidates == ("sym://python/mod/a/m", "sym://python/type/b/m/f")
 
 
-def test_an_ambiguous_class_is_told_apart_by_dotted_names_before_its_members_are_looked_at() -> None:
+def test_an_ambiguous_class_is_refused_with_dotted_names_before_its_members_are_looked_at() -> None:
     space = workspace({"m.py": "class C: ...\nx = 1\nclass C:\n    def f(self): ...\n"})
     assert refused(space, "type/m/C#f").hints == ("read m.C[0]", "read m.C[1]")
 

@@ -44,12 +44,12 @@ def test_one_stamp_is_decoded_with_its_piece_alone(stamps: Stamps) -> None:
     assert path in stamps
     assert stamps[path] == ALL[path]
     assert isinstance(stamps[path], Stamp)
-    assert stamps._decoded.keys() == {1}
+    assert stamps.known.keys() == {1}
     assert "whole" not in vars(stamps)
 
 
 @pytest.mark.parametrize("piece", [b"", b"\xc1", b"\x91\x07", b"\x91\x93\x01\x02\x03"])
-def test_pieces_that_make_no_sense_are_said_to(piece: bytes) -> None:
+def test_pieces_that_make_no_sense_raise_an_error(piece: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         decoded(piece)
     with pytest.raises(ValueError, match=r"\w"):

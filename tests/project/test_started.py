@@ -175,7 +175,7 @@ def test_a_copy_handles_and_blocks_no_signal_and_leaves_ours_as_they_were() -> N
     assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before[1]
 
 
-def test_a_process_ends_when_nobody_is_left_to_write_to_it(started: Own) -> None:
+def test_a_process_ends_when_no_writer_to_it_is_left(started: Own) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), started.channel.out)
     assert os.read(started.channel.into, 1) == b""
 

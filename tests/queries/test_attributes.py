@@ -96,7 +96,7 @@ def test_an_outline_has_them_behind_what_is_defined(tmp_path: Path) -> None:
     assert "variable y" not in source.outline(depth=2)
 
 
-def test_a_module_that_does_not_parse_is_said(tmp_path: Path) -> None:
+def test_a_module_that_does_not_parse_is_reported(tmp_path: Path) -> None:
     outcome = laid(tmp_path, {"app.py": CLASS, "bad.py": "def f(:\n"}).glob("**.value", attributes=True).outcome
     assert outcome.complete
     outcome = laid(tmp_path, {"bad.py": "def value(:\n"}).glob("**.value", attributes=True).outcome

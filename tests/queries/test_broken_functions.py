@@ -74,7 +74,7 @@ def places(outcome: Outcome) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("order", ["fg", "gf", "ffgg"])
-def test_what_is_asked_first_makes_no_difference_to_any_process(source: Source, tmp_path: Path, order: str) -> None:
+def test_the_order_of_questions_makes_no_difference_to_any_process(source: Source, tmp_path: Path, order: str) -> None:
     for name in order:
         outcome = source.references(f"app.core.{name}").outcome
         assert places(outcome) == PLACES[name]
@@ -112,7 +112,7 @@ WIRE = "def wire(app: App):\n    app.b = C()\n    {}\n"
     ],
     ids=["broken", "broken and newer", "sound", "new", "metaclass", "behind a string", "in a comprehension"],
 )
-def test_what_may_be_another_class_s_is_missed_by_nobody(tmp_path: Path, code: str) -> None:
+def test_a_place_that_may_be_of_either_class_is_in_both_answers(tmp_path: Path, code: str) -> None:
     source = laid(tmp_path, {"core.py": CORE, "app.py": code})
     first = asked(tmp_path, "references", "core.C.m")
     again = asked(tmp_path, "references", "core.C.m")
@@ -139,7 +139,7 @@ def test_what_a_broken_function_imports_is_listed(tmp_path: Path) -> None:
     assert not outcome.complete
 
 
-def test_nothing_is_told_of_a_symbol_of_the_file_itself(source: Source) -> None:
+def test_a_symbol_of_the_broken_file_itself_has_no_answer(source: Source) -> None:
     with pytest.raises(SourceError, match=r"app\.user does not parse: line 13"):
         source.callees("app.user.A.first")
 

@@ -100,7 +100,7 @@ def test_searches_say_the_same(answers: dict[str, Any]) -> None:
         ("place in the closed", "pk.sub may not be listed, so it is not known what is in it."),
     ],
 )
-def test_a_name_in_a_closed_folder_is_not_said_to_be_missing(
+def test_a_name_in_a_closed_folder_is_not_reported_as_missing(
     answers: dict[str, Any], question: str, message: str
 ) -> None:
     error = answers[question]
@@ -132,7 +132,7 @@ def test_a_file_that_may_not_be_read_is_named(answers: dict[str, Any], question:
         ("hover of the closed", "top may not be listed, so it is not known what is in it."),
     ],
 )
-def test_a_selector_of_what_is_in_a_closed_folder_is_not_said_to_have_no_module(
+def test_a_selector_of_what_is_in_a_closed_folder_is_not_reported_to_have_no_module(
     answers: dict[str, Any], question: str, message: str
 ) -> None:
     answer = answers[question]
@@ -176,7 +176,7 @@ def test_who_refers_names_the_packages_that_may_hold_more(answers: dict[str, Any
 
 
 @pytest.mark.parametrize("question", ["references", "callers", "subclasses", "importers", "references again"])
-def test_a_file_that_cannot_be_decoded_is_told_of_in_the_same_words(answers: dict[str, Any], question: str) -> None:
+def test_a_file_that_cannot_be_decoded_is_reported_in_the_same_words(answers: dict[str, Any], question: str) -> None:
     told = "pk.latin cannot be decoded as utf-8: byte 30 on line 2 does not fit, so there may be more in pk.latin."
     assert told in said(answers[question])
 

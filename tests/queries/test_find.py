@@ -104,7 +104,7 @@ def test_a_scope_that_is_not_there_is_an_error(app: Source) -> None:
 
 
 @pytest.mark.parametrize("content", [b"def f(:\n    f(1)\n", b"f('\xff')\n", deep_unary(100_000) + b"\nf(1)\n"])
-def test_a_file_that_cannot_be_compared_is_said(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_cannot_be_compared_is_reported(tmp_path: Path, content: bytes) -> None:
     source = laid(tmp_path, {"pkg/__init__.py": "f(2)\n", "pkg/bad.py": content})
     found = source.find("f($X)")
     assert found.splitlines()[0] == "pkg:1: f(2)"
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_compared_is_said(tmp_path: Path, content: bytes) 
     assert source.find("zebra($X)").complete == content.isascii()  # what nobody can decode may hold anything
 
 
-def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = laid(tmp_path, {"closed.py": "f(1)\n"})
     opened = os.open
 

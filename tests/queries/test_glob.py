@@ -102,7 +102,7 @@ def test_values_tell_the_module_and_the_line(app: Source) -> None:
     assert (match.kind, match.module, match.line) == ("class", "app.net", 6)
 
 
-def test_a_file_that_does_not_parse_is_said_if_it_could_define_a_match(tmp_path: Path) -> None:
+def test_a_file_that_does_not_parse_is_reported_if_it_could_define_a_match(tmp_path: Path) -> None:
     source = laid(tmp_path, {"bad.py": "def f(:\n    sending\n", "good.py": "def f(): ...\n"})
     found = source.glob("**.f")
     assert (found, found.complete) == ("good.f", False)
@@ -181,7 +181,7 @@ def test_stubs_match_where_the_pattern_says_so_and_nowhere_else(
         assert source.read(address).address == address
 
 
-def test_a_stub_that_does_not_parse_is_said(tmp_path: Path) -> None:
+def test_a_stub_that_does_not_parse_is_reported(tmp_path: Path) -> None:
     found = laid(tmp_path, STUBS).glob("app.*@stub.f")
     assert (found, found.complete) == ("app.core@stub.f", False)
     assert found.outcome.warnings[0].message.startswith("app.bad@stub was not searched")

@@ -236,7 +236,7 @@ def test_encodings_are_read_as_python_reads_them(tmp_path: Path) -> None:
     assert source.grep("表") == "jis:2: name = '表'"
 
 
-def test_a_long_line_is_cut_and_said_but_whole_as_a_value(tmp_path: Path) -> None:
+def test_a_long_line_is_cut_and_reported_but_whole_as_a_value(tmp_path: Path) -> None:
     source = laid(tmp_path, {"m.py": f"x = '{'a' * 5000}'\n"})
     found = source.grep("x")
     assert found.endswith("… (+4,006 characters)")
@@ -324,7 +324,7 @@ def test_the_hits_are_those_of_a_search_line_by_line(pattern: str, requests: Pat
     assert len(found) == len(expected)
 
 
-def test_what_cannot_be_decoded_is_said_and_the_answer_is_not_complete(tmp_path: Path) -> None:
+def test_what_cannot_be_decoded_is_reported_and_the_answer_is_not_complete(tmp_path: Path) -> None:
     source = laid(tmp_path, {"good.py": "needle = 1\n", "bad.py": b"needle = '\xff'\n", "other.py": b"x = '\xff'\n"})
     found = source.grep("needle")
     assert found == "good:1: needle = 1"
@@ -376,7 +376,7 @@ def test_binary_data_is_searched_and_named_without_a_line_where_it_matches(tmp_p
         (r"PNG\r?", b"\x89PNG\r\n\x1a\n\0"),
     ],
 )
-def test_what_only_a_binary_file_holds_is_not_said_to_be_nowhere(tmp_path: Path, pattern: str, content: bytes) -> None:
+def test_what_only_a_binary_file_holds_is_not_reported_as_nowhere(tmp_path: Path, pattern: str, content: bytes) -> None:
     source = laid(tmp_path, {"pkg/__init__.py": "", "pkg/sub/logo.png": content})
     for scope in (None, "pkg", "pkg:sub/logo.png"):
         found = source.grep(pattern, scope)
@@ -392,7 +392,7 @@ def test_binary_data_is_searched_within_the_time_that_there_is(tmp_path: Path) -
     assert [each.code for each in found.outcome.warnings] == ["timed_out"]
 
 
-def test_gigantic_data_is_skipped_and_said_without_being_read(tmp_path: Path) -> None:
+def test_gigantic_data_is_skipped_and_reported_without_being_read(tmp_path: Path) -> None:
     source = laid(tmp_path, {"pkg/__init__.py": ""})
     with (tmp_path / "pkg" / "huge.csv").open("wb") as file:
         file.truncate(50_000_000_000)
@@ -402,7 +402,7 @@ def test_gigantic_data_is_skipped_and_said_without_being_read(tmp_path: Path) ->
     assert "pkg:huge.csv" in found.outcome.warnings[0].message
 
 
-def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = laid(tmp_path, {"good.py": "needle = 1\n", "closed.py": "needle = 2\n"})
     opened = os.open
 
@@ -418,7 +418,7 @@ def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest
     assert found.outcome.warnings[0].message.startswith("closed was not searched")
 
 
-def test_a_folder_that_may_not_be_listed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_listed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {"pkg/__init__.py": "", "pkg/sub/__init__.py": "needle\n", "other/__init__.py": "needle = 1\n"}
     source = laid(tmp_path, files)
     close(monkeypatch, "sub")

@@ -119,7 +119,7 @@ def test_options_stand_together_and_apart() -> None:
         (("(?R)",), "(?R) is Perl's"),
     ],
 )
-def test_what_is_wrong_is_said(app: Source, words: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_reported(app: Source, words: tuple[str, ...], said: str) -> None:
     called = cli(app, *words)
     assert (called.status, called.out) == (2, b"")
     assert said in called.said
@@ -152,7 +152,7 @@ def test_what_grep_reads_in_an_expression(pattern: str, meant: str | None) -> No
     assert as_grep(pattern) == meant
 
 
-def test_an_expression_that_grep_reads_otherwise_is_told_with_the_call(app: Source) -> None:
+def test_an_expression_that_grep_reads_otherwise_is_reported_with_the_call(app: Source) -> None:
     found = app.grep(r"baz\|Foo")
     [notice] = found.outcome.warnings
     assert (found, notice.code) == ("(no matches as Python's re reads it)", "means_otherwise")

@@ -75,7 +75,7 @@ def test_what_they_do_not_belong_to_is_complete(source: Source) -> None:
 
 
 @pytest.mark.parametrize(("name", "where"), [("pk.x.f", "pk.x"), ("pk.lib.A", "pk.lib"), ("pk.lib", "pk.lib")])
-def test_a_name_behind_a_link_is_not_said_to_be_missing(source: Source, name: str, where: str) -> None:
+def test_a_name_behind_a_link_is_not_reported_as_missing(source: Source, name: str, where: str) -> None:
     with pytest.raises(LookupFailed) as caught:
         source.read(name)
     what = "what is in it" if name == where else f"whether {name} is there"

@@ -157,7 +157,7 @@ def test_an_outline_has_an_etag_that_changes_with_what_it_shows(shop: Source) ->
     assert shop.outline("shop._cart").etag != before.etag
 
 
-def test_the_next_calls_are_said(shop: Source) -> None:
+def test_the_next_calls_are_reported(shop: Source) -> None:
     assert shop.outline("shop").outcome.next_actions == ('outline("shop", depth=2)',)
     assert 'read("shop._cart", full=True)' in shop.outline("shop._cart").outcome.next_actions
     assert shop.outline("shop._cart.Cart").outcome.next_actions == ('read("shop._cart.Cart")',)
@@ -373,7 +373,7 @@ SOURCES = sorted((Path(__file__).parents[2] / "fixtures" / "sources").glob("*.py
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_a_nasty_file_is_outlined_a_line_a_symbol_or_its_fault_is_said(path: Path, tmp_path: Path) -> None:
+def test_a_nasty_file_is_outlined_a_line_a_symbol_or_its_fault_is_reported(path: Path, tmp_path: Path) -> None:
     source = laid(tmp_path, {"p/__init__.py": "", "p/m.py": path.read_bytes()})
     listed = source.outline("p", depth=99, private=True, numbers=True)
     if not listed.complete:

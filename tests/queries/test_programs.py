@@ -58,7 +58,7 @@ ASKED = [("references", "pkg.A"), ("callers", "pkg.A.f"), ("subclasses", "pkg.A"
 
 @pytest.mark.parametrize(("verb", "asked"), ASKED)
 @pytest.mark.parametrize("message", SPEAKING)
-def test_one_that_speaks_of_what_is_asked_is_named(tmp_path: Path, message: str, verb: str, asked: str) -> None:
+def test_one_that_mentions_the_target_is_named(tmp_path: Path, message: str, verb: str, asked: str) -> None:
     answer = getattr(laid(tmp_path, {**MODULES, **SPEAKING[message]}), verb)(asked)
     assert not answer.complete
     (notice,) = answer.outcome.warnings

@@ -286,7 +286,7 @@ def test_inserting_into_a_data_file_says_that_it_holds_no_code(app: Source) -> N
     assert any('read("app:templates/page.html")' in hint for hint in caught.value.hints)
 
 
-def test_a_data_file_that_vanishes_or_may_not_be_read_is_told(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_file_that_vanishes_or_may_not_be_read_is_reported(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     def vanished(self: Disk, path: str):  # type: ignore[no-untyped-def]
         raise FileNotFoundError(path)
 
@@ -295,7 +295,7 @@ def test_a_data_file_that_vanishes_or_may_not_be_read_is_told(app: Source, monke
         app.read("app:logo.png")
 
 
-def test_a_module_that_vanishes_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_vanishes_while_it_is_read_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = laid(tmp_path, {"p/__init__.py": "", "p/a.py": "x = 1\n", "p/b.py": "y = 1\n"})
     real = Disk.read
 

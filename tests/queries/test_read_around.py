@@ -108,7 +108,7 @@ def test_callers_of_a_common_name_are_not_counted(app: Source, monkeypatch: pyte
     assert "# callers: not counted, for 2 files hold the name\n" in text
 
 
-def test_of_many_members_the_number_of_the_others_is_said(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_members_the_number_of_the_others_is_reported(app: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(around, "MOST_MEMBERS", 1)
     monkeypatch.setattr(around, "LONGEST_SIGNATURE", 10)
     text = app.read("app.net.Client.close", around=True)

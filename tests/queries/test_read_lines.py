@@ -132,7 +132,7 @@ def test_a_file_that_is_called_by_a_number_is_itself(app: Source) -> None:
         ("src/app/\0net.py:3", RequestError, "no place"),
     ],
 )
-def test_what_is_not_there_is_said(app: Source, place: str, error: type[Exception], said: str) -> None:
+def test_what_is_not_there_is_reported(app: Source, place: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         app.read(place)
 

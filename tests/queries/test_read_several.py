@@ -118,7 +118,7 @@ def test_a_pattern_that_matches_too_much_is_refused(app: Source, monkeypatch: py
     assert caught.value.hints == ('glob("app.net.*") lists them.',)
 
 
-def test_what_is_wrong_with_one_is_told_and_the_rest_answered(app: Source) -> None:
+def test_the_fault_of_one_is_reported_and_the_rest_answered(app: Source) -> None:
     found = app.read(["app.net.Client.sent", "app.net.connect", "app/net.py", "app.broken.f"])
     assert heads(found)[0] == "app.net.connect"
     told = {each.code: each.message for each in found.outcome.warnings}

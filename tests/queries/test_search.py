@@ -130,7 +130,7 @@ def test_options_and_scopes_that_are_wrong_are_refused(app: Source) -> None:
         app.search("mail", scope="app.nett")
 
 
-def test_a_file_that_does_not_parse_is_said_if_it_could_fit(tmp_path: Path) -> None:
+def test_a_file_that_does_not_parse_is_reported_if_it_could_fit(tmp_path: Path) -> None:
     source = laid(tmp_path, {"good.py": "def needle(): ...\n", "bad.py": "def needle(:\n"})
     found = source.search("needle")
     assert [symbol.address for symbol in found.outcome.found] == ["good.needle"]

@@ -44,7 +44,7 @@ def test_using_a_property_is_calling_it(source: Source) -> None:
     ],
 )
 @pytest.mark.parametrize("verb", ["callers", "references"])
-def test_who_asks_who_uses_a_special_method_is_told_that_python_calls_it(
+def test_the_answer_about_a_special_method_says_that_python_calls_it(
     tmp_path: Path, verb: str, method: str, told: str
 ) -> None:
     code = f"class A:\n    def {method}(self): ...\n    def f(self): self.{method}()\nA()\n"
@@ -69,7 +69,7 @@ def test_python_calls_some_functions_of_a_module(tmp_path: Path, function: str, 
 
 
 @pytest.mark.parametrize("verb", ["references", "callers", "importers_of"])
-def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Source, verb: str) -> None:
+def test_a_stub_has_no_references_and_the_hint_names_the_code(source: Source, verb: str) -> None:
     target = "app.core@stub" if verb == "importers_of" else "app.core@stub.A"
     with pytest.raises(RequestError) as caught:
         getattr(source, verb)(target)
@@ -93,7 +93,7 @@ def test_a_stub_is_referred_to_by_nobody_and_the_hint_names_the_code(source: Sou
         ("importers_of", "app.core.A"),
     ],
 )
-def test_what_cannot_have_an_answer_is_said_with_a_next_step(source: Source, verb: str, target: str) -> None:
+def test_what_cannot_have_an_answer_is_reported_with_a_next_step(source: Source, verb: str, target: str) -> None:
     with pytest.raises(RequestError) as caught:
         getattr(source, verb)(target)
     assert caught.value.code == "invalid_arguments"
@@ -147,7 +147,7 @@ def test_what_comes_through_a_module_that_does_not_parse_is_missing_from_the_ans
                 assert answer != f"(no {verb})"
 
 
-def test_code_that_nobody_can_analyse_makes_an_answer_incomplete(tmp_path: Path) -> None:
+def test_code_that_cannot_be_analysed_makes_an_answer_incomplete(tmp_path: Path) -> None:
     deep = "from app.core import A\nclass B(A):\n    def m(self): ...\nx = " + "A() + " * 20_000 + "len([])\n"
     source = laid(tmp_path, {**PROJECT, "app/deep.py": deep})
     asked = {"subclasses": "app.core.A", "overrides": "app.core.A.m", "callees": "app.deep", "imports_of": "app.deep"}
@@ -194,7 +194,7 @@ def test_an_entry_point_that_leads_there_is_listed(tmp_path: Path) -> None:
         assert [each.line for each in found if each.module == "pyproject.toml"] == [2, 3, 4]
 
 
-def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None:
+def test_a_class_that_a_call_makes_is_listed_where_the_call_stands(tmp_path: Path) -> None:
     made = laid(tmp_path, {"a.py": "class A:\n    def m(self): ...\nB = type('B', (A,), {})\nclass C(f(A)): ...\n"})
     assert made.subclasses("a.A").splitlines() == [
         "2 unsure",
@@ -209,7 +209,7 @@ def test_what_a_call_makes_is_told_where_the_call_stands(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("making", ["Made", "metas.Made", "ABCMeta"])
-def test_what_a_metaclass_makes_is_a_class_of_which_nobody_knows_what_it_has(tmp_path: Path, making: str) -> None:
+def test_a_class_that_a_metaclass_makes_has_unknown_members(tmp_path: Path, making: str) -> None:
     metas = "class Made(type):\n    def __new__(mcs, *given):\n        return super().__new__(mcs, *given)\n"
     code = (
         "from abc import ABCMeta\nimport metas\nfrom metas import Made\n"
@@ -234,7 +234,7 @@ def test_what_a_metaclass_makes_is_a_class_of_which_nobody_knows_what_it_has(tmp
     assert [(each.line, each.certainty) for each in found.outcome.found] == [(10, "unsure"), (11, "unsure")]
 
 
-def test_of_what_is_assigned_nobody_says_that_nothing_is_below_it(tmp_path: Path) -> None:
+def test_an_answer_about_an_assigned_name_does_not_say_that_nothing_is_below_it(tmp_path: Path) -> None:
     source = laid(tmp_path, {"a.py": "def f(): ...\nclass A: ...\nB = type('B', (A,), {})\nclass C(B): ...\n"})
     with pytest.raises(RequestError, match="is no class, so nothing is below it") as refused:
         source.subclasses("a.f")

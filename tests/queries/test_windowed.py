@@ -42,9 +42,7 @@ def test_who_refers_to_something_is_not_complete_where_one_may_do_so(source: Sou
     [("references", "pkg.A"), ("references", "other.send"), ("callers", "pkg.A.f"), ("subclasses", "pkg.A"),
      ("overrides", "pkg.A.f"), ("importers_of", "pkg")],
 )  # fmt: skip
-def test_one_that_does_not_speak_of_what_is_asked_leaves_the_answer_complete(
-    tmp_path: Path, verb: str, asked: str
-) -> None:
+def test_one_that_does_not_mention_the_target_leaves_the_answer_complete(tmp_path: Path, verb: str, asked: str) -> None:
     idle = {"pkg/gui.pyw": "import tkinter\ntkinter.mainloop()\n", "start.pyw": "# pkgs, AB, sending, f2\n"}
     source = laid(tmp_path, {**FILES, **idle, "other.py": "from pkg import A\ndef send(): ...\n"})
     for engine in (source, source, Source(tmp_path)):
@@ -85,7 +83,7 @@ def test_one_that_imports_the_package_by_dots_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"# -*- coding: no-such -*-\n", "# coding: utf-16\nA".encode("utf-16")])
-def test_one_that_nobody_can_read_is_named(tmp_path: Path, content: bytes) -> None:
+def test_an_unreadable_one_is_named(tmp_path: Path, content: bytes) -> None:
     source = laid(tmp_path, {**FILES, "pkg/gui.pyw": "", "start.pyw": ""})
     (tmp_path / "start.pyw").write_bytes(content)
     assert not source.references("pkg.A").complete
@@ -115,7 +113,7 @@ def test_where_data_files_are_looked_at_one_of_a_package_is_among_them(source: S
         assert [notice.message.partition(": ")[2] for notice in answer.outcome.warnings] == ["start."]
 
 
-def test_its_name_is_not_said_to_be_nowhere(source: Source) -> None:
+def test_its_name_is_not_reported_as_nowhere(source: Source) -> None:
     with pytest.raises(LookupFailed, match=r"pkg.gui ends in .pyw .* it is not known what is in it"):
         source.read("pkg.gui")
     with pytest.raises(LookupFailed, match=r"start ends in .pyw .* it is not known whether start.f is there"):
@@ -156,4 +154,4 @@ def test_one_that_comes_and_goes_is_noticed_by_a_live_engine_and_by_another(
 
 
 def test_the_doctor_counts_them(source: Source) -> None:
-    assert "2 Python files, none of them unreadable; nobody looks into 2 .pyw files" in source.doctor()
+    assert "2 Python files, none of them unreadable; 2 .pyw files not looked into" in source.doctor()

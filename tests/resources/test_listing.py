@@ -71,7 +71,7 @@ def test_ids_of_literal_parametrisations_are_those_that_pytest_makes(tmp_path: P
         ('@pytest.mark.parametrize("x", [1], indirect=True)', "[1]"),
     ],
 )
-def test_what_is_computed_is_said_to_be(decorator: str, shown: str) -> None:
+def test_what_is_computed_is_reported_as_such(decorator: str, shown: str) -> None:
     text = f"import pytest\n\n{decorator}\ndef test_it(x): pass\n"
     assert lines({"test_m.py": text}, "test_m") == [f"test_m.test_it{shown}"]
 
@@ -182,7 +182,7 @@ def test_options_with_a_quotation_mark_too_many_are_read_as_words() -> None:
     assert [notice.code for notice in listed(files).warnings] == ["selected"]
 
 
-def test_what_does_not_parse_and_what_selects_is_said() -> None:
+def test_what_does_not_parse_and_what_selects_is_reported() -> None:
     outcome = listed({"test_a.py": "def test_a(:\n", "pytest.ini": "[pytest]\naddopts = -m 'not slow'\n"})
     assert [notice.code for notice in outcome.warnings] == ["not_parsed", "selected"]
     assert not outcome.complete

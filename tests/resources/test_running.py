@@ -189,7 +189,7 @@ def test_what_hinders_a_run_is_a_result(root: Path) -> None:
     assert src.tests_run().text.startswith("No test was run: the project's Python does not start")
 
 
-def test_tests_that_were_not_run_are_counted_and_the_reason_is_said(root: Path) -> None:
+def test_tests_that_were_not_run_are_counted_and_the_reason_is_reported(root: Path) -> None:
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-x -k test_send"\n')
     (root / "tests/test_send.py").write_text("def test_red(): assert 0\n\n\ndef test_more(): ...\n")
     text = Source(root).tests_run().text

@@ -27,7 +27,8 @@ def quiet_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     A patch looks at every object, and who holds what is old is sought in all modules that are not installed: here our
     own are such, which are installed wherever they are not changed.
     """
-    monkeypatch.setattr(holding, "_LIBRARY", (holding._LIBRARY, str(Path(bae_source.__file__).parent) + os.sep))
+    ours = str(Path(bae_source.__file__).parent) + os.sep
+    monkeypatch.setattr(holding, "INSTALLED", (*holding.INSTALLED, ours))
     others = [name for name in sys.modules if name.startswith(_OTHERS) and not name.startswith(_OURS)]
     hidden = {name: sys.modules.pop(name) for name in others}
     gc.freeze()  # for good: what of it dies is little

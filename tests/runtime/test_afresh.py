@@ -73,7 +73,7 @@ def test_what_only_this_process_could_import_is_refused(
         ("process", ["command true"], "Verified: command true."),
     ],
 )
-def test_an_import_is_said_to_be_verified_where_one_was_tried(
+def test_an_import_is_reported_as_verified_where_one_was_tried(
     trial: Trial, source: Source, reload: Any, verify: list[str], said: str
 ) -> None:
     load(trial, "def f(): return 1\n")

@@ -209,7 +209,7 @@ def test_a_gathering_folder_that_is_relative_is_looked_for_in_the_project_too(
 
 @pytest.mark.parametrize("reload", ["auto", "off"])
 @pytest.mark.parametrize("obstacle", ["link", "permission"])
-def test_one_that_cannot_be_removed_and_passes_for_the_new_source_is_told_of(
+def test_one_that_cannot_be_removed_and_passes_for_the_new_source_is_reported(
     trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reload: ReloadMode, obstacle: str
 ) -> None:
     source = project_of(trial)

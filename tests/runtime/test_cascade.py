@@ -101,7 +101,7 @@ def test_a_cycle_is_loaded_once_each_with_the_edited_module_first(trial: Trial, 
     assert (at("app.one").f(), at("app.one").RUNS, at("app.two").RUNS) == (2, 2, 2)
 
 
-def test_who_is_left_with_old_objects_in_a_cycle_is_named_and_a_patch_leaves_nobody(trial: Trial) -> None:
+def test_holders_of_old_objects_in_a_cycle_are_named_and_a_patch_leaves_none(trial: Trial) -> None:
     trial.write("app/one.py", "def f(): return 1\nfrom app.two import g\n")
     trial.write("app/two.py", "from app.one import f\ndef g(): return f()\n")
     importlib.import_module("app.one")

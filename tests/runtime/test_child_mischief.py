@@ -68,7 +68,7 @@ def alive(mark: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("source", FINE.values(), ids=FINE)
-def test_what_harms_nobody_passes(trial: Trial, source: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_harmless_code_passes(trial: Trial, source: str, capfd: pytest.CaptureFixture[str]) -> None:
     trial.write("app/a.py", GOOD)
     trial.time_limit = 100.0  # a gigabyte takes its time on a machine that has other things to do
     handlers, folder = signal.getsignal(signal.SIGTERM), Path.cwd()
@@ -122,7 +122,7 @@ def test_a_fork_does_not_answer_for_its_parent(trial: Trial) -> None:
         )
 
 
-def test_a_child_whose_starter_dies_before_it_is_told_of_is_ended(tmp_path: Path) -> None:
+def test_a_child_whose_starter_dies_before_it_knows_of_it_is_ended(tmp_path: Path) -> None:
     """The supervisor finds neither a reader of what it tells, nor a writer of what it is to wait for."""
     asked, control = os.pipe()
     reader, status = os.pipe()

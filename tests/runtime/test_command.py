@@ -35,7 +35,7 @@ def python(code: str, *words: str) -> str:
     return shlex.join([sys.executable, "-c", code, *words])
 
 
-def test_a_command_that_ends_well_is_told_and_sees_the_new_files_from_the_projects_folder(project: Trial) -> None:
+def test_a_command_that_ends_well_is_reported_and_sees_the_new_files_from_the_projects_folder(project: Trial) -> None:
     text = "grep -q 'x = 2' app/core.py"
     assert verified(judge(project, command(project, text), NEW)) == f"command {text}"
 
@@ -59,7 +59,7 @@ def test_it_has_nothing_to_read_and_no_terminal_and_fresh_bytecode(project: Tria
     judge(project, command(project, python(code)), NEW)
 
 
-def test_a_signal_and_a_flood_of_output_are_told_shortly(project: Trial) -> None:
+def test_a_signal_and_a_flood_of_output_are_reported_in_short(project: Trial) -> None:
     code = "import os; os.write(1, b'z' * 30_000_000); os.kill(os.getpid(), 9)"
     error = refusal(project, command(project, python(code)), NEW)
     assert "ended with signal 9" in error.message

@@ -30,7 +30,7 @@ NEW = OLD.replace("1000", "2000").replace("[2]", "[3]")
         ("N = 1000\nLOG = []\nEMPTY = ()\n", False),
     ],
 )
-def test_a_holder_is_named_and_nobody_else(trial: Trial, user: str, named: bool) -> None:
+def test_holders_alone_are_named(trial: Trial, user: str, named: bool) -> None:
     trial.write("app/a.py", OLD)
     trial.write("app/user.py", user)
     importlib.import_module("app.user")
@@ -134,7 +134,7 @@ def test_who_took_a_name_that_stands_for_something_else_now_is_named(
     assert any(notice.message.startswith("app.user still hold old objects of app.core") for notice in notices)
 
 
-def test_a_process_with_too_much_in_it_is_said_not_to_be_searched(
+def test_a_process_with_too_much_in_it_is_reported_as_not_searched(
     trial: Trial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trial.write("app/a.py", "def f(): return 1\n")

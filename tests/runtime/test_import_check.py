@@ -150,7 +150,7 @@ def test_all_failures_are_counted(trial: Trial) -> None:
     assert error.details["also"] == ["app.m1", "app.m2"]
 
 
-def test_scripts_and_tests_are_only_compiled_and_that_is_said(trial: Trial) -> None:
+def test_scripts_and_tests_are_only_compiled_and_that_is_reported(trial: Trial) -> None:
     trial.unchecked = {"conftest.py", "app/__main__.py"}
     (notice,) = trial.change({"conftest.py": "1/0\n", "app/__main__.py": "1/0\n"})
     assert notice.code == "not_import_checked"

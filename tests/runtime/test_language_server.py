@@ -109,7 +109,7 @@ def test_only_hover_and_definition_are_asked_and_the_file_is_shown_meanwhile(fak
     assert shown["params"]["textDocument"]["text"] == TEXT
 
 
-def test_places_are_told_in_utf_16_code_units(fake: Callable[[str], Fake]) -> None:
+def test_places_are_sent_in_utf_16_code_units(fake: Callable[[str], Fake]) -> None:
     works = fake("works")
     text = "x = 1\r\n'😀é'; f\r"
     question = Question(path="m.py", text=text, name=Place(line=2, column=7), names=())
@@ -220,7 +220,7 @@ def test_it_gets_few_of_the_callers_variables_and_none_of_the_secrets(
     assert next(each["folder"] for each in works.told if "folder" in each) == str(works.folder)
 
 
-def test_it_is_told_which_files_have_changed_since_it_was_asked_last(fake: Callable[[str], Fake]) -> None:
+def test_it_gets_the_files_that_changed_since_the_last_question(fake: Callable[[str], Fake]) -> None:
     works = fake("works")
     works.ask(stamps={"a.py": 1, "b.py": 1, "m.py": 1})
     works.ask(stamps={"a.py": 2, "c.py": 1, "m.py": 1})
@@ -240,7 +240,7 @@ def test_the_whole_group_is_killed_when_it_is_closed(fake: Callable[[str], Fake]
     assert gone(family.pids[0])
 
 
-def test_it_is_killed_when_nobody_holds_it_any_more(tmp_path: Path) -> None:
+def test_it_is_killed_once_it_has_no_holder(tmp_path: Path) -> None:
     works = Fake(Path(os.path.realpath(tmp_path)), "works")
     assert works.ask().problem is None
     [pid] = works.pids
@@ -279,11 +279,9 @@ def test_it_is_killed_when_the_interpreter_ends(ending: str, tmp_path: Path) -> 
 def test_a_fork_that_ends_leaves_the_server_to_its_parent(fake: Callable[[str], Fake]) -> None:
     works = fake("works")
     assert works.ask().problem is None
-    session = works.server._session
-    assert session is not None
     forked = os.fork()
     if forked == 0:
-        session.close()
+        works.server.close()
         os._exit(0)
     os.waitpid(forked, 0)
     assert is_running(works.pids[0])
@@ -295,7 +293,7 @@ def test_nothing_is_started_for_no_question(fake: Callable[[str], Fake]) -> None
     assert not works.diary.exists()
 
 
-def test_a_server_that_nobody_knows_or_wants_is_not_started(tmp_path: Path) -> None:
+def test_a_server_that_is_unknown_or_switched_off_is_not_started(tmp_path: Path) -> None:
     for name, problem in (
         ("off", "the language server is switched off"),
         ("sh -c evil", "there is no language server 'sh -c evil'; known are ty, basedpyright, pyrefly and off"),

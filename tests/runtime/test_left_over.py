@@ -57,7 +57,7 @@ REMOVED = {
 
 @MODES
 @pytest.mark.parametrize("removed", REMOVED.values(), ids=REMOVED)
-def test_what_somebody_else_removed_from_the_file_goes_with_the_next_edit(
+def test_a_name_that_was_removed_from_the_file_elsewhere_goes_with_the_next_edit(
     trial: Trial, mode: Any, removed: str
 ) -> None:
     trial.write("pyproject.toml", "[project]\nname = 'app'\nversion = '1'\n")

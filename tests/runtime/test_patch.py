@@ -228,7 +228,7 @@ def test_a_dataclass_takes_other_methods_and_other_fields_are_named(trial: Trial
     assert case.module.D is data
 
 
-def test_values_of_the_class_made_by_the_module_are_of_the_class_that_everybody_knows(trial: Trial) -> None:
+def test_values_of_the_class_made_by_the_module_are_of_the_class_that_others_hold(trial: Trial) -> None:
     source = "class A:\n    def m(self): return 1\nDEFAULT = A()\nTABLE = {'a': A, 'f': DEFAULT.m}\nclass B(A): pass\n"
     case = Case(trial, source)
     known = case.module.A

@@ -374,7 +374,7 @@ def test_nothing_goes_on_with_what_is_gone_or_was_replaced_or_runs_old_code(
     assert module.A.held is expected
 
 
-def test_what_others_set_goes_on_and_what_somebody_edited_meanwhile_is_taken_from_the_source(trial: Trial) -> None:
+def test_values_set_by_others_go_on_and_values_edited_meanwhile_are_taken_from_the_source(trial: Trial) -> None:
     content = "LIMIT = 1\nCOUNT = 0\n\n\ndef step():\n    global COUNT\n    COUNT += 1\n"
     loaded = Loaded(trial, content)
     loaded.module.LIMIT = 5

@@ -38,7 +38,7 @@ def edited(source: Source, number: int, mode: Any = "auto") -> Outcome:
 
 
 @MODES
-def test_what_runs_as_main_is_said_to_keep_its_code(trial: Trial, mode: str) -> None:
+def test_what_runs_as_main_is_reported_to_keep_its_code(trial: Trial, mode: str) -> None:
     text = (
         "from bae_source import Source\ndef g():\n    return 1\nif __name__ == '__main__':\n"
         f"    done = Source('.').edit('app.main.g', 'def g():\\n    return 2\\n', reload={mode!r})\n"
@@ -60,7 +60,7 @@ def stays(name: str, mode: str) -> list[str]:
 
 @ELSEWHERE
 @pytest.mark.parametrize("text", [F, "import app.core\nX = 1\n", "class A:\n    def m(self): return 1\n"])
-def test_what_this_process_has_loaded_is_said_to_keep_its_code_where_it_is_loaded_elsewhere(
+def test_what_this_process_has_loaded_is_reported_to_keep_its_code_where_it_is_loaded_elsewhere(
     trial: Trial, source: Source, mode: Any, text: str
 ) -> None:
     trial.write("app/core.py", text)
@@ -85,7 +85,7 @@ def test_what_is_taken_back_before_it_was_loaded_is_no_old_code(trial: Trial, so
 
 
 @ELSEWHERE
-def test_modules_of_this_process_that_go_or_move_are_said_to_keep_their_code(
+def test_modules_of_this_process_that_go_or_move_are_reported_to_keep_their_code(
     trial: Trial, source: Source, mode: Any
 ) -> None:
     trial.write("app/gone.py", F)
@@ -96,7 +96,7 @@ def test_modules_of_this_process_that_go_or_move_are_said_to_keep_their_code(
 
 
 @ELSEWHERE
-def test_several_modules_of_one_change_are_each_said_to_keep_their_code(
+def test_several_modules_of_one_change_are_each_reported_to_keep_their_code(
     trial: Trial, source: Source, mode: Any
 ) -> None:
     trial.write("app/more.py", F)
@@ -110,7 +110,7 @@ def test_several_modules_of_one_change_are_each_said_to_keep_their_code(
 
 
 @ELSEWHERE
-def test_a_script_that_runs_is_said_to_keep_its_code(trial: Trial, mode: str) -> None:
+def test_a_script_that_runs_is_reported_to_keep_its_code(trial: Trial, mode: str) -> None:
     text = (
         "from bae_source import Source\ndef g():\n    return 1\nif __name__ == '__main__':\n"
         f"    done = Source('.').edit('app.main.g', 'def g():\\n    return 2\\n', reload={mode!r})\n"
@@ -123,7 +123,9 @@ def test_a_script_that_runs_is_said_to_keep_its_code(trial: Trial, mode: str) ->
 
 
 @MODES
-def test_what_stands_in_the_place_of_a_module_is_said_to_keep_its_code(trial: Trial, source: Source, mode: Any) -> None:
+def test_what_stands_in_the_place_of_a_module_is_reported_to_keep_its_code(
+    trial: Trial, source: Source, mode: Any
+) -> None:
     trial.write("app/core.py", F + "import sys\nclass M:\n    f = staticmethod(f)\nsys.modules[__name__] = M()\n")
     stands = at("app.core")
     outcome = edited(source, 2, mode)
@@ -133,7 +135,7 @@ def test_what_stands_in_the_place_of_a_module_is_said_to_keep_its_code(trial: Tr
     assert sys.modules["app.core"] is stands
 
 
-def test_tests_and_scripts_that_are_loaded_are_said_to_keep_their_code(trial: Trial) -> None:
+def test_tests_and_scripts_that_are_loaded_are_reported_to_keep_their_code(trial: Trial) -> None:
     trial.unchecked = {"app/test_a.py", "app/test_b.py"}
     trial.write("app/test_a.py", "x = 1\n")
     trial.write("app/test_b.py", "x = 1\n")

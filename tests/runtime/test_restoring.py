@@ -96,7 +96,7 @@ LEAKS = {
 
 @pytest.mark.parametrize(("source", "said"), LEAKS.items(), ids=LEAKS.values())
 @pytest.mark.parametrize("fails", [True, False])
-def test_what_an_import_leaves_behind_is_said(
+def test_what_an_import_leaves_behind_is_reported(
     trial: Trial, monkeypatch: pytest.MonkeyPatch, source: str, said: str, fails: bool
 ) -> None:
     trial.write("app/a.py", "import threading\nstop = threading.Event()\n")
@@ -120,7 +120,7 @@ def test_what_an_import_leaves_behind_is_said(
         signal.signal(signal.SIGUSR1, handler)
 
 
-def test_names_bound_in_other_modules_are_said(trial: Trial) -> None:
+def test_names_bound_in_other_modules_are_reported(trial: Trial) -> None:
     trial.write("app/a.py", "x = 1\n")
     trial.write("app/other.py", "x = 1\n")
     importlib.import_module("app.a")

@@ -193,7 +193,7 @@ def test_frames_of_a_failure_are_addresses(suite: Trial) -> None:
     ]
 
 
-def test_a_fixture_that_is_not_there_is_told_in_a_line(suite: Trial) -> None:
+def test_a_fixture_that_is_not_there_is_reported_in_a_line(suite: Trial) -> None:
     suite.write("tests/test_a.py", "def test_a(nothing): pass\n")
     [result] = run(suite).results
     assert (result.outcome, result.message) == ("error", "fixture 'nothing' not found")

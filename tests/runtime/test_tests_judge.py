@@ -133,7 +133,7 @@ def _counts(**given: int) -> dict[str, int]:
     return {"passed": 0, "failed": 0, "failed_before": 0, "skipped": 0, **given}
 
 
-def test_a_test_that_fails_is_told_with_its_place_and_frames(project: Project) -> None:
+def test_a_test_that_fails_is_reported_with_its_place_and_frames(project: Project) -> None:
     error = project.refusal(core("return 2"), "app.core.f")
     assert (error.code, error.candidates) == ("verify_failed", ("tests.test_core.test_f",))
     assert error.message.startswith("tests.test_core.test_f fails with the change: tests.test_core.test_f (at tests.")
@@ -143,7 +143,7 @@ def test_a_test_that_fails_is_told_with_its_place_and_frames(project: Project) -
     assert project.calls == ["planned", "present", "planned"]
 
 
-def test_what_failed_before_is_told_and_not_blamed_and_is_no_skipped_test(project: Project) -> None:
+def test_a_test_that_failed_before_is_reported_and_not_blamed_and_is_no_skipped_test(project: Project) -> None:
     text = FILES["tests/test_core.py"].replace("    pass", "    assert app.core.f() > 5")
     skipped = "\nimport pytest\n@pytest.mark.skip\ndef test_s():\n    app.core.f()\n"
     project.write("tests/test_core.py", text + skipped)
@@ -199,7 +199,9 @@ def test_a_test_that_hangs_is_timed_out_and_one_that_ends_its_interpreter_fails(
     assert "ended the interpreter (status 3)" in error.message
 
 
-def test_the_whole_suite_is_run_where_most_tests_are_affected_and_none_is_said_to_be_left_out(project: Project) -> None:
+def test_the_whole_suite_is_run_where_most_tests_are_affected_and_none_is_reported_as_left_out(
+    project: Project,
+) -> None:
     body = "import app.core\n\n" + "".join(f"def test_{n}():\n    app.core.f()\n\n" for n in range(8))
     project.write("tests/test_far.py", body)
     project.write("tests/test_aside.py", "def test_a():\n    pass\n")
@@ -249,7 +251,7 @@ def test_a_test_that_fails_by_the_order_of_tests_alone_is_compared_in_the_same_o
     assert project.calls == ["planned", "present", "planned", "present"]
 
 
-def test_without_pytest_nothing_is_judged_and_it_is_said_what_to_install(project: Project) -> None:
+def test_without_pytest_nothing_is_judged_and_it_is_reported_what_to_install(project: Project) -> None:
     python = project.folder / "python"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     python.chmod(0o755)

@@ -210,7 +210,7 @@ def test_a_checker_that_hangs_is_stopped_before_anything_is_written(project: Tri
     assert refusal(project, bad(project, "exec sleep 600"), {"app/core.py": CORE}, time_limit=0.2).code == "timed_out"
 
 
-def test_a_checker_that_cannot_be_started_is_told(project: Trial) -> None:
+def test_a_checker_that_cannot_be_started_is_reported(project: Trial) -> None:
     none = TypeCheck(CHECKERS["ty"], str(project.root / "none"), [], files=None, places=ByLine("", ""))
     assert "cannot check the project" in refusal(project, none, {"app/core.py": CORE}).message
 

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bae_source.state import cache as caches
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
 from tests.another_user import AnotherUser
@@ -191,7 +193,7 @@ def test_deleting_it_while_it_is_in_use_loses_nothing(folders: StateFolders, wha
     assert holds(cache(folders))
 
 
-def test_one_that_somebody_else_writes_is_read_and_not_waited_for_long(folders: StateFolders) -> None:
+def test_a_cache_that_another_process_writes_is_read_and_not_waited_for_long(folders: StateFolders) -> None:
     found = filled(folders)
     other = sqlite3.connect(found.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -262,18 +264,27 @@ def test_only_so_many_of_a_kind_stay_if_that_is_asked_for(folders: StateFolders)
     assert kept.facts("other", digests) == {digests[0]: b"x"}
 
 
-def test_few_pages_are_held_in_memory_but_while_rows_are_added(folders: StateFolders) -> None:
+def test_few_pages_are_held_in_memory_but_while_rows_are_added(
+    folders: StateFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections: list[sqlite3.Connection] = []
+    connect = caches.sqlite3.connect
+
+    def noted(*given: Any, **how: Any) -> sqlite3.Connection:
+        connections.append(connect(*given, **how))
+        return connections[-1]
+
+    def pages() -> int:
+        return int(connections[-1].execute("PRAGMA cache_size").fetchone()[0])
+
     found = cache(folders)
     filled(folders).close()
+    monkeypatch.setattr(caches.sqlite3, "connect", noted)
     assert holds(found)
-    assert pages(found) == -256
+    assert pages() == -256
     found.keep(files={}, facts=[("summary", DIGESTS[1], b"more")])
-    assert pages(found) == -2000
-
-
-def pages(found: Cache) -> int:
-    assert found._connection is not None
-    return int(found._connection.execute("PRAGMA cache_size").fetchone()[0])
+    assert pages() == -2000
+    assert len(connections) == 1
 
 
 def test_a_forked_child_has_a_connection_of_its_own(folders: StateFolders) -> None:
@@ -310,6 +321,8 @@ def test_several_threads_ask_at_once(folders: StateFolders) -> None:
 STRESS = """
 import hashlib, os, random, sys
 from pathlib import Path
+from typing import Any
+from bae_source.state import cache as caches
 from bae_source.state.cache import Cache, Seen
 from bae_source.state.folders import StateFolders
 from tests.state_folders import state_folders

@@ -116,18 +116,19 @@ def test_where_there_are_no_locks_nothing_is_removed(folder: Path, monkeypatch: 
 def test_a_folder_that_is_taken_for_one_that_was_left_is_made_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, seen = scratch._locked, list[str]()
+    lock, before = scratch.lock, list[list[str]]()
 
-    def late(path: str) -> int | None:
-        seen.append(path)
-        if len(seen) == 1:
+    def late(descriptor: int) -> None:
+        before.append([each.name for each in folder.iterdir()])
+        if len(before) == 1:
             remove_left(str(folder))
-        return lock(path)
+        lock(descriptor)
 
-    monkeypatch.setattr(scratch, "_locked", late)
+    monkeypatch.setattr(scratch, "lock", late)
     with Scratch() as place:
-        assert [str(each) for each in folder.iterdir()] == [place] == seen[1:]
-    assert len(seen) == 2
+        assert [str(each) for each in folder.iterdir()] == [place]
+    assert [len(each) for each in before] == [1, 1, 1], "made, to be removed, and made again"
+    assert before[0] == before[1] != before[2] == [Path(place).name]
 
 
 def test_it_is_not_looked_for_longer_than_patience_lasts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,11 @@ def named(content: bytes) -> Named:
 
 
 @pytest.mark.parametrize("blank", [b"\t", b"\f", b" \\\n  ", b" \\\r\n"])
-def test_aliases_are_told_whatever_stands_around_them(blank: bytes) -> None:
+def test_aliases_are_found_whatever_stands_around_them(blank: bytes) -> None:
     assert named(blank.join([b"from m import A", b"as", b"B\nclass C(B): ...\n"])) == ("B", "A B")
 
 
-def test_names_and_aliases_are_told() -> None:
+def test_names_and_aliases_are_found() -> None:
     content = b"from m import A as B, C as C\nclass D(B, x.E[int], metaclass=M):\n    class F(D): ...\nclass G: ...\n"
     assert named(content) == ("B, x.E[int], metaclass=M D", "A B")
 

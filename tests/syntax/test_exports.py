@@ -230,7 +230,7 @@ def test_any_init_exposes_something_and_gives_every_byte_back(
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text("xyz", max_size=4)), max_size=6))
-def test_steps_on_a_text_are_told_as_splices_on_the_first(steps: list[tuple[int, int, str]]) -> None:
+def test_steps_on_a_text_come_to_splices_on_the_first(steps: list[tuple[int, int, str]]) -> None:
     first = "0123456789abcdefghij"
     revision = Revision(first)
     for start, length, new in steps:

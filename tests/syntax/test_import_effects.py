@@ -49,7 +49,7 @@ def test_a_class_that_others_may_keep_counts_where_classes_do(header: str) -> No
     assert first_effect(text, classes=False) is None
 
 
-def test_a_class_below_one_of_python_is_kept_by_nobody() -> None:
+def test_a_class_below_one_of_python_has_no_effect_elsewhere() -> None:
     assert first_effect("import enum\nclass C(enum.Enum): ...\nclass D(Exception): ...\n", classes=True) is None
 
 

@@ -66,7 +66,7 @@ def test_what_a_class_binds_is_not_free_in_its_own_level_nor_in_its_methods_head
     assert names(text, "C", "f", header_only=True, free=False) == ["T", "D"]
 
 
-def test_a_chain_on_a_bound_name_is_told_apart() -> None:
+def test_a_chain_on_a_bound_name_is_distinguished() -> None:
     text = "class C:\n    def f(self, a):\n        return self.g(a.h, k)\n"
     assert names(text, "C", "f") == ["k"]
     assert names(text, "C", "f", free=False) == ["self.g", "a.h"]

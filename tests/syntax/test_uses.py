@@ -63,7 +63,7 @@ def _is_plain(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_every_name_of_a_file_is_a_mention_or_a_definition_and_stands_where_it_is_said_to(part: int) -> None:
+def test_every_name_of_a_file_is_a_mention_or_a_definition_and_stands_at_the_reported_place(part: int) -> None:
     for path in sample(part):
         _check_places(path)
 
@@ -287,7 +287,7 @@ def test_a_static_all_is_read(text: str, names: tuple[str, ...] | None) -> None:
     assert found.exports_known is ("make" not in text)
 
 
-def test_uses_leave_no_garbage_in_circles_which_nobody_would_look_for() -> None:
+def test_uses_leave_no_garbage_in_circles() -> None:
     content = (
         b"class A(B):\n    def f(self, x: 'C') -> None:\n        match x:\n            case D(y=1): send(lambda: y)\n"
     )

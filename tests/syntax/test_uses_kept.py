@@ -69,7 +69,7 @@ def test_different_uses_are_different(worked_out: u.Uses) -> None:
 @pytest.mark.parametrize(
     "names", [[], ["a"], ["a", "aa", "aaa", "b", "ab", "ba"], [f"n{each}" for each in range(100)], ["é", "名"]]
 )
-def test_a_name_is_told_from_those_that_it_is_a_part_of(names: list[str]) -> None:
+def test_a_name_is_distinguished_from_longer_ones(names: list[str]) -> None:
     worked_out = uses_of(Source("".join(f"{name}.x{name}\n" for name in names).encode()))
     found = recalled(encoded(worked_out))
     assert list(found.mentions) == list(worked_out.mentions)

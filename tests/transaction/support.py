@@ -52,9 +52,15 @@ class Loads:
 
 
 class Project:
-    """A project in a folder, and transactions on it."""
+    """A project in a folder, and transactions on it.
 
-    def __init__(self, root: Path, *, path: str = NO_GIT, disk: Disk | None = None, wait: float = 5.0) -> None:
+    Parameters:
+        history: what they hand their operations to, if it is not the project's own.
+    """
+
+    def __init__(
+        self, root: Path, *, path: str = NO_GIT, disk: Disk | None = None, wait: float = 5.0, history: Any = None
+    ) -> None:
         self.root = root
         self.disk = disk or RealDisk()
         root.mkdir(exist_ok=True)
@@ -66,7 +72,7 @@ class Project:
         self.transactions = Transactions(
             root,
             folders=self.folders,
-            history=self.history,
+            history=history or self.history,
             clock=self._tick,
             new_id=lambda: next(self._ids),
             disk=self.disk,

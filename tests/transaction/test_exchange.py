@@ -86,7 +86,7 @@ MEANWHILE: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] 
 
 @pytest.mark.parametrize("what", MEANWHILE)
 @pytest.mark.parametrize("new", [b"A = 2\n", None], ids=["changed", "deleted"])
-def test_what_somebody_does_between_comparing_and_replacing_stays_and_is_stale(
+def test_an_edit_between_comparing_and_replacing_stays_and_makes_the_change_stale(
     project: Project, what: str, new: bytes | None
 ) -> None:
     act, still = MEANWHILE[what]
@@ -147,7 +147,7 @@ class SavedTwice(RealDisk):
         super().exchange(*arguments)
 
 
-def test_who_saves_again_while_his_first_save_is_given_back_keeps_the_second_and_is_told_of_the_first(
+def test_a_second_save_while_the_first_is_given_back_stays_and_the_first_is_named(
     project: Project,
 ) -> None:
     with pytest.raises(Refused) as caught:
@@ -156,7 +156,7 @@ def test_who_saves_again_while_his_first_save_is_given_back_keeps_the_second_and
     assert kept(caught.value) == b"first\n"
 
 
-def test_who_makes_a_file_anew_while_his_save_of_a_deleted_one_is_given_back_is_told_of_the_save(
+def test_a_file_made_anew_while_a_save_of_the_deleted_one_is_given_back_stays_and_the_save_is_named(
     project: Project,
 ) -> None:
     saves = iter([b"first\n", b"second\n"])

@@ -215,7 +215,7 @@ def test_any_failing_call_leaves_the_bits_of_folders_as_before_or_as_after(tmp_p
     assert outcomes == {"before", "after"}
 
 
-def test_a_crashed_change_is_taken_back_with_its_folders_though_somebody_removed_one(project: Project) -> None:
+def test_a_crashed_change_is_taken_back_with_its_folders_though_one_was_removed(project: Project) -> None:
     before = modes(project.root)
     crashed(project, {"pkg/sub/m.py": None, "pkg/sub/__init__.py": None, "new/n.py": b""})
     shutil.rmtree(project.root / "pkg/sub")
@@ -235,7 +235,7 @@ def _refuse() -> None:
     raise TransactionError("verify_failed", "no")
 
 
-def test_folders_that_ctrl_c_leaves_open_are_closed_once_nobody_has_them(tmp_path: Path) -> None:
+def test_folders_that_ctrl_c_leaves_open_are_closed_once_they_are_unused(tmp_path: Path) -> None:
     class Disk(RealDisk):
         """Ctrl-C comes when the first folder was closed."""
 

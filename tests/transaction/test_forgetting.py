@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -15,7 +16,10 @@ from bae_source import Source
 from bae_source.engine.service import Service
 from bae_source.errors import HistoryError, Refused, RequestError
 from bae_source.history.record.entry import Entry
+from bae_source.history.record.git import Repository
 from bae_source.history.record.history import History, Limits
+from bae_source.history.record.pending import Pending
+from bae_source.transaction.commit import transaction
 from tests.transaction.support import PATH, Project, ids
 from tests.transaction.test_history import entry
 
@@ -101,7 +105,7 @@ def test_everything_can_be_pruned_and_recording_goes_on(root: Path) -> None:
     assert listed(source) == [made]
 
 
-def test_prune_can_be_tried_and_must_be_told_what_to_keep(root: Path) -> None:
+def test_prune_can_be_tried_and_needs_a_limit(root: Path) -> None:
     source = Source(root)
     made = changed(source, 3)
     assert source.prune(keep=1, dry_run=True).text == "Dry run, nothing was deleted: 2 operations would be."
@@ -139,7 +143,7 @@ def test_a_history_never_grows_beyond_its_limit_and_keeps_at_least_half_of_it(tm
     sizes = []
     for number in range(14):
         made = [entry(number * 10 + each, {}, {"a": b"%d" % each}) for each in range(10)]
-        recorded(history, made)
+        recorded(history, Pending(tmp_path / "pending"), made)
         sizes.append(len(history.entries()))
     kept = ids(history.entries())
     assert kept == [f"op_{number:02d}" for number in range(139, 139 - len(kept), -1)]
@@ -150,10 +154,10 @@ def test_a_history_never_grows_beyond_its_limit_and_keeps_at_least_half_of_it(tm
     assert {"history.1.git"} <= there <= {"history.1.git", "history.git", "history.lock", "pending"}
 
 
-def recorded(history: History, made: Sequence[Entry]) -> None:
+def recorded(history: History, pending: Pending, made: Sequence[Entry]) -> None:
     """Record many operations fast: all but the last wait for it."""
     for number, each in enumerate(made[:-1]):
-        history._pending.put(each, {}, {"a": b"%d" % number})
+        pending.put(each, {}, {"a": b"%d" % number})
     history.record(made[-1], {}, {"a": b"%d" % (len(made) - 1)})
 
 
@@ -169,7 +173,7 @@ def test_large_operations_make_it_begin_anew_at_once(tmp_path: Path) -> None:
 
 def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> None:
     history = History(tmp_path / "history.git", search_path=PATH)
-    repository = history._newest
+    repository = Repository(tmp_path / "history.git", PATH)
     for number in range(8):
         history.record(entry(number, {}, {"a": b"%d" % number}), {}, {"a": b"%d" % number})
         assert history.entries(1)
@@ -186,7 +190,7 @@ def test_small_packs_are_put_together_and_nothing_is_lost(tmp_path: Path) -> Non
 
 def test_the_projects_settings_say_how_much_is_kept(root: Path) -> None:
     (root / "pyproject.toml").write_text("[tool.bae-source]\nhistory-operations = 7\nhistory-megabytes = 'many'\n")
-    limits = Service(root).changing._limits()
+    limits = Service(root).changing.limits()
     assert (limits.operations, limits.megabytes) == (7, Limits().megabytes)
 
 
@@ -233,9 +237,10 @@ def test_a_project_that_was_forgotten_begins_anew(root: Path) -> None:
     assert listed(source) == [made]
 
 
-def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path) -> None:
+def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = Project(tmp_path / "p", path=PATH, wait=0.1)
     project.write("m.py", "A = 1\n")
+    monkeypatch.setattr(transaction, "Transactions", partial(transaction.Transactions, wait=0.1))  # ten seconds else
     source = Source(tmp_path / "p")
     inside, done = Event(), Event()
 
@@ -248,7 +253,6 @@ def test_forget_is_refused_while_a_transaction_runs(tmp_path: Path) -> None:
     thread.start()
     try:
         assert inside.wait(30)
-        source._service.changing.transactions._holder._wait = 0.1  # ten seconds for people
         with pytest.raises(Refused) as caught:
             source.forget()
         assert caught.value.code == "busy"
@@ -299,7 +303,7 @@ def test_a_folder_of_ours_that_is_a_link_is_not_followed(root: Path, tmp_path: P
     assert (tmp_path / "elsewhere/file").read_text() == "theirs"
 
 
-def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_said_to_be_removed(
+def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_reported_as_removed(
     root: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -321,7 +325,7 @@ def test_a_link_in_the_place_of_our_folder_is_left_and_nothing_behind_it_is_said
 
 
 @pytest.mark.parametrize("with_git", [True, False])
-def test_what_somebody_else_put_into_our_folder_stays_and_is_named(root: Path, with_git: bool) -> None:
+def test_foreign_files_in_our_folder_stay_and_are_named(root: Path, with_git: bool) -> None:
     if not with_git:
         subprocess.run(["rm", "-rf", ".git"], cwd=root, check=True)
     source = Source(root)
@@ -344,7 +348,7 @@ def test_what_somebody_else_put_into_our_folder_stays_and_is_named(root: Path, w
     assert source.forget().text == "Removed nothing; there was no trace of bae_source."
 
 
-def test_of_a_history_that_others_share_only_the_own_operations_are_said_to_be_removed(root: Path) -> None:
+def test_of_a_history_that_others_share_only_the_own_operations_are_reported_as_removed(root: Path) -> None:
     (root / "sub").mkdir()
     (root / "sub/pyproject.toml").write_text("")
     (root / "sub/m.py").write_text(TEXT)

@@ -138,7 +138,7 @@ def test_a_damaged_history_is_never_taken_for_the_truth(history: History) -> Non
 
 
 @pytest.mark.parametrize("damage", ["pack", "ref", "commit"])
-def test_a_history_that_git_cannot_read_is_told_and_recording_too(
+def test_a_history_that_git_cannot_read_is_reported_and_so_is_recording(
     history: History, tmp_path: Path, damage: str
 ) -> None:
     made = entry(1, {}, {"x": b"right"})
@@ -164,7 +164,7 @@ def test_a_history_that_git_cannot_read_is_told_and_recording_too(
     assert not list(tmp_path.rglob("*crash*")), "what git reports of it is of no use to anybody"
 
 
-def test_a_history_that_is_no_folder_is_told_and_so_is_recording(tmp_path: Path) -> None:
+def test_a_history_that_is_no_folder_is_reported_and_so_is_recording(tmp_path: Path) -> None:
     (tmp_path / "history.git").write_text("a file")
     history = History(tmp_path / "history.git", search_path=PATH)
     with pytest.raises(HistoryError, match=r"There is no history: its files cannot be read \(Not a directory\)"):
@@ -229,7 +229,7 @@ def test_importing_gitpython_starts_no_git_and_leaves_the_environment_as_it_was(
     assert not (tmp_path / "mark").exists()
 
 
-def test_no_git_is_left_behind_by_whoever_reads(history: History) -> None:
+def test_a_read_leaves_no_git_behind(history: History) -> None:
     for number in range(70):
         history.record(entry(number, {}, {"a": b"1"}), {}, {"a": b"1"})
     children = Path(f"/proc/self/task/{threading.get_native_id()}/children")

@@ -13,6 +13,8 @@ import pytest
 from bae_source.errors import Refused, TransactionError
 from bae_source.model.changeset import between
 from bae_source.state.journal_head import NAME
+from bae_source.transaction.commit.holding import Holder
+from bae_source.transaction.commit.witness import NoWitness
 from tests.transaction.support import Loads, Project, picture
 
 A = b"A = 1\n"
@@ -75,7 +77,7 @@ def test_a_lock_that_is_removed_while_it_is_held_takes_the_change_back(project: 
     project.commit(NEW)
 
 
-def test_it_is_free_again_after_an_error_that_somebody_keeps(project: Project) -> None:
+def test_it_is_free_again_after_an_error_whose_traceback_is_kept(project: Project) -> None:
     project.folders.make(project.folders.base)
     path = project.folders.base / NAME
     path.write_bytes(b"bae_source journal 99\n")
@@ -86,13 +88,13 @@ def test_it_is_free_again_after_an_error_that_somebody_keeps(project: Project) -
     assert kept.value.__traceback__ is not None
 
 
-def test_it_is_free_again_where_ctrl_c_came_before_anybody_had_it(project: Project) -> None:
+def test_it_is_free_again_where_ctrl_c_came_before_the_caller_had_it(project: Project) -> None:
     project.commit(NEW)
-    project.transactions._holder.hold()
+    Holder(project.root, project.folders, project.disk, project.history, NoWitness(), wait=0).hold()
     Project(project.root, wait=0).commit({"a.py": A})
 
 
-def test_staging_that_somebody_removed_is_made_again(project: Project) -> None:
+def test_a_staging_folder_that_was_removed_is_made_again(project: Project) -> None:
     for content in (b"A = 2\n", b"A = 3\n"):
         project.commit({"a.py": content})
         project.folders.staging.rmdir()
@@ -111,7 +113,7 @@ def test_who_removes_the_lock_does_not_get_in(tmp_path: Path) -> None:
     other.commit(NEW)
 
 
-def test_who_comes_after_the_lock_was_removed_waits_for_whoever_had_it(tmp_path: Path) -> None:
+def test_a_process_that_comes_after_the_lock_was_removed_waits_for_its_holder(tmp_path: Path) -> None:
     project, other = filled(tmp_path / "p"), Project(tmp_path / "p", wait=30)
     done: list[str] = []
 

@@ -87,7 +87,7 @@ def test_diffs_are_those_of_each_operation_and_apply(root: Path) -> None:
     assert (root / "app/core.py").read_text() == before
 
 
-def test_one_operation_is_told_in_full(root: Path) -> None:
+def test_one_operation_is_shown_in_full(root: Path) -> None:
     source = Source(root, who="me")
     made = source.edit("app.core.h", old="1", new="2", reload="off", why="because").operation_id
     assert made is not None
@@ -160,7 +160,7 @@ def test_an_operation_is_one_line_whatever_its_caller_is_called() -> None:
     assert draw([told]) == "1  2026-11-21T12:00:00Z  two lines and more  ."
 
 
-def test_who_nobody_can_tell_about_is_asked() -> None:
+def test_the_repository_is_asked_only_where_an_entry_alone_does_not_decide() -> None:
     entries = [entry("2", changed=("m.A",)), entry("1", changed=("m.A.f",))]
     asked: list[str] = []
 

@@ -54,7 +54,7 @@ def test_both_sides_are_treated_alike_and_one_alone_wins(base: bytes, ours: byte
 
 @settings(max_examples=15, deadline=None)
 @given(number=st.integers(0, 39), other=st.integers(0, 39), word=st.sampled_from([b"x\n", b"", b"x\ny\n"]))
-def test_git_merges_the_same_where_lines_are_told_apart(number: int, other: int, word: bytes) -> None:
+def test_git_merges_the_same_where_lines_are_distinguished(number: int, other: int, word: bytes) -> None:
     base = [b"%d\n" % line for line in range(40)]
     ours, theirs = list(base), list(base)
     ours[number], theirs[other] = b"ours\n", word

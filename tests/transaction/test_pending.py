@@ -76,7 +76,7 @@ def test_what_could_not_be_written_does_not_wait(pending: Pending, tmp_path: Pat
     assert pending.names() == ()
 
 
-def test_while_somebody_else_writes_the_history_an_operation_waits(
+def test_while_another_process_writes_the_history_an_operation_waits(
     pending: Pending, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bae_source.history.record.history.PATIENCE", 0.05)
@@ -106,9 +106,7 @@ def test_once_many_wait_or_a_large_one_comes_they_are_recorded(
     assert ids(history.entries()) == ["op_04", "op_03", "op_02", "op_01", "op_00"]
 
 
-def test_whoever_is_killed_between_a_record_and_its_end_leaves_nothing_twice(
-    pending: Pending, history: History
-) -> None:
+def test_a_process_killed_between_a_record_and_its_end_leaves_nothing_twice(pending: Pending, history: History) -> None:
     history.record(entry(1, {}, {"a": b"1"}), {}, {"a": b"1"})
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Pending, "drop", lambda *_: None)

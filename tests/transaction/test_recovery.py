@@ -72,16 +72,15 @@ def crashed(project: Project, new: Any = NEW) -> None:
 
 def crashed_later(project: Project, *, recorded: bool) -> None:
     """Make a change whose process dies behind the commit point."""
-    project.transactions._history = _Dying(project, recorded=recorded)  # type: ignore[assignment]
-    in_child(lambda: project.commit(NEW))
-    project.transactions._history = project.history
+    dying = Project(project.root, path=PATH, history=_Dying(project, recorded=recorded))
+    in_child(lambda: dying.commit(NEW))
 
 
 def staged(project: Project) -> list[Path]:
     return list(project.folders.staging.iterdir())
 
 
-def test_what_was_not_committed_is_taken_back_and_told(project: Project) -> None:
+def test_an_uncommitted_change_is_taken_back_and_reported(project: Project) -> None:
     before = picture(project.root)
     crashed(project)
     assert project.content("a.py") == b"A = 2\n"
@@ -143,7 +142,7 @@ def test_a_change_that_is_planned_on_the_old_state_goes_through_and_tells_of_the
     assert (project.content("a.py"), project.content("pkg/b.py")) == (b"A = 3\n", b"B = 1\n")
 
 
-def test_somebody_elses_edit_is_left_and_the_old_content_is_kept_for_them(project: Project) -> None:
+def test_a_later_edit_is_left_and_the_old_content_is_kept(project: Project) -> None:
     crashed(project)
     project.write("pkg/b.py", b"B = 'theirs'\n")
     (notice,) = project.transactions.recover()
@@ -155,7 +154,7 @@ def test_somebody_elses_edit_is_left_and_the_old_content_is_kept_for_them(projec
     assert project.transactions.recover() == ()
 
 
-def test_what_somebody_put_back_already_stays_and_nothing_is_missed(project: Project) -> None:
+def test_a_file_that_was_put_back_already_stays_and_nothing_is_missed(project: Project) -> None:
     crashed(project)
     project.write("a.py", b"A = 1\n")
     (project.root / "new/deep/c.py").unlink()
@@ -164,7 +163,7 @@ def test_what_somebody_put_back_already_stays_and_nothing_is_missed(project: Pro
     assert not (project.root / "new").exists()
 
 
-def test_a_folder_that_somebody_removed_or_replaced_is_left_alone(project: Project) -> None:
+def test_a_folder_that_was_removed_or_replaced_is_left_alone(project: Project) -> None:
     crashed(project, {"pkg/b.py": b"B = 2\n", "a.py": b"A = 2\n"})
     (project.root / "pkg/b.py").unlink()
     (project.root / "pkg").rmdir()
@@ -197,7 +196,7 @@ def test_an_edit_by_a_descriptor_opened_before_survives_in_the_old_file(project:
     assert project.content("a.py") == b"A = 9\n"
 
 
-def test_what_somebody_saved_in_the_moment_of_the_crash_is_put_back(project: Project) -> None:
+def test_a_save_in_the_moment_of_the_crash_is_put_back(project: Project) -> None:
     class Disk(RealDisk):
         """Somebody saves between the comparison and the exchange, and the process dies right after that."""
 
@@ -277,7 +276,9 @@ def test_compiled_code_that_python_takes_for_nothing_that_is_there_stays(project
 
 
 @pytest.mark.parametrize("error", [errno.EIO, errno.EACCES])
-def test_what_cannot_be_taken_back_is_told_and_refuses_changes_until_it_can(project: Project, error: int) -> None:
+def test_a_change_that_cannot_be_taken_back_is_reported_and_refuses_changes_until_it_can(
+    project: Project, error: int
+) -> None:
     crashed(project)
     disk = FaultyDisk(1, error, forever=True, only=frozenset({"rename", "rename_new", "exchange"}))
     broken = Project(project.root, disk=disk)
@@ -305,7 +306,7 @@ def test_a_full_disk_hinders_no_recovery(project: Project) -> None:
     assert {path: project.content(path) for path in NEW} == {**OLD, "new/deep/c.py": None}
 
 
-def test_a_journal_of_another_version_is_told_left_and_refuses_changes(project: Project) -> None:
+def test_a_journal_of_another_version_is_reported_and_left_and_refuses_changes(project: Project) -> None:
     project.folders.make(project.folders.base)
     path = project.folders.base / NAME
     path.write_bytes(b"bae_source journal 99\n")

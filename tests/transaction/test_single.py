@@ -338,7 +338,7 @@ def test_an_answered_change_stands_though_a_power_cut_takes_what_was_not_durable
 
 @pytest.mark.parametrize("path", [PATH, NO_GIT])
 @pytest.mark.parametrize("since", [b"T = 9\n", OLD["a.py"], None])
-def test_an_answered_change_that_somebody_overtook_is_not_called_interrupted_after_a_power_cut(
+def test_an_answered_change_that_a_later_edit_overtook_is_not_called_interrupted_after_a_power_cut(
     project: Project, since: bytes | None, path: str
 ) -> None:
     cut(project, CHANGES["edited"], path=path)
@@ -437,7 +437,7 @@ def test_a_beginning_of_what_we_wrote_that_is_saved_just_before_the_crash_is_put
 
 
 @pytest.mark.parametrize(("change", "call"), [("edited", "write"), ("edited", "chmod"), ("created", "write")])
-def test_who_dies_while_he_stages_leaves_nothing_that_passes_for_somebodys(
+def test_a_process_that_dies_while_it_stages_leaves_nothing_that_passes_for_a_foreign_file(
     project: Project, change: str, call: str
 ) -> None:
     was = picture(project.root)
@@ -457,7 +457,7 @@ def test_who_writes_the_same_while_our_draft_is_not_whole_is_left(project: Proje
 
 
 @pytest.mark.parametrize("new", [CHANGES["edited"], CHANGES["deleted"]])
-def test_who_saves_just_before_the_crash_and_again_after_it_is_told_where_the_first_is(
+def test_the_first_of_two_saves_around_the_crash_is_kept_and_named(
     project: Project, new: dict[str, bytes | None]
 ) -> None:
     (path,) = new
@@ -477,14 +477,14 @@ def test_what_came_out_is_looked_at_before_anything_is_waited_for(project: Proje
     assert disk.calls[making + 1 : making + 5] == ["open", "fstat", "read", "close"]
 
 
-def test_who_makes_the_old_file_executable_just_before_the_crash_is_told_where_it_is(project: Project) -> None:
+def test_an_old_file_made_executable_just_before_the_crash_is_kept_and_named(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, before=lambda: (project.root / "a.py").chmod(0o755), after=die)
     place = Path(told(project).removesuffix(".").rpartition(" ")[2])
     assert (place.read_bytes(), place.stat().st_mode & 0o777) == (OLD["a.py"], 0o755)
     assert project.content("a.py") == b"A = 2\n"
 
 
-def test_what_somebody_wrote_since_the_crash_is_left_and_the_old_content_is_kept(project: Project) -> None:
+def test_an_edit_since_the_crash_is_left_and_the_old_content_is_kept(project: Project) -> None:
     crash(project, CHANGES["edited"], *MAKING, after=die)
     project.write("a.py", b"T = 9\n")
     message = told(project)
@@ -493,7 +493,7 @@ def test_what_somebody_wrote_since_the_crash_is_left_and_the_old_content_is_kept
     assert project.content("a.py") == b"T = 9\n"
 
 
-def test_what_somebody_took_back_since_the_crash_stays(project: Project, new: dict[str, bytes | None]) -> None:
+def test_a_file_that_was_put_back_since_the_crash_stays(project: Project, new: dict[str, bytes | None]) -> None:
     crash(project, new, *MAKING, after=die)
     (path,) = new
     if OLD.get(path) is None:

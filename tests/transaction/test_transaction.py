@@ -144,7 +144,7 @@ def test_a_journal_that_cannot_be_written_puts_back_what_was_loaded(tmp_path: Pa
     assert picture(project.root) == before
 
 
-def test_newer_bytes_of_somebody_else_are_never_overwritten_by_a_rollback(project: Project) -> None:
+def test_newer_bytes_of_another_writer_are_never_overwritten_by_a_rollback(project: Project) -> None:
     def interfere() -> None:
         project.write("b.py", b"B = 'theirs'\n")
         raise TransactionError("reload_failed", "a does not import", unchanged=True)
@@ -165,7 +165,7 @@ def test_ctrl_c_pressed_again_during_the_rollback_does_not_stop_it(
 ) -> None:
     before = picture(project.root)
     pressed = iter([True, False, True, False, False, False])
-    disk = project.transactions._disk
+    disk = project.disk
     rename = disk.rename
 
     def impatient(*arguments: Any) -> None:
@@ -328,10 +328,9 @@ class _Interrupted:
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Path, recorded: bool) -> None:
+def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_reported(tmp_path: Path, recorded: bool) -> None:
     project = filled(tmp_path / "p", path=PATH)
-    project.transactions._history = _Interrupted(project, recorded=recorded)  # type: ignore[assignment]
-    done = project.commit(NEW)
+    done = Project(project.root, path=PATH, history=_Interrupted(project, recorded=recorded)).commit(NEW)
     assert [notice.code for notice in done.warnings] == ["interrupted"]
     assert project.content("a.py") == NEW["a.py"]
     assert ids(project.history.entries()) == ["op_0000"], "recorded once, by whoever reads the history next"
@@ -339,7 +338,7 @@ def test_ctrl_c_behind_the_commit_point_comes_too_late_and_is_said(tmp_path: Pat
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("behind", ["load", "mark"])
-def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_and_said(
+def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_and_reported(
     project: Project, behind: str
 ) -> None:
     class Recorded:
@@ -348,14 +347,17 @@ def test_whenever_ctrl_c_comes_from_loading_on_it_is_either_taken_back_or_made_a
         def record(self, *_: Any) -> None:
             shutil.rmtree(project.folders.pending, ignore_errors=True)
 
-    project.transactions._history = Recorded()  # type: ignore[assignment]
+        def has_lately(self, operation_id: str) -> bool:
+            return project.history.has_lately(operation_id)
+
+    recording = Project(project.root, history=Recorded())
     for number in count():
         new = {"a.py": b"A = %d\n" % (number + 10)}
         was, here = project.content("a.py"), list[str]()
         loader = Loads(on_load=lambda here=here: here.append("the new one"), on_roll_back=here.clear)
         with profiled(number, behind=behind) as interrupts:
             try:
-                done = project.commit(new, loader=loader)
+                done = recording.commit(new, loader=loader)
             except KeyboardInterrupt:
                 assert (project.content("a.py"), here) == (was, [])
                 continue

@@ -260,7 +260,7 @@ def test_a_later_operation_on_the_same_file_is_a_conflict_and_is_named(work: Wor
     assert work.content("a.py") == b"A = 0\r\n"
 
 
-def test_an_undo_that_is_in_the_way_is_named_and_nobody_outside_is_blamed(work: Work) -> None:
+def test_an_undo_that_is_in_the_way_is_named_and_no_outside_edit_is_blamed(work: Work) -> None:
     first = work.change("a.py", b"A = 1\n")
     work.change("a.py", b"A = 2\n")
     third = work.change("a.py", b"A = 1\n")
@@ -369,7 +369,7 @@ def test_a_conflict_in_the_same_lines_is_marked_in_the_preview_only(work: Work) 
         (b"\xff\xfe latin\n", "+\udcff\udcfe latin"),
     ],
 )
-def test_what_cannot_be_merged_line_by_line_is_said(work: Work, now: bytes | None, told: str) -> None:
+def test_what_cannot_be_merged_line_by_line_is_reported(work: Work, now: bytes | None, told: str) -> None:
     work.change("a.py", b"A = 1\n")
     file = work.project.root / "a.py"
     file.unlink() if now is None else file.write_bytes(now)

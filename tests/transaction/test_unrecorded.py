@@ -158,7 +158,7 @@ def _edited(root: Path, path: str) -> Outcome:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 @pytest.mark.parametrize("interrupted", [False, True])
 @pytest.mark.parametrize("call", CALLS)
-def test_what_cannot_wait_on_a_full_disk_is_told_and_undo_takes_it_back_once_there_is_space(
+def test_a_change_that_cannot_wait_on_a_full_disk_is_reported_and_undone_once_there_is_space(
     root: Path, call: str, interrupted: bool
 ) -> None:
     def ended(*_: object) -> None:

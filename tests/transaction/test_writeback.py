@@ -14,9 +14,9 @@ from bae_source.transaction.disk import port
 
 @pytest.fixture(autouse=True)
 def _asked_anew() -> Iterator[None]:
-    port._library_call.cache_clear()
+    port.sync_call.cache_clear()
     yield
-    port._library_call.cache_clear()
+    port.sync_call.cache_clear()
 
 
 def test_a_file_that_is_on_its_way_holds_what_was_written(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def failure_of(project: Project) -> ResourceError | None:
     return None
 
 
-def test_a_full_disk_is_told_by_module_and_says_what_to_do(tmp_path: Path) -> None:
+def test_the_error_of_a_full_disk_names_the_module_and_says_what_to_do(tmp_path: Path) -> None:
     project = filled(tmp_path / "p", disk=FaultyDisk(1, errno.ENOSPC, only=frozenset({"write"})))
     with pytest.raises(
         TransactionError, match=r"^pkg\.a could not be written: the disk is full; nothing was changed\.$"

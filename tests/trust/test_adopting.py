@@ -125,7 +125,7 @@ def test_it_cannot_be_asked_for_but_at_a_terminal(victim: Machine) -> None:
 
 
 @pytest.mark.parametrize("strange", ["a hook", "a setting", "a link", "alternates"])
-def test_what_git_would_obey_is_not_adopted_whoever_agrees(victim: Machine, strange: str) -> None:
+def test_settings_that_git_would_obey_are_not_adopted_though_a_person_agrees(victim: Machine, strange: str) -> None:
     root = project(victim.folder / "p", with_git=False)
     changed(victim, root)
     copy = victim.folder / "copy"

@@ -265,7 +265,7 @@ def test_a_child_that_ends_what_is_above_it_is_ended_too(root: Path, pids: Path)
     until(lambda: not is_running(int(pids.read_text())), "the child goes on")
 
 
-def test_a_fork_that_keeps_a_pipe_open_keeps_nobody_waiting(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fork_that_keeps_a_pipe_open_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start, kept = subprocess.Popen, []
 
     def forked(*words: Any, pass_fds: Sequence[int], **how: Any) -> Any:

@@ -106,7 +106,7 @@ def bounded(*argv: str, folder: Path) -> Called:
     return Called(process.returncode, out, err)
 
 
-def test_an_environment_as_it_should_be_is_told_with_its_version(tmp_path: Path) -> None:
+def test_an_environment_as_it_should_be_is_shown_with_its_version(tmp_path: Path) -> None:
     told = bounded("doctor", folder=laid(tmp_path)).out.decode()
     assert f"{tmp_path}/.venv/bin/python (.venv), Python 3.12.4" in told
     assert "pytest, for the project's interpreter: 8.4.1" in told
@@ -181,7 +181,7 @@ def test_settings_of_a_tool_that_are_too_long_stop_only_what_needs_them(tmp_path
 
 
 @pytest.mark.parametrize("how", [gigantic, large])
-def test_a_gigantic_module_is_not_read_and_said(how: Lay, tmp_path: Path) -> None:
+def test_a_gigantic_module_is_reported_and_not_read(how: Lay, tmp_path: Path) -> None:
     project = replaced(tmp_path, "big.py", how)
     called = bounded("read", "big", "--full", folder=project)
     assert (called.status, b"256,000,000 bytes" in called.err) == (4, True)

@@ -214,7 +214,7 @@ def test_a_repository_whose_working_tree_is_elsewhere_is_refused(tmp_path: Path)
     assert check(root).text.startswith("core:1:" + AT)
 
 
-def test_a_git_file_that_leads_nowhere_is_told_and_the_repository_around_is_not_taken(tmp_path: Path) -> None:
+def test_a_git_file_that_leads_nowhere_is_reported_and_the_repository_around_is_not_taken(tmp_path: Path) -> None:
     root = committed(tmp_path / "repo", {"core.py": FINE, "inner/core.py": FINE})
     (root / "inner/.git").write_text("gitdir: ../nowhere\n")
     with pytest.raises(ResourceError, match="leads to no repository"):
@@ -432,7 +432,7 @@ def test_what_is_in_conflict_is_a_finding_though_it_is_no_module(tmp_path: Path)
     assert (outcome.exit_code, outcome.text) == (1, "bin/tool:1: UNMERGED bin/tool is in conflict; merge it.")
 
 
-def test_where_nothing_was_looked_at_nothing_is_said_of_findings(tmp_path: Path) -> None:
+def test_where_nothing_was_looked_at_nothing_is_reported_of_findings(tmp_path: Path) -> None:
     root = committed(tmp_path / "repo", {"core.py": FINE})
     write(root, {"new.py": BROKEN})
     outcome = check(root, "new.py")

@@ -126,7 +126,7 @@ def test_the_usual_server_answers_and_runs_nothing_of_the_project(settings: str,
     assert not marker.exists(), marker.read_text()
 
 
-def test_ty_is_told_not_to_ask_uv_which_would_run_interpreters(tmp_path: Path) -> None:
+def test_ty_is_kept_from_calling_uv_which_would_run_interpreters(tmp_path: Path) -> None:
     command = ["/bin/sh", "-c", f"env > '{tmp_path}/env'; exec '{sys.executable}' '{FAKE}' works '{tmp_path}/diary'"]
     environment = {"PATH": os.environ["PATH"], "TY_UV": "1", "PYTHONPATH": "."}
     server = LanguageServer("ty", root=tmp_path, environment=environment, command=command)

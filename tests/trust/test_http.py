@@ -290,7 +290,7 @@ BEGINNINGS = [b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\nX: ", b"\x16\x03\x01\x02\x
 
 
 @pytest.mark.parametrize("sent", BEGINNINGS, ids=["nothing", "half a header", "another protocol"])
-def test_strangers_that_leave_connections_open_shut_nobody_out(server: Server, sent: bytes) -> None:
+def test_strangers_that_leave_connections_open_shut_no_client_out(server: Server, sent: bytes) -> None:
     with ExitStack() as opened:
         session = server.opened()
         for number in range(MOST_STRANGERS * 4):
@@ -382,7 +382,7 @@ def is_closed(connection: socket.socket, sent: bytes = b"") -> bool:
         return True
 
 
-def test_clients_that_leave_connections_open_shut_nobody_out(server: Server) -> None:
+def test_clients_that_leave_connections_open_shut_no_other_client_out(server: Server) -> None:
     begun = f"POST {server.path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Length: 10000\r\n\r\n{{".encode()
     session = server.opened()
     with ExitStack() as opened:
@@ -392,7 +392,9 @@ def test_clients_that_leave_connections_open_shut_nobody_out(server: Server) -> 
         until(lambda: connections_of(server) <= MOST_CLIENTS + 1, "they are all kept", SILENT_SECONDS / 2)
 
 
-def test_sessions_that_were_forgotten_shut_nobody_out_and_the_one_idle_for_longest_ends_first(server: Server) -> None:
+def test_sessions_that_were_forgotten_shut_no_client_out_and_the_one_idle_for_longest_ends_first(
+    server: Server,
+) -> None:
     first, second, third = (server.opened() for _ in range(3))
     stream = f"GET {server.path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nMcp-Session-Id: {third}\r\n"
     with server.connect(f"{stream}Accept: text/event-stream\r\n\r\n".encode()) as listens:

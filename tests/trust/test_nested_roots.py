@@ -48,7 +48,7 @@ def test_an_undo_names_the_operation_of_the_other_root(victim: Machine, roots: t
     assert (below / "api.py").read_text() == "def go():\n    return 1\n"
 
 
-def test_what_was_changed_by_hand_is_still_said_to_be(victim: Machine, roots: tuple[Path, Path]) -> None:
+def test_what_was_changed_by_hand_is_still_reported_as_such(victim: Machine, roots: tuple[Path, Path]) -> None:
     top, below = roots
     victim.run(top, "edit", OFF, target="services.api.go", old="1", new="2")
     victim.run(below, "edit", OFF, target="api.go", old="2", new="3")

@@ -131,7 +131,7 @@ def test_a_change_that_is_taken_back_leaves_the_file_its_owners(project: Path, a
     assert file.read_text() == FILES["app/m.py"]
 
 
-def test_a_file_that_its_owner_lets_nobody_write_is_refused(project: Path, another_user: AnotherUser) -> None:
+def test_a_file_that_only_its_owner_may_write_is_refused(project: Path, another_user: AnotherUser) -> None:
     (project / "app/m.py").chmod(0o644)
     done = another_user.run("-m", "bae_source", *EDIT, folder=project)
     assert done.returncode == 5

@@ -549,7 +549,7 @@ def test_a_field_that_stands_twice_is_refused(tab: Waiting) -> None:
             refused(tab.post(f"tasks/{tab.task}/{verb}", sent.encode()), 400)
 
 
-def test_the_length_of_a_body_has_to_be_said_and_small(tab: Waiting) -> None:
+def test_the_length_of_a_body_has_to_be_given_and_small(tab: Waiting) -> None:
     path = f"tasks/{tab.task}/approve"
     for length in ("", "-1", "+1", "1e3", "0x10", "1_0", "1 0", "9" * 5_000, str(LARGEST + 1), "\xb2"):
         refused(tab.post(path, body(tab), **{"content-length": length.encode("latin-1")}), 413, "budget_exceeded")  # type: ignore[arg-type]

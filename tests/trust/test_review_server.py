@@ -201,7 +201,7 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize("sent", STRANGERS, ids=["nothing", "half a header", "another protocol"])
-def test_strangers_that_leave_connections_open_shut_nobody_out(page: Served, sent: str) -> None:
+def test_strangers_that_leave_connections_open_shut_no_client_out(page: Served, sent: str) -> None:
     with ExitStack() as opened:
         first = opened.enter_context(page.connect(sent))
         for number in range(MOST_STRANGERS * 4):
@@ -212,7 +212,7 @@ def test_strangers_that_leave_connections_open_shut_nobody_out(page: Served, sen
         until(lambda: _is_closed(first), "the first is kept", 5)
 
 
-def test_clients_that_leave_bodies_unfinished_shut_nobody_out(page: Served) -> None:
+def test_clients_that_leave_bodies_unfinished_shut_no_other_client_out(page: Served) -> None:
     line = f"POST /api/v1/tasks/x/approve HTTP/1.1\r\n{page.head}"
     head = f"{line}Content-Type: application/json\r\nContent-Length: 99\r\n\r\n{{"
     with ExitStack() as opened:
@@ -223,7 +223,7 @@ def test_clients_that_leave_bodies_unfinished_shut_nobody_out(page: Served) -> N
         until(lambda: _is_closed(first), "the first is kept", 5)
 
 
-def test_requests_that_are_held_shut_nobody_out(page: Served) -> None:
+def test_requests_that_are_held_shut_no_client_out(page: Served) -> None:
     version = page.send("GET", "changes?since=x")[1]["version"]
     held = f"GET /api/v1/changes?since={version} HTTP/1.1\r\n{page.head}\r\n"
     with ExitStack() as opened:
@@ -255,7 +255,7 @@ def _is_closed(connection: socket.socket) -> bool:
         return True
 
 
-def test_while_an_approval_runs_what_waits_behind_it_keeps_nobody_from_reading(root: Path, tmp_path: Path) -> None:
+def test_while_an_approval_runs_requests_that_wait_behind_it_block_no_reads(root: Path, tmp_path: Path) -> None:
     """Nor does it decide before its turn; one that ends meanwhile by Ctrl-C leaves nothing half made."""
     marked = tmp_path / "started"
     task = proposed(root, *LIMIT, "--verify", _slow(tmp_path, marked))

@@ -131,7 +131,7 @@ def test_nor_do_damaged_requests_do_any_harm(at: Place, root: Path) -> None:
     assert {path.name for path in root.iterdir()} <= {"app.py", ".bae-source", ".local"}  # what a read leaves behind
 
 
-def test_clients_that_say_nothing_or_half_keep_nobody_waiting(at: Place, root: Path) -> None:
+def test_clients_that_say_nothing_or_half_delay_no_other_client(at: Place, root: Path) -> None:
     with server(at):
         silent = [at.connection() for _ in range(70)]
         half = request(*GREP, folder=root)[:50]

@@ -90,21 +90,25 @@ class Occurrences:
         return self.stamps == census.stamps
 
 
-class _Words(Mapping[str, frozenset[str]]):
-    """For each word the files that hold it; what makes no sense is not there."""
+class SavedWords(Mapping[str, frozenset[str]]):
+    """For each word the files that hold it; what makes no sense is not there.
+
+    Attributes:
+        decoded: those of the words that were looked up.
+    """
 
     def __init__(self, paths: Sequence[str], saved: Mapping[str, bytes]) -> None:
         self._paths = paths
         self._saved = saved
-        self._found: dict[str, frozenset[str]] = {}
+        self.decoded: dict[str, frozenset[str]] = {}
 
     def __getitem__(self, word: str) -> frozenset[str]:
-        if word not in self._found:
+        if word not in self.decoded:
             try:
-                self._found[word] = frozenset(map(self._paths.__getitem__, _NUMBERS(self._saved[word])))
+                self.decoded[word] = frozenset(map(self._paths.__getitem__, _NUMBERS(self._saved[word])))
             except (msgspec.DecodeError, ValueError, IndexError):
                 raise KeyError(word) from None
-        return self._found[word]
+        return self.decoded[word]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._saved)
@@ -137,6 +141,6 @@ def load(saved: bytes, census: Census, files: Callable[[], bytes | None]) -> Occ
     except msgspec.DecodeError:
         return Occurrences()
     if mark == census.mark:
-        return Occurrences(census.stamps, _Words(census.sources, words))
+        return Occurrences(census.stamps, SavedWords(census.sources, words))
     stamps = marked(files(), mark)
-    return Occurrences(stamps, _Words(tuple(stamps), words)) if stamps else Occurrences()
+    return Occurrences(stamps, SavedWords(tuple(stamps), words)) if stamps else Occurrences()

@@ -75,20 +75,23 @@ class Stamps(Mapping[str, Stamp]):
     Parameters:
         paths: of files and folders, each of which has one.
         pieces: their stamps, in the same order.
+
+    Attributes:
+        known: stamps of the pieces that were decoded, by the number of the piece.
     """
 
     def __init__(self, paths: tuple[str, ...], pieces: list[bytes]) -> None:
         self.paths = paths
         self.pieces = pieces
-        self._decoded: dict[int, list[Stamp | None]] = {}
+        self.known: dict[int, list[Stamp | None]] = {}
 
     def __getitem__(self, path: str) -> Stamp:
         if "whole" in self.__dict__:
             return self.whole[path]
         number, place = divmod(self._places[path], TOGETHER)
-        if number not in self._decoded:
-            self._decoded[number] = decoded(self.pieces[number])
-        stamp = self._decoded[number][place]
+        if number not in self.known:
+            self.known[number] = decoded(self.pieces[number])
+        stamp = self.known[number][place]
         assert stamp is not None
         return stamp
 
@@ -137,6 +140,9 @@ class Written(msgspec.Struct, frozen=True, array_like=True):
     Parameters:
         joined: the paths, joined by NUL.
         pieces: their stamps, in the same order.
+
+    Attributes:
+        known: stamps of the pieces that were decoded, by the number of the piece.
     """
 
     joined: str

@@ -202,24 +202,27 @@ def load(saved: bytes) -> tuple[MutableMapping[str, Visit], Shape | None]:
         return {}, None
     if not _are_inside(joined):
         return {}, None
-    visits = _Visits(_split(joined), rows, rules)
+    visits = SavedVisits(_split(joined), rows, rules)
     return visits, outline and _shape(visits, *outline)
 
 
-class _Visits(MutableMapping[str, Visit]):
+class SavedVisits(MutableMapping[str, Visit]):
     """Saved visits, decoded one by one; what makes no sense is not there.
 
     Parameters:
         paths: of the folders.
         saved: a row for each, in the same order, so many in a piece.
         rules: as the rows refer to them by number.
+
+    Attributes:
+        known: rows of the pieces that were decoded, by the number of the piece.
     """
 
     def __init__(self, paths: list[str], saved: list[memoryview], rules: list[_Facts]) -> None:
         self.paths = paths
         self._saved = saved
         self._rules = rules
-        self._rows: dict[int, list[msgspec.Raw]] = {}
+        self.known: dict[int, list[msgspec.Raw]] = {}
         self._renewed: dict[str, Visit] = {}
 
     @cached_property
@@ -230,9 +233,9 @@ class _Visits(MutableMapping[str, Visit]):
     def _row(self, number: int) -> msgspec.Raw:
         """Return what was saved of a folder; raise where it cannot be understood."""
         piece, place = divmod(number, TOGETHER)
-        if piece not in self._rows:
-            self._rows[piece] = _DECODE_ROWS(self._saved[piece])
-        return self._rows[piece][place]
+        if piece not in self.known:
+            self.known[piece] = _DECODE_ROWS(self._saved[piece])
+        return self.known[piece][place]
 
     def __setitem__(self, path: str, visit: Visit) -> None:
         self._renewed[path] = visit
@@ -270,7 +273,7 @@ class _Visits(MutableMapping[str, Visit]):
 class _Folders(Mapping[str, tuple[str, ...]]):
     """Names of the files in each folder."""
 
-    def __init__(self, visits: _Visits, left_out: Collection[str]) -> None:
+    def __init__(self, visits: SavedVisits, left_out: Collection[str]) -> None:
         self._visits = visits
         self._left_out = frozenset(left_out)
 
@@ -299,7 +302,7 @@ def _differing(paths: Sequence[str], saved: bytes, now: bytes) -> Sequence[str]:
 
 
 def _shape(
-    visits: _Visits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str], settings: list[str]
+    visits: SavedVisits, stamps: list[bytes], rules: _Facts, python: str, left_out: list[str], settings: list[str]
 ) -> Shape | None:
     if not _are_inside(python) or not _are_inside(_joined(settings)) or len(stamps) != -(-len(visits) // TOGETHER):
         return None

@@ -45,13 +45,17 @@ class Walk:
 
     Parameters:
         files: where the project is read.
+
+    Attributes:
+        visits: the folders that the last walk went through, by path.
+        shape: what these come to; None before a walk, and where one was interrupted.
     """
 
     def __init__(self, files: Files) -> None:
         self.files = files
-        self._visits: MutableMapping[str, Visit] = {}
+        self.visits: MutableMapping[str, Visit] = {}
         self._paths: tuple[str, ...] = ()
-        self._shape: Shape | None = None
+        self.shape: Shape | None = None
         self._unsaved = 0
         self._last: Census | None = None
         self._names: tuple[object, ...] = (None, None)
@@ -80,26 +84,26 @@ class Walk:
     def recall(self, saved: bytes) -> None:
         """Take over what another process met, before the first census; what cannot be understood is not."""
         with self._lock:
-            if not self._visits:
-                self._visits, self._shape = load(saved)
-                self._paths = tuple(self._visits)
+            if not self.visits:
+                self.visits, self.shape = load(saved)
+                self._paths = tuple(self.visits)
 
     def memory(self) -> bytes | None:
         """Return what `recall` takes, if so much is new that it is worth keeping."""
         with self._lock:
-            if self._unsaved <= FEW or self._shape is None:
+            if self._unsaved <= FEW or self.shape is None:
                 return None
             self._unsaved = 0
-            return save(self._visits, self._shape)
+            return save(self.visits, self.shape)
 
     def _census(self, layout: Layout, now: int, on_many: Callable[[], None] | None) -> Census:
-        shape, self._shape = self._shape, None  # a walk that is interrupted leaves none, and the next one asks for all
+        shape, self.shape = self.shape, None  # a walk that is interrupted leaves none, and the next one asks for all
         folders = self.files.stamps(self._paths)
         if shape is None or not self._is_still(shape, folders, now):
             visits = self._visited(folders, self._rules(_RULES, now), now, on_many)
-            self._visits, self._paths = visits, tuple(visits)
+            self.visits, self._paths = visits, tuple(visits)
             shape = shape_of(visits)
-        self._shape = shape
+        self.shape = shape
         stamps = self.files.stamps(shape.python)
         last = self._last
         if (
@@ -130,15 +134,15 @@ class Walk:
 
     def _is_as_before(self, shape: Shape, path: str, now: int) -> bool:
         """List a folder that may have changed; note what it holds now, unless that matters to the walk."""
-        before, folder = self._visits.get(path), self.files.folder(path)
+        before, folder = self.visits.get(path), self.files.folder(path)
         if before is None or _matters(before.folder) != _matters(folder):
             return False
         settled = folder.stamp is not None and is_settled(folder.stamp, now)
         self._unsaved += settled
-        self._visits[path] = replace(before, settled=settled, folder=folder)
+        self.visits[path] = replace(before, settled=settled, folder=folder)
         shape.renew(path, folder.stamp if settled else None)
         if folder.files != before.folder.files:
-            shape.folders = folders_of(self._visits)
+            shape.folders = folders_of(self.visits)
         return True
 
     def _visited(
@@ -156,7 +160,7 @@ class Walk:
         count = 0
         while waiting:
             path, outer = waiting.pop()
-            before = self._visits.get(path)
+            before = self.visits.get(path)
             if before is not None and before.settled and before.folder.stamp == stamps.get(path):
                 patterns.enter(before.folder)
                 visit = self._revisit(before, outer, patterns, now)

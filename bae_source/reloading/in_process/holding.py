@@ -37,7 +37,8 @@ _SCANNED = 300_000
 _DEEP = 3
 _NOBODYS = (*PLAIN, BuiltinFunctionType)
 _EMPTY = {*_NOBODYS, GetSetDescriptorType, MemberDescriptorType} - {tuple, frozenset}
-_LIBRARY = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120
+INSTALLED = (os.path.dirname(os.__file__) + os.sep,)  # noqa: PTH120
+"""Beginnings of the paths of modules in which no holder is looked for, besides those of distributions."""
 _NOTHING = object()
 _NOTATION = {"typing", "types", "re", "collections.abc"}
 
@@ -185,7 +186,7 @@ def _inside(value: Any, holder: str) -> Collection[object]:
 
 def _is_installed(module: ModuleType) -> bool:
     file = names_of(module).get("__file__")
-    return not isinstance(file, str) or file.startswith(_LIBRARY) or "site-packages" in file
+    return not isinstance(file, str) or file.startswith(INSTALLED) or "site-packages" in file
 
 
 def _own_names(module: ModuleType, code: CodeType | None) -> frozenset[str]:

@@ -87,7 +87,7 @@ def installer_of(surroundings: Surroundings, site: Site, copy: Callable[[], Path
     root = surroundings.root
     search_path = surroundings.environment.get("PATH", os.defpath)
     # That of the caller first: the one in the environment may change with it, and each writes locks in its own way.
-    uv = shutil.which("uv", path=search_path) or find_program("uv", site.python, search_path) or _own_uv()
+    uv = shutil.which("uv", path=search_path) or find_program("uv", site.python, search_path) or own_uv()
     if is_locked(root) and uv:
         return _LockedByUv(uv, surroundings, site, copy)
     if is_locked(root):
@@ -114,7 +114,7 @@ def is_locked(root: Path) -> bool:
     return (root / LOCK).is_file()
 
 
-def _own_uv() -> str | None:
+def own_uv() -> str | None:
     """Return the uv that an extra of ours brings."""
     beside = Path(sys.executable).parent / "uv"
     return str(beside) if beside.is_file() else None

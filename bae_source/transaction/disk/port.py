@@ -230,11 +230,12 @@ _WRITE = 2
 
 def start_writing(file: int) -> None:
     """Have what was written to a file go to the disk from now on."""
-    _library_call()(file, 0, 0, _WRITE)  # from its beginning to its end
+    sync_call()(file, 0, 0, _WRITE)  # from its beginning to its end
 
 
 @cache
-def _library_call() -> Callable[[int, int, int, int], object]:
+def sync_call() -> Callable[[int, int, int, int], object]:
+    """Return the system's call that begins to write a file to the disk; one that does nothing where it has none."""
     import ctypes  # 5 ms, which who only reads need not pay
 
     try:

@@ -185,7 +185,7 @@ def _taken_back_undisturbed() -> None:
 
 
 @pytest.mark.parametrize("do", [_swallowed, _taken_back, _taken_back_undisturbed])
-def test_the_process_ends_when_it_is_told_to_whatever_a_job_makes_of_it(do: Callable[[], object]) -> None:
+def test_the_process_ends_on_an_order_whatever_a_job_makes_of_it(do: Callable[[], object]) -> None:
     engine, begun = Engine(lambda: pytest.fail("the engine goes on")), threading.Event()
 
     def told(_number: int, _frame: object) -> None:
@@ -211,7 +211,7 @@ def test_the_process_ends_when_it_is_told_to_whatever_a_job_makes_of_it(do: Call
         signal.signal(signal.SIGTERM, before)
 
 
-def test_after_an_interruption_and_only_then_it_is_told() -> None:
+def test_the_callback_runs_after_an_interruption_and_only_then() -> None:
     seen, begun = list[str](), threading.Event()
     engine = Engine(lambda: seen.append("interrupted"))
 

@@ -84,7 +84,7 @@ def test_a_client_that_never_reads_fills_no_memory_and_is_left_when_it_goes(root
         assert server.process.stderr.read() == b""
 
 
-def test_a_server_that_is_told_to_end_writes_nothing_of_what_it_judges(root: Path) -> None:
+def test_a_server_that_has_to_end_writes_nothing_of_a_change_under_judgement(root: Path) -> None:
     file = root / "app" / "client.py"
     before = file.read_text()
     with raw(root) as server:
@@ -100,7 +100,7 @@ def test_a_server_that_is_told_to_end_writes_nothing_of_what_it_judges(root: Pat
     until(lambda: not any(map(is_running, children)), "what verifies it goes on")
 
 
-def test_a_server_is_told_to_end_also_while_it_ends_what_was_cancelled(root: Path) -> None:
+def test_an_order_to_end_reaches_a_server_that_ends_cancelled_work(root: Path) -> None:
     file = root / "app" / "client.py"
     before = file.read_text()
     with raw(root) as server:

@@ -42,7 +42,7 @@ def test_what_can_be_part_of_a_transaction_takes_its_handle() -> None:
     assert not taking & {"undo", "redo", "history", "prune", "forget", "telemetry", "transaction_begin"}
 
 
-def test_a_commit_takes_what_is_said_of_the_whole_transaction() -> None:
+def test_a_commit_takes_what_is_reported_of_the_whole_transaction() -> None:
     [commit] = [tool for tool in TRANSACTIONS if tool.name == "transaction_commit"]
     schema = input_schema(ALL, commit)
     steered = {"reload", "verify", "tidy", "format", "cascade", "propose", "goal", "budget"}

@@ -147,7 +147,7 @@ def test_what_cannot_be_done_is_a_result_that_says_why(
     assert len(json.dumps(answer)) < 60_000
 
 
-def test_what_is_said_of_a_whole_transaction_is_not_said_of_one_change(server: Raw, project: Path) -> None:
+def test_what_is_reported_of_a_whole_transaction_is_not_reported_of_one_change(server: Raw, project: Path) -> None:
     handle = server.call("transaction_begin")["structuredContent"]["text"]
     with unchanged(project):
         result = server.call("edit", target="app.client", transaction=handle, verify=["tests"], why="because")

@@ -59,7 +59,7 @@ def test_a_session_is_given_a_new_request_and_loses_it_again(installed: Installe
     assert value[1].strip() == "VALUE = 1"
 
 
-def test_a_program_that_cannot_take_a_change_is_told_to_start_again_and_works_on(installed: Installed) -> None:
+def test_a_program_that_cannot_take_a_change_gets_advice_to_start_again_and_works_on(installed: Installed) -> None:
     done = installed.python("-c", PROGRAM.format(project=str(installed.project)))
     made, read, undone, again = done.stdout.splitlines()
     assert "restart_needed" in made, done

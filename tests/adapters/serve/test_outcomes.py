@@ -207,7 +207,7 @@ def test_a_variable_counts_for_its_own_command_alone(at: Place, package: Path, t
         assert bool(noted) is not bool(changes)
 
 
-def test_what_a_crash_left_is_taken_back_and_said_by_the_first_read(
+def test_what_a_crash_left_is_taken_back_and_reported_by_the_first_read(
     at: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = Machine(tmp_path / "victim")

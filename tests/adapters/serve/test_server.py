@@ -37,7 +37,7 @@ def slow(project: Path) -> Path:
     return project
 
 
-def test_it_says_how_it_stands_and_ends_when_it_is_told_to(at: Place, project: Path) -> None:
+def test_it_reports_its_status_and_ends_on_request(at: Place, project: Path) -> None:
     assert at.ended()
     with server(at) as process:
         at.answered(*GREP, folder=project)
@@ -209,7 +209,7 @@ def test_projects_that_were_not_asked_for_longest_are_let_go(at: Place, tmp_path
         until(lambda: at.status().splitlines()[1:] == [str(tmp_path / f"p{number}") for number in (2, 3, 4)])
 
 
-def test_a_read_that_took_long_starts_one_that_is_nobodys_child(at: Place, large: Path) -> None:
+def test_a_read_that_took_long_starts_one_without_a_parent(at: Place, large: Path) -> None:
     expected = run("unused", folder=large)
     (large / ".bae-source").exists() and shutil.rmtree(large / ".bae-source")
     assert at.run("unused", folder=large) == expected

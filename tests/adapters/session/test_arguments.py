@@ -56,7 +56,7 @@ def test_arguments_by_place_get_their_names() -> None:
     assert gathered("symbols", ("sym://a", "sym://b"), {}) == ({"uris": ("sym://a", "sym://b")}, [])
 
 
-def test_everything_that_is_wrong_with_arguments_is_told() -> None:
+def test_everything_that_is_wrong_with_arguments_is_reported() -> None:
     _, problems = gathered("callers", ("a", "b", "d"), {"target": "c"})
     assert problems == ["3 arguments are given by place, at most 2 can be", "target is given twice"]
 

@@ -97,7 +97,7 @@ def test_whatever_a_block_breaks_is_whole_again_for_the_next(kept: Session, code
     assert kept.run("1 / 0").outcome.errors[0].message.startswith("ZeroDivisionError")
 
 
-def test_a_flood_of_output_is_cut_and_said_and_takes_no_memory(kept: Session) -> None:
+def test_a_flood_of_output_is_cut_and_reported_and_takes_no_memory(kept: Session) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     ran = kept.run("import os\nprint('first')\nfor _ in range(1000): os.write(1, b'x' * 1_000_000)\nprint('last')")
     [panel] = ran.events
@@ -185,7 +185,9 @@ def test_a_block_that_will_not_be_interrupted_is_killed_with_what_it_started_and
         ),
     ],
 )
-def test_a_worker_that_dies_is_told_with_how_and_the_next_block_has_another(root: Path, code: str, reason: str) -> None:
+def test_the_death_of_a_worker_is_reported_with_its_cause_and_the_next_block_has_another(
+    root: Path, code: str, reason: str
+) -> None:
     with Session(root, seconds=20) as session:
         ran = session.run(code)
         assert ran.lost
@@ -194,7 +196,7 @@ def test_a_worker_that_dies_is_told_with_how_and_the_next_block_has_another(root
         assert session.run("1 + 1").outcome.text == "2"
 
 
-def test_a_worker_that_is_killed_between_blocks_is_told_before_anything_runs(root: Path, tmp_path: Path) -> None:
+def test_the_death_of_a_worker_between_blocks_is_reported_before_anything_runs(root: Path, tmp_path: Path) -> None:
     with Session(root) as session:
         worker = int(session.run("import os; os.getpid()").outcome.text)
         os.kill(worker, signal.SIGKILL)
@@ -242,7 +244,7 @@ def test_ctrl_c_in_the_host_interrupts_the_block_and_nothing_else(root: Path) ->
     assert done.stdout == "interrupted False 1\n", done.stderr
 
 
-def test_a_block_that_its_host_leaves_is_ended_and_the_next_is_told_before_it_runs(root: Path) -> None:
+def test_a_block_that_its_host_leaves_is_ended_and_the_next_one_reports_that_before_it_runs(root: Path) -> None:
     class Left(BaseException):
         pass
 

@@ -26,7 +26,7 @@ _FOREIGN = "from bae_source import Outcome, Source\nfrom bae_source.errors impor
         "raise ValueError('\U0001f600' * 8_000)",
     ],
 )
-def test_what_a_block_comes_to_keeps_to_the_budget_whoever_made_it(tmp_path: Path, code: str) -> None:
+def test_results_of_a_block_keep_to_the_budget_whatever_code_made_them(tmp_path: Path, code: str) -> None:
     (built(tmp_path) / "long.py").write_text("x = 1\n" * 20_000)
     with Session(tmp_path, budget=4_000) as session:
         ran = session.run(_FOREIGN + code)

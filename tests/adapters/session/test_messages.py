@@ -35,7 +35,7 @@ def test_what_is_no_message_is_an_error(stream: bytes) -> None:
         Received(Message).take(stream)
 
 
-def test_a_long_message_is_said_whole_and_a_forked_process_says_nothing() -> None:
+def test_a_long_message_is_reported_whole_and_a_forked_process_says_nothing() -> None:
     there, here = os.pipe()
     mouth = Mouth(here)
     long = Called(place="x" * 30_000, call="y", returned="z")

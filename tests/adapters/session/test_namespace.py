@@ -169,7 +169,7 @@ def test_candidates_are_spoken_of_only_where_there_are_some(here: Here) -> None:
         assert bool(raised.value.candidates) is hint.startswith("Name")
 
 
-def test_what_is_given_too_often_is_told_with_what_else_is_wrong(here: Here) -> None:
+def test_arguments_given_too_often_are_reported_with_all_other_faults(here: Here) -> None:
     with pytest.raises(RequestError) as raised:
         here.names["source"].callers("a", "b", "c", depth=2)
     assert "3 arguments are given by place" in raised.value.message
@@ -236,7 +236,7 @@ def test_a_place_that_is_not_there_is_an_error_with_close_names_and_none_of_them
     assert not hasattr(here.names["source"], "nope")
 
 
-def test_code_that_is_no_module_is_said_to_be_code(here: Here) -> None:
+def test_code_that_is_no_module_is_reported_as_code(here: Here) -> None:
     with pytest.raises(LookupFailed) as raised:
         here.names["source"].app.client.Client  # noqa: B018
     assert "It is no module, but code: source.read('app.client.Client')" in raised.value.hints
@@ -358,7 +358,7 @@ def test_a_value_is_whole_for_code_whatever_the_budget_and_a_call_with_one_of_it
     assert "".join(pages) == whole
 
 
-def test_what_is_said_wrongly_of_a_transaction_is_refused_before_it_begins(here: Here) -> None:
+def test_what_is_reported_wrongly_of_a_transaction_is_refused_before_it_begins(here: Here) -> None:
     here.names["source"]()
     for how in ({"verify": ["nope"]}, {"verify": ["import"], "reload": "off"}, {"nope": True}):
         with pytest.raises(RequestError) as caught:

@@ -313,7 +313,7 @@ def test_the_environment_is_the_callers(root: Path) -> None:
         assert session.run("import os\nos.environ['WORD'], 'HOME' in os.environ").outcome.text == "('said', False)"
 
 
-def test_what_threads_print_and_call_between_blocks_is_told_with_the_next(session: Session) -> None:
+def test_output_and_calls_of_threads_between_blocks_are_reported_with_the_next_block(session: Session) -> None:
     session.run(
         "source()\nimport threading\n"
         "def go():\n    gate.wait(10)\n    read('app.client')\n    print('from a thread')\n"
@@ -324,7 +324,7 @@ def test_what_threads_print_and_call_between_blocks_is_told_with_the_next(sessio
     assert "from a thread" in ran.text
 
 
-def test_a_session_that_nobody_closes_ends_its_worker_when_it_is_gone(root: Path) -> None:
+def test_a_session_that_is_not_closed_ends_its_worker_when_it_is_gone(root: Path) -> None:
     session = Session(root)
     worker = int(session.run("import os; os.getpid()").outcome.text)
     del session

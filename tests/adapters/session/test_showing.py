@@ -78,7 +78,7 @@ def test_the_last_value_is_the_blocks_and_shown_once(opened: Session, long: Path
         '(read("limit.top"), 1)\nNone',
     ],
 )
-def test_a_call_that_is_no_statement_of_the_block_is_told_and_not_shown(opened: Session, code: str) -> None:
+def test_a_call_that_is_no_statement_of_the_block_has_a_line_and_no_answer(opened: Session, code: str) -> None:
     ran = opened.run(code)
     assert "[source] ◆ read(limit.top) -> str (1 line)" in ran.text
     assert "top = 1" not in ran.text

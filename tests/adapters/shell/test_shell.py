@@ -118,7 +118,7 @@ def test_through_a_pipe_each_call_of_a_line_is_shown_in_its_place(project: Path)
     ]
 
 
-def test_through_a_pipe_what_has_no_room_is_said_on_standard_error(tmp_path: Path) -> None:
+def test_through_a_pipe_what_has_no_room_is_reported_on_standard_error(tmp_path: Path) -> None:
     project = built(tmp_path)
     (project / "long.py").write_text("value = 1\n" * 200)
     code = b'read("long", full=True); read("app.client", full=True); read("long", full=True); x = 1\n'

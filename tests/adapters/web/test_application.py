@@ -203,7 +203,7 @@ def test_the_proposer_cannot_approve(root: Path) -> None:
     assert (files(root), plans(root).get(task).state) == (before, State.AWAITING)
 
 
-def test_the_second_of_two_decisions_is_told(root: Path) -> None:
+def test_the_second_of_two_decisions_is_reported(root: Path) -> None:
     task = proposed(root, *LIMIT)
     one, other = Page(root), Page(root)
     assert one.approve(task)[0] == 200

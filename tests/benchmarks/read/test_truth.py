@@ -36,7 +36,7 @@ def test_there_is_a_truth_for_each_subject_and_no_other() -> None:
     assert {file.stem for file in FOLDER.iterdir()} == {subject.name for subject in SUBJECTS}
 
 
-def test_found_missed_false_and_dynamic_are_told_apart() -> None:
+def test_found_missed_false_and_dynamic_are_distinguished() -> None:
     right, lost, late, wrong, unlisted = (Spot("m", line, 1) for line in range(5))
     truth = Truth(
         target="m.f",

@@ -181,7 +181,7 @@ def test_a_process_that_is_left_early_is_ended() -> None:
     answers.close()  # type: ignore[attr-defined]  # a generator
 
 
-def test_a_process_that_ends_for_another_reason_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_process_that_ends_for_another_reason_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import os\nos.abort()\n")
     monkeypatch.setattr(matching, "__file__", str(broken))
@@ -191,7 +191,7 @@ def test_a_process_that_ends_for_another_reason_is_told(monkeypatch: pytest.Monk
     assert found.notices[0].message.startswith("The search was stopped before its time was up in m; ")
 
 
-def test_a_process_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_cannot_be_started_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     space = workspace({"m.py": "aaa\n"})
     with pytest.raises(Exception, match="No process could be started") as caught:

@@ -47,7 +47,7 @@ def test_a_stem_is_the_beginning_of_its_word(text: str) -> None:
         assert word in text.lower()
 
 
-def test_words_to_look_for_are_each_told_once_in_their_order() -> None:
+def test_words_to_look_for_come_once_each_in_their_order() -> None:
     assert query_words(("send mails", "mail")) == {"send": "send", "mail": "mails"}
     assert query_words(("how to send",)) == {"send": "send"}
     assert query_words(("how to",)) == {"how": "how", "to": "to"}

@@ -22,7 +22,7 @@ FILES = {
 }
 
 
-def test_what_receivers_are_imported_from_is_told() -> None:
+def test_modules_that_receivers_are_imported_from_are_listed() -> None:
     project = project_of(workspace(FILES))
     assert sorted(receivers_from(project, ["user.py", "core.py", "broken.py"], ["send"])) == ["made.py", "other.py"]
     assert receivers_from(project, ["user.py"], ["receive"]) == []

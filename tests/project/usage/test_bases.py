@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -19,6 +20,7 @@ from bae_source.project.references.classes.bases import Bases
 from bae_source.project.workspace import Workspace
 from bae_source.state.cache import Cache
 from bae_source.syntax.text.class_headers import named_in
+from bae_source.syntax.text.source import Source
 from tests.project.support import workspace
 from tests.state_folders import state_folders
 
@@ -110,7 +112,7 @@ def test_a_base_is_found_behind_what_looks_like_a_header_that_ends_in_the_true_o
 
 
 @pytest.mark.parametrize("case", SLOW)
-def test_headers_are_told_in_time_that_grows_with_the_text(case: str) -> None:
+def test_headers_are_found_in_time_that_grows_with_the_text(case: str) -> None:
     def seconds(times: int) -> float:
         begun = time.process_time()
         named_in(SLOW[case].encode() * times + b"):" * times, None)
@@ -247,7 +249,7 @@ def test_what_is_kept_is_used_whole_though_a_request_has_read_some_files(
         assert asked.workspace.content("b.py")
         assert asked.workspace.index.uses("b.py").owners == ("", "C")
         assert asked.names("Base") == ("Base", "B")
-        monkeypatch.setattr(Bases, "_renewed", None)
+        monkeypatch.setattr(module, "contents_of", None)
     monkeypatch.undo()
     with_other_bytes = bases(root)
     (root / "b.py").write_text("from a import Base as D\n")
@@ -274,12 +276,13 @@ def test_what_a_search_and_headers_are_looked_for_in_is_decoded_once(
 ) -> None:
     (root / "b.py").write_text("from a import Größe as B\nclass C(B): ...\n")
     decoded: list[bytes] = []
+    decode = Source.__init__
 
-    def decode(content: bytes, encoding: str) -> str:
+    def noted(source: Source, content: bytes, *rest: Any, **more: Any) -> None:
         decoded.append(content)
-        return content.decode(encoding)
+        decode(source, content, *rest, **more)
 
-    monkeypatch.setattr("bae_source.syntax.text.source._decode", decode)
+    monkeypatch.setattr(Source, "__init__", noted)
     asked = bases(root)
     assert asked.workspace.index.naming(["Base"], asked.note).paths == ("a.py",)
     assert asked.names("Größe") == ("Größe", "B")
@@ -306,7 +309,7 @@ def test_what_is_kept_is_used_whole_again_once_a_change_was_noted(root: Path, mo
     assert bases(root).names("Base") == ("Base", "B")
     (root / "a.py").write_text("class Base: ...\nx = 1\n")
     assert bases(root).names("Base") == ("Base", "B")
-    monkeypatch.setattr(Bases, "_renewed", None)
+    monkeypatch.setattr(module, "contents_of", None)
     assert bases(root).names("Base") == ("Base", "B")
 
 

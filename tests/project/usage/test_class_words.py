@@ -10,12 +10,12 @@ import pytest
 from bae_source.project.facts.kept import Kept
 from bae_source.project.files.port import Disk
 from bae_source.project.naming.resolve import resolve
+from bae_source.project.references.classes import lineage
+from bae_source.project.references.classes.class_calls import Calls
 from bae_source.project.references.classes.class_words import ClassWords
-from bae_source.project.references.classes.hierarchy import Hierarchy
-from bae_source.project.references.classes.lineage import _Lineage, subclasses
+from bae_source.project.references.classes.lineage import subclasses
 from bae_source.project.references.meaning.of_resolved import sought_of
-from bae_source.project.references.meaning.project import project_of
-from bae_source.project.references.meaning.sought import Sought
+from bae_source.project.references.meaning.project import Project, project_of
 from bae_source.project.workspace import Workspace
 from tests.project.usage.support import project
 
@@ -68,12 +68,11 @@ def test_what_was_found_once_is_not_looked_for_again_until_a_file_changes(
 ) -> None:
     (tmp_path / "core.py").write_text("class Base: ...\nclass A(Base): ...\n")
     kept = Kept(clock=lambda: time.time_ns() + LATER)
-    looked: list[Sought] = []
-    work = _Lineage.of
+    looked: list[Project] = []
 
-    def of(self: _Lineage, sought: Sought) -> Hierarchy:
-        looked.append(sought)
-        return work(self, sought)
+    def begun(project: Project) -> Calls:
+        looked.append(project)
+        return Calls(project)
 
     def asked() -> list[str]:
         workspace = Workspace(Disk(tmp_path), kept=kept)
@@ -82,7 +81,7 @@ def test_what_was_found_once_is_not_looked_for_again_until_a_file_changes(
             each.address for each in subclasses(found, sought_of(found.names, resolve(workspace, "core.Base"))).found
         ]
 
-    monkeypatch.setattr(_Lineage, "of", of)
+    monkeypatch.setattr(lineage, "Calls", begun)
     assert ([asked() for _ in range(3)], len(looked)) == ([["core.A"]] * 3, 1)
     (tmp_path / "more.py").write_text("from core import Base\nclass B(Base): ...\n")
     assert (asked(), len(looked)) == (["core.A", "more.B"], 2)

@@ -186,7 +186,9 @@ def test_an_empty_answer_says_what_outside_code_may_call(tmp_path: Path, verb: s
     "target",
     ["Rows.unheard", "Failure.text", "Shape.area", "Shape.name", "Plain.alone", "cached", "wrapped", "wrapped_as"],
 )
-def test_an_empty_answer_about_what_nobody_hands_out_is_complete(tmp_path: Path, verb: str, target: str) -> None:
+def test_an_empty_answer_about_a_name_that_is_not_handed_out_is_complete(
+    tmp_path: Path, verb: str, target: str
+) -> None:
     source = laid(tmp_path, {"app/__init__.py": "", "app/main.py": MAIN, "app/own.py": OWN})
     outcome = getattr(source, verb)(f"app.main.{target}").outcome
     assert (outcome.complete, outcome.warnings) == (True, ())

@@ -59,7 +59,7 @@ def test_every_kind_of_header_is_found(code: str, found: list[str], end: str) ->
     assert found_in(of(content)) == found
 
 
-def test_the_classes_below_are_told_from_headers_alone() -> None:
+def test_the_classes_below_are_found_by_headers_alone() -> None:
     project = of(f"from core import Base\nclass A(Base): ...\nclass B(A): ...\n\n\n{USED}")
     sought = sought_of(project.names, resolve(project.workspace, "core.Base"))
     assert [project.address(each.of.path, each.mentioned.mention[5]) for each in headed(project, sought, 60).below] == [

@@ -30,7 +30,7 @@ def test_a_class_below_the_receivers_comes_to_it_first(tmp_path: Path) -> None:
     assert line.endswith("the receiver may be of a class below it, where m is that of A")
 
 
-def test_what_super_leads_to_is_said_by_the_order_of_the_class_below(tmp_path: Path) -> None:
+def test_what_super_leads_to_is_reported_by_the_order_of_the_class_below(tmp_path: Path) -> None:
     text = (
         "class Base:\n    def m(self): ...\n"
         "class A(Base):\n    def m(self): ...\n"

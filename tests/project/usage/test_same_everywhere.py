@@ -31,7 +31,7 @@ def test_every_process_gives_the_same_reasons(tmp_path: Path) -> None:
     assert "app\\n  8: x.m()" in answer
 
 
-def test_calls_are_found_in_functions_that_nobody_had_looked_into(tmp_path: Path) -> None:
+def test_calls_are_found_in_functions_that_were_not_parsed_before(tmp_path: Path) -> None:
     made = "    @classmethod\n    def make(cls, values):\n        return [cls() for each in values if each]\n"
     (tmp_path / "app.py").write_text(f"class Kind:\n{made}")
     command = [sys.executable, "-m", "bae_source", "callers", "app.Kind", "--root", str(tmp_path)]

@@ -31,7 +31,7 @@ FILES: dict[str, tuple[str | bytes | None, str, str]] = {
 
 @pytest.mark.parametrize("case", FILES)
 @pytest.mark.parametrize(("verb", "placed"), [("config_read", ()), *CHANGES])
-def test_a_file_that_cannot_be_read_is_told_of(
+def test_a_file_that_cannot_be_read_is_reported(
     tmp_path: Path, case: str, verb: str, placed: tuple[object, ...]
 ) -> None:
     content, code, words = FILES[case]
@@ -61,7 +61,7 @@ def test_a_link_inside_the_project_is_written_through(tmp_path: Path) -> None:
     assert "line-length = 90" in (root / "settings.toml").read_text()
 
 
-def test_what_is_no_file_is_told_of(tmp_path: Path) -> None:
+def test_a_path_that_is_no_file_is_reported(tmp_path: Path) -> None:
     root = made(tmp_path / "project", None)
     os.mkfifo(root / "pyproject.toml")
     with pytest.raises(Exception, match="no file of the project"):

@@ -51,7 +51,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_said(text: str) -> None:
+def test_what_is_wrong_is_reported(text: str) -> None:
     assert [each.text for each in problems(tomllib.loads(text))] == [WRONG[text]]
 
 
@@ -137,7 +137,7 @@ def test_what_is_missing_or_unknown_is_warned_of_as_help_says(
     assert "of a key that they require and that is missing, and of one that they do not know, a warning tells" in told
 
 
-def test_a_key_that_is_still_missing_is_said_and_may_come_later(tmp_path: Path) -> None:
+def test_a_key_that_is_still_missing_is_reported_and_may_come_later(tmp_path: Path) -> None:
     root = made(tmp_path / "project", "")
     [notice] = Source(root).config_set("project.name", "demo").warnings
     assert (notice.code, "[project] has no version" in notice.message) == ("settings_incomplete", True)

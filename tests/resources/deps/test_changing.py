@@ -378,7 +378,7 @@ def test_line_ends_and_a_byte_order_mark_stay(root: Path, text: str) -> None:
         (b"[project]\nname = '\xff'\n", "syntax_invalid", "does not parse"),
     ],
 )
-def test_where_dependencies_cannot_be_declared_that_is_said(
+def test_where_dependencies_cannot_be_declared_that_is_reported(
     root: Path, text: str | bytes | None, code: str, reason: str
 ) -> None:
     file = root / "pyproject.toml"
@@ -480,7 +480,7 @@ def test_an_interpreter_whose_packages_are_not_beside_it_is_not_installed_into(r
 def test_an_environment_without_pip_is_refused_where_there_is_no_uv(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bae_source.resources.deps.programs._own_uv", lambda: None)
+    monkeypatch.setattr("bae_source.resources.deps.programs.own_uv", lambda: None)
     monkeypatch.setenv("PATH", "/nowhere")
     (packages(root) / "pip").rename(root / "pip-elsewhere")
     error = refused(root, "add", "gamma")
@@ -550,13 +550,15 @@ def test_files_are_undone_where_the_environment_or_the_index_is_gone(
 def test_a_file_that_changes_while_it_is_planned_is_planned_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from bae_source.resources.deps import programs
 
-    real, other = programs._reported, PYPROJECT.replace('"1.0"', '"1.1"')
+    real, other = programs.plain_version, PYPROJECT.replace('"1.0"', '"1.1"')
+    read_versions: list[str] = []
 
-    def reported(*given: object) -> object:
-        declared(root, other)
-        return real(*given)  # type: ignore[arg-type]
+    def read(version: str) -> str:  # of what pip reports
+        declared(root, other) if not read_versions else None
+        read_versions.append(version)
+        return real(version)
 
-    monkeypatch.setattr(programs, "_reported", reported)
+    monkeypatch.setattr(programs, "plain_version", read)
     Source(root).deps.add("gamma")
     assert (root / "pyproject.toml").read_text() == other.replace("# the first\n", '# the first\n    "gamma",\n')
     assert versions(root)["gamma"] == "1.0"

@@ -51,7 +51,7 @@ def test_metadata_and_record_say_what_a_distribution_is_and_gives(root: Path) ->
     assert yaml.entry_points == ("console_scripts", "pytest11")
 
 
-def test_distributions_that_share_a_namespace_are_told_apart_by_the_longest_name(root: Path) -> None:
+def test_distributions_that_share_a_namespace_are_distinguished_by_the_longest_name(root: Path) -> None:
     distribution(root, "google-cloud-storage", record="google/cloud/storage/__init__.py\ngoogle/cloud/storage/blob.py")
     distribution(root, "google-cloud-core", record="google/cloud/client/__init__.py\ngoogle/cloud/version.py")
     distribution(root, "protobuf", record="google/protobuf/__init__.py\ngoogle/_upb/_message.abi3.so")
@@ -63,7 +63,7 @@ def test_distributions_that_share_a_namespace_are_told_apart_by_the_longest_name
     assert giving(root, "googleapis") == []
 
 
-def test_a_namespace_with_an_init_in_each_distribution_is_told_apart_by_what_they_hold(root: Path) -> None:
+def test_a_namespace_with_an_init_in_each_distribution_is_distinguished_by_what_they_hold(root: Path) -> None:
     distribution(root, "zope-event", record="zope/__init__.py\nzope/event/__init__.py")
     distribution(root, "zope-schema", record="zope/__init__.py\nzope/schema/__init__.py")
     assert giving(root, "zope.schema.Field") == ["zope-schema"]

@@ -199,7 +199,7 @@ def test_the_data_have_places_importers_and_statuses(root: Path) -> None:
     assert outcome.complete
 
 
-def test_what_is_not_installed_is_said_and_may_be_what_an_unknown_import_needs(root: Path) -> None:
+def test_what_is_not_installed_is_reported_and_may_be_what_an_unknown_import_needs(root: Path) -> None:
     text = PYPROJECT.replace('"lonely"]', '"lonely", "Pillow", "toolz"]')
     written(root, {"pyproject.toml": text, "app/images.py": "import PIL.Image\nimport toolz\n"})
     outcome = listed(root)
@@ -248,7 +248,7 @@ def test_the_order_of_the_roots_and_own_modules_keep_a_namespace_apart(root: Pat
     assert found == {("google.cloud.logging", "app.mine")}
 
 
-def test_broken_metadata_is_told_and_the_rest_is_listed(root: Path) -> None:
+def test_broken_metadata_is_reported_and_the_rest_is_listed(root: Path) -> None:
     (root / PACKAGES / "httpx-0.27.0.dist-info/METADATA").unlink()
     (root / PACKAGES / "lonely-1.0.dist-info/RECORD").write_text("")
     outcome = listed(root)
@@ -260,7 +260,7 @@ def test_broken_metadata_is_told_and_the_rest_is_listed(root: Path) -> None:
     assert "installed 0.27.0; it has no METADATA that could be read; imported by 2 modules" in outcome.text
 
 
-def test_a_broken_lock_file_and_files_that_do_not_parse_are_told(root: Path) -> None:
+def test_a_broken_lock_file_and_files_that_do_not_parse_are_reported(root: Path) -> None:
     written(root, {"uv.lock": "[[package", "app/broken.py": "def f(:\n", "notes.ipynb": '{"cells": []}'})
     outcome = listed(root)
     assert not outcome.complete

@@ -56,7 +56,7 @@ USERS = '  -> Set any other in $XDG_CONFIG_HOME/bae-source/settings.toml: logs =
 
 
 @pytest.mark.parametrize("where", ["", "a = [\n[1],\n]\n", "[tool]\nbae-source = {}\n", 'x = """\n[a]\n"""\n'])
-def test_without_settings_it_is_said_how_to_set_a_folder(root: Path, where: str) -> None:
+def test_without_settings_it_is_reported_how_to_set_a_folder(root: Path, where: str) -> None:
     (root / "pyproject.toml").write_text(where)
     ran = run("logs", "list", folder=root)
     assert (ran.status, ran.out) == (3, b"")

@@ -129,7 +129,7 @@ def test_a_name_that_is_none_is_not_found(root: Path, name: str) -> None:
         Source(root).logs_read(name)
 
 
-def test_a_pipe_a_device_and_a_folder_are_no_logs_and_keep_nobody_waiting(root: Path) -> None:
+def test_a_pipe_a_device_and_a_folder_are_no_logs_and_are_not_waited_for(root: Path) -> None:
     folder = root / "var/log"
     os.mkfifo(folder / "pipe.log")
     (folder / "zero.log").symlink_to("/dev/zero")
@@ -146,7 +146,7 @@ def test_a_pipe_a_device_and_a_folder_are_no_logs_and_keep_nobody_waiting(root: 
 
 
 @pytest.mark.another_user
-def test_what_may_not_be_read_is_said(another_user: AnotherUser, open_folder: Path) -> None:
+def test_what_may_not_be_read_is_reported(another_user: AnotherUser, open_folder: Path) -> None:
     root = open_folder / "project"
     (root / "var/log").mkdir(parents=True)
     (root / "pyproject.toml").write_text('[tool.bae-source]\nlogs = "var/log"\n')
