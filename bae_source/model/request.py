@@ -301,7 +301,8 @@ def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> li
 def _unknown(name: object, declared: Mapping[str, Parameter]) -> str:
     if not isinstance(name, str):
         return f"{name!r} is no argument's name"
-    close = closest(name[:100], declared, n=1)
+    by_flag = [each.name for each in declared.values() if each.flag == name]
+    close = by_flag or closest(name[:100], declared, n=1)
     return f"{name} is unknown" + (f", did you mean {close[0]}?" if close else "")
 
 

@@ -121,7 +121,7 @@ class RunCodemod(Request, frozen=True, kw_only=True):
             raise RequestError(
                 "invalid_arguments",
                 f"{self.codemod!r} is no module with a class.",
-                hints=["Write it as tools.mods:RenameSetting; a class that is alone in its module may be left out."],
+                hints=[f"Write it as {_spelled(self.codemod)}; a class that is alone in its module may be left out."],
             )
         pairs = [each.partition("=") for each in self.settings]
         if wrong := [key for key, equals, _ in pairs if not equals or not key]:
@@ -183,3 +183,10 @@ class RunCodemod(Request, frozen=True, kw_only=True):
         if not changed:
             return f"{name} changes nothing in {counted(count, 'file')}{left}."
         return f"{name} changed {len(changed):,} of {counted(count, 'file')}: {listed(changed, _MOST_NAMED)}{left}."
+
+
+def _spelled(codemod: str) -> str:
+    """Return how a codemod given by the path of its file is written: `tools/mods.py:Rename` as `tools.mods:Rename`."""
+    path, _, name = codemod.partition(":")
+    parts = [part for part in path.removesuffix(".py").split("/") if part.isidentifier()]
+    return f"{'.'.join(parts) or 'tools.mods'}:{name if name.isidentifier() else 'RenameSetting'}"

@@ -175,8 +175,8 @@ def test_a_table_that_is_none_is_a_finding(project: Path, text: str) -> None:
 
 def test_every_example_of_a_setting_is_right_and_the_readme_has_every_setting() -> None:
     assert problems({each.name: each.example for each in settings()}) == ()
-    readme = (REPOSITORY / "README.md").read_text()
-    block = readme.partition("[tool.bae-source]\n")[2].partition("```")[0]
+    page = (REPOSITORY / "docs/running.md").read_text()
+    block = page.partition("[tool.bae-source]\n")[2].partition("```")[0]
     assert {line.partition(" ")[0] for line in block.splitlines() if line} == {each.name for each in settings()}
 
 

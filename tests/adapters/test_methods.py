@@ -81,6 +81,12 @@ def test_unknown_missing_and_mistyped_arguments_come_in_one_message(src: Source)
         assert problem in message
 
 
+def test_a_parameter_called_as_on_the_command_line_is_proposed(src: Source) -> None:
+    message = refusal(src.extract, "app.client", code="1", **{"as": "ONE", "to": "app"}).message
+    assert "as is unknown, did you mean as_name?" in message
+    assert "to is unknown, did you mean to_module?" in message
+
+
 def test_what_is_given_twice_or_once_too_often_is_reported(src: Source) -> None:
     assert "target is given twice" in refusal(src.read, "app.client", target="app").message
     assert "2 arguments are given by place, at most 1 can be" in refusal(src.read, "app", "client").message

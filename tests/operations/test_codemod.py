@@ -136,6 +136,11 @@ def test_what_is_no_codemod_is_refused_with_what_it_is(codemod: str, code: str, 
         assert "tools.mods:Rename" in error.candidates
 
 
+@pytest.mark.parametrize("codemod", ["tools/mods.py:Rename", "tools.mods.Rename"])
+def test_another_spelling_of_a_codemod_gets_its_own_spelling_as_a_hint(codemod: str, root: Path) -> None:
+    assert "tools.mods:Rename" in str(refused(root, codemod).hints[0])
+
+
 def test_a_module_that_does_not_import_is_named_with_the_line(root: Path) -> None:
     (root / "tools/broken.py").write_text("import libcst\n\nraise ValueError('no')\n")
     error = refused(root, "tools.broken:X")

@@ -295,7 +295,9 @@ class _Running:
         """Return the error for a codemod that was not run."""
         text = self._names(stopped.text)
         if stopped.code in ("symbol_not_found", "ambiguous_symbol"):
-            hints = ["Name one of them."] if stopped.names else ["Give a module, and a class in it: app.mods:Rename."]
+            module, _, name = self._codemod.module.rpartition(".")
+            likely = f"{module}:{name}" if module and not self._codemod.name else "app.mods:Rename"
+            hints = ["Name one of them."] if stopped.names else [f"Give a module, and a class in it: {likely}."]
             return LookupFailed(stopped.code, f"{text}; nothing was run.", candidates=stopped.names, hints=hints)
         if stopped.code == "not_imported":
             return TransactionError("verify_failed", text, unchanged=True, hints=["Mend the codemod's module first."])
