@@ -12,7 +12,7 @@ head which is kept elsewhere: each commit of the history has one, and `ledger he
 
 Invariants:
 - an entry is on the disk before `append` returns; one that was cut off by a crash was never acknowledged, and goes;
-- processes append one at a time; who reads needs no lock;
+- processes append one at a time; readers need no lock;
 - a file without the id of our state is none of the ledger, so what an archive puts there does not count;
 - no link is followed, and nothing that belongs to another user is read or written;
 - no entry has source text in it, and none is long.

@@ -7,7 +7,7 @@
 
 Invariants:
 - a proposal is there whole, in a state that its moves lead to, or not at all, however a process ends;
-- of two that move it at once one does, and the other is told by whom and whereto it was moved;
+- of two that move it at once one does, and the other gets an error with its new state and by whom;
 - what enters a step in the ledger runs before the step counts: one that a process dies in may be entered twice, and
   none is left out;
 - what was approved is never altered: a move changes the state and what is noted, and nothing that the digest is of;
@@ -62,7 +62,7 @@ _WHOLE = (
     "FROM proposals LEFT JOIN bodies USING (number) WHERE number = ?"
 )
 _STRANGE = f"state NOT IN ({', '.join(repr(each.value) for each in State)})"
-"""Rows whose state is none, so that they are damaged; who looks for some states has to see them."""
+"""Rows with an unknown state, so damaged; a search for some states has to include them."""
 
 
 Enter = Callable[[Proposal], object]
@@ -159,7 +159,7 @@ class Plans:
         return found
 
     def listed(self, states: Collection[State] = (), *, who: str | None = None) -> list[Summary]:
-        """Return what is known of proposals without what is long of them, the oldest first.
+        """Return the proposals without their long parts, the oldest first.
 
         Parameters:
             states: those that are wanted; all where none is given.
@@ -170,7 +170,7 @@ class Plans:
         return self._summaries(clause if who is None else f"{clause} AND who = ?", *wanted, *_name(who))
 
     def counts(self) -> Mapping[State, int]:
-        """Return how many there are in each state."""
+        """Return the number of proposals in each state."""
         select = "SELECT state, count(*) FROM proposals WHERE project = ? GROUP BY state"
 
         def counting(connection: sqlite3.Connection) -> dict[str, int]:
@@ -396,7 +396,7 @@ def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
 
 
 def _key(proposal: Proposal) -> bytes:
-    """Return what the checksum of a summary is of besides: the columns by which it is found."""
+    """Return the further content of a summary's checksum: the columns by which it is found."""
     return f"{proposal.id} {proposal.state}".encode()
 
 

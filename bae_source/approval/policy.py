@@ -116,7 +116,7 @@ class Policy:
         return any(rules.read.deny or rules.read.allow for each in self._tables for rules in _all(each.rules))
 
     def change(self, subjects: Iterable[Subject], caller: str) -> tuple[Ruling, ...]:
-        """Return how a change of some subjects is decided: the rulings that are the strictest, one a rule.
+        """Return the strictest rulings on a change of some subjects, one a rule.
 
         Returns:
             Nothing where the change may be made at once.
@@ -284,7 +284,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _covering(pattern: str) -> re.Pattern[str]:
-    """Return what matches the names that a pattern covers.
+    """Return the regular expression of the names that a pattern covers.
 
     `app.*.pay`      app\\.[^.:/]*\\.pay(?:$|[.:/@[])
     `:docs/*.md`     :docs/[^/]*\\.md(?:$|[.:/@[])

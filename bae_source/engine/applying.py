@@ -131,7 +131,7 @@ def _behind(asked: Request) -> Request:
 
 
 def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
-    """Return what the mappings of a changes file ask for.
+    """Return the requests that the mappings of a changes file stand for.
 
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`, with every problem of every request.
@@ -166,7 +166,7 @@ def is_patch(text: str) -> bool:
 
 
 def operation(given: Mapping[str, Any]) -> Request:
-    """Return what one mapping asks for.
+    """Return the request that one mapping stands for.
 
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`.
@@ -187,7 +187,7 @@ def _kind(verb: str) -> type[Request] | None:
 
 
 def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a mapping says, with the new source called as the request calls it, whichever door's word it has.
+    """Return a mapping with the new source under the request's own name, whichever adapter's name it had.
 
     A text stands in a list of its own where the request takes a list of texts alone.
 
@@ -246,7 +246,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
 
 
 def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> None:
-    """See that nothing uses what was to go unused, as all changes leave the project.
+    """Check that nothing uses what was to go unused, as all changes leave the project.
 
     Raises:
         Refused: `unsafe_change` with the request, and what uses it.
@@ -262,7 +262,7 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
 
 
 def _check_mended(workspace: Workspace, path: str) -> None:
-    """See that a file which earlier requests may have left broken is whole in the end."""
+    """Check that a file which earlier requests may have left broken is whole in the end."""
     content, module = workspace.content(path), workspace.layout.module_at(path)
     if content is None or module is None:
         return

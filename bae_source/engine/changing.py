@@ -456,13 +456,13 @@ class Changing:
         return replace(plan, warnings=(*plan.warnings, *notices)), tuple(e for e in found if isinstance(e, Check))
 
     def _unmade(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
-        """Return what a dry run comes to, or a change that has nothing to do."""
+        """Return the outcome of a dry run, or of a change that has nothing to do."""
         if context.dry_run:
             return self.planned(plan, workspace, context)
         return self.outcome(plan, workspace, status="unchanged", quiet=context.quiet)
 
     def planned(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
-        """Return what a dry run comes to."""
+        """Return the outcome of a dry run."""
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
         if waits_for := self.gate.judge(plan, workspace, self.who(context)).waits_for:
@@ -491,7 +491,7 @@ class Changing:
         status: Literal["planned", "applied", "unchanged"],
         quiet: bool = False,
     ) -> Outcome:
-        """Return what a plan comes to, before it is made or instead.
+        """Return the outcome of a plan, before it is made or instead.
 
         Parameters:
             quiet: whether mentions are only counted.
@@ -522,7 +522,7 @@ class Changing:
         )
 
     def _limits(self) -> Limits:
-        """Return how much history the project's settings want kept."""
+        """Return the limits of the history from the project's settings."""
         from bae_source.history.record.history import Limits
 
         own = own_settings(self.workspace(None).files, only="history-")

@@ -153,7 +153,7 @@ class Draft:
         return sha256(msgspec.json.encode([seen, data], order="deterministic"))
 
     def preview(self, budget: int | None = None) -> Outcome:
-        """Return what all that was drafted comes to, within a budget in bytes."""
+        """Return the outcome of the draft, within a budget in bytes."""
         self._check_open()
         if not self._plans:
             return Outcome(status="planned", text=_NOTHING)

@@ -185,7 +185,7 @@ class Installing:
             yield InEnvironment(found=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
 
     def _check_own(self) -> None:
-        """See that the project has an environment of its own, which can be put back.
+        """Check that the project has an environment of its own, which can be put back.
 
         Raises:
             Refused: `forbidden`.
@@ -218,7 +218,7 @@ class Installing:
         return installer_of(self._surroundings, self.site, copy)
 
     def _check_releases(self, releases: Sequence[Release], requirements: Sequence[str]) -> None:
-        """See that releases break nothing that is there, and take out nothing that could not be brought back."""
+        """Check that releases break nothing that is there, and take out nothing that could not be brought back."""
         unmet = [each.clause for each in self.site.unmet(releases, requirements)]
         if unmet:
             raise TransactionError(
@@ -282,7 +282,7 @@ class Installing:
         return tuple(each for each in files if each.import_checked)
 
     def _check(self, releases: Sequence[Release], after: Workspace) -> None:
-        """See that the environment holds releases, and that they have what they need."""
+        """Check that the environment holds releases, and that they have what they need."""
         now = self.site.versions()
         wrong = [each for each in releases if now.get(each.name) != each.after]
         if wrong:
@@ -367,7 +367,7 @@ def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) ->
 
 
 def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
-    """Yield what this process made of changed packages that it has loaded."""
+    """Yield notices of changed packages that this process has loaded."""
     names = listed((each.name for each in releases), _SHOWN)
     if swap.failed:
         text = (

@@ -98,7 +98,7 @@ class Keeping:
         return outcome
 
     def preview(self, handle: str, budget: int | None) -> Outcome:
-        """Return what a draft comes to now.
+        """Return the present result of a draft.
 
         Raises:
             HistoryError: `handle_expired`.
@@ -249,7 +249,7 @@ class Keeping:
         return draft
 
     def _keep(self, handle: str | None, draft: Draft, *, how: dict[str, Any] | None = None) -> str:
-        """Keep what an open transaction holds now, and return its handle.
+        """Keep the present requests of an open transaction, and return its handle.
 
         Parameters:
             how: as `Kept` has it, of a new one.
@@ -328,7 +328,7 @@ _HOW = ("verify", "tidy", "format", "cascade", "propose", "goal")
 
 
 def _how(context: Context, *, besides: str = "") -> dict[str, Any]:
-    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
+    """Return the caller's options for judging and making a change that differ from the defaults."""
     usual, names = Context(), (name for name in _HOW if name != besides)
     return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
 
@@ -378,7 +378,7 @@ def _chosen(given: dict[str, Any], handle: str, unsure: str, include: Sequence[s
 
 
 def _stale(handle: str, draft: Draft) -> Refused:
-    """Return what to say of a transaction that comes to something else now, and what it comes to."""
+    """Return the refusal of a transaction whose result is another now, with that result."""
     now = draft.preview()
     return Refused(
         "stale",

@@ -155,15 +155,15 @@ class Making:
         return self._written_as_judged(transactions, operated, reload, judging, found, changed)
 
     def _set_up(self, environment: Mapping[str, str]) -> Setting:
-        """Return how the project's code is run."""
+        """Return the setting in which the project's code runs."""
         return setting_of(self._folders.root, environment, self._workspace)
 
     def _reload(self, context: Context) -> Reload:
-        """Return what loads the change."""
+        """Return the loader of the change."""
         return reload_of(self._setting, self._workspace, self._plan, context)
 
     def _judges(self) -> tuple[Judge, ...]:
-        """Return what judges it beside what the caller wants."""
+        """Return the judges beside those that the caller wants."""
         return ()
 
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
@@ -225,7 +225,7 @@ class Making:
         )
 
     def _meanwhile(self, found: Found, again: list[str], changed: list[str]) -> tuple[Notice, ...]:
-        """Return what judges have not seen of what others wrote while they judged.
+        """Return a notice of files that others wrote while the judges ran, which those have not seen.
 
         Parameters:
             again: modules that were imported again.
@@ -296,5 +296,5 @@ def checks_in(found: Found) -> tuple[Check, ...]:
 
 
 def notices_in(found: Found) -> tuple[Notice, ...]:
-    """Return what the caller should know among what judges came to."""
+    """Return the notices among the results of judges."""
     return tuple(gathered(each for each in found if isinstance(each, Notice)))

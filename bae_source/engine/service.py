@@ -265,7 +265,7 @@ class Service:
         return () if self.folders.is_idle() else self.changing.transactions.recover()
 
     def _recovered_since(self) -> tuple[Notice, ...]:
-        """Return what was recovered by a transaction that waited for one whose process died meanwhile."""
+        """Return the notices of recovery by a transaction that waited for one whose process died meanwhile."""
         return self.changing.recovered() if "changing" in self.__dict__ else ()
 
     def _steady(self, asked: Request, context: Context, planned: Plan | None, notices: list[Notice]) -> Outcome:
@@ -432,7 +432,7 @@ class Service:
         return address_of(workspace.census, place) if module is None else module.name
 
     def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
-        """Note how a request went, unless that is switched off."""
+        """Note the result of a request, unless that is switched off."""
         parsed = self._kept.timings.taken()
         if asked.verb == "forget" or not self.is_measuring():
             return  # files that `forget` removed must not come back with the note of it

@@ -157,7 +157,7 @@ def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[Wante
 
 
 def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices: Sequence[Notice]) -> Outcome:
-    """Return what would be run."""
+    """Return the tests that would be run."""
     names = [each.id or address_of(workspace, each.path, each.names) + (each.case or "") for each in wanted or ()]
     text = "Would run these tests:" if names else "Would run all tests."
     return Outcome(status="planned", text="\n".join([text, *sorted(names)]), warnings=tuple(notices))
@@ -175,7 +175,7 @@ def _cache(bench: Bench) -> Path | None:
 
 
 def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
-    """Return what a run comes to, the verdict first."""
+    """Return the outcome of a run, the verdict first."""
     red = ran.red
     lines = [f"  {each.address}{each.at_place}: {each.headline}" for each in red[:_SHOWN]]
     lines += [f"  and {len(red) - _SHOWN:,} more"] if len(red) > _SHOWN else []

@@ -4,7 +4,7 @@ Invariants:
 - an undo leads to bytes that were there before, or, where a file has changed since, to what is there without the
   change's own symbols, checked like any plan; or it is refused;
 - a change from outside is only reported where no transaction of ours is changing the file;
-- that a state gone back to does not import is told, and no reason to refuse it.
+- a state gone back to that does not import is reported, and not refused.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
 
 
 def _check_records(changing: Changing) -> None:
-    """See that no policy, of the project or of a folder in it, keeps its records."""
+    """Check that no policy, of the project or of a folder in it, keeps its records."""
     paths = data_names(changing.workspace(None)).paths
     changing.gate.check_records([path for path in paths if path.endswith(f"/{SETTINGS}")])
 
@@ -261,7 +261,7 @@ def _passing(asked: Undo | Redo, error: HistoryError) -> HistoryError:
     names = listed(error.details["modules"])
     return HistoryError(
         "undo_conflict",
-        f"What {asked.verb} comes to cannot be told now: another change is being made, maybe to {names}.",
+        f"The result of {asked.verb} is unknown now: another change is being made, maybe to {names}.",
         hints=["Ask again when it is done."],
         details=error.details,
     )
@@ -360,7 +360,7 @@ def _check_same(plan: Plan, workspace: Workspace) -> None:
 
 
 def _left_behind(workspace: Workspace, changes: ChangeSet) -> Iterator[Notice]:
-    """Yield what to say of modules that go with an undo or redo, and are still imported."""
+    """Yield notices of modules that go with an undo or redo, and are still imported."""
     if any(file.after is None for file in changes.files):
         from bae_source.refactoring.planning.left_behind import (
             left_at_last,  # names across files, which others need not

@@ -166,7 +166,7 @@ def edit_between(before: bytes, after: bytes) -> Edit:
 
 
 def _common(first: bytes, second: bytes) -> int:
-    """Return how many bytes the two begin with in common, by halving: slices compare faster than a loop."""
+    """Return the length of the common beginning, by halving: slices compare faster than a loop."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

@@ -131,7 +131,7 @@ _PROPOSING = frozenset({"propose", "goal"})
 
 @cache
 def steering(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return what a caller may say, beside a request's own parameters, about how it is run."""
+    """Return the parameters of a run, beside a request's own."""
     changes = kind.runner in _PLANNED
     without = () if changes else _FINISHING if kind.runner == "travel" else _FINISHING | _PROPOSING
     changing = [name for name in _CHANGING if name not in without]
@@ -202,7 +202,7 @@ def checked(context: Context) -> Context:
 
 
 def check_name(who: str) -> None:
-    """See that a name is one that a person can read in a line of a list.
+    """Check that a name is one that a person can read in a line of a list.
 
     Raises:
         RequestError: `invalid_arguments`.

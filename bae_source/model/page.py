@@ -132,7 +132,7 @@ def cut_to(text: str, room: int, start: int = 0) -> str:
 
 
 def size_of(text: str) -> int:
-    """Return how many bytes a text has as UTF-8, a call the longest of its forms; a surrogate escape counts three."""
+    """Return the bytes of a text as UTF-8, a call the longest of its forms; a surrogate escape counts three."""
     text = text.longest if isinstance(text, Call) else text
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 

@@ -103,7 +103,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         unused: addresses of what goes that nothing may use, once all changes that are made together are.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
         report: of a refactoring, what changes and what stays.
-        takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
+        takes: whether names go that nothing takes the place of, so that their users are named beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
         finds: whether a dry run that would change something ends with the exit status of findings.
         requirements: distributions that are to be resolved before the change is judged, and installed with it.
@@ -142,7 +142,7 @@ def in_words(releases: Sequence[Release]) -> str:
 
 
 def recorded(plan: Plan) -> dict[str, Any]:
-    """Return what the history keeps of the environment that a plan changes; nothing where it changes none."""
+    """Return the history's record of the environment that a plan changes; empty where it changes none."""
     if not plan.releases:
         return {}
     build = plan.requirements is not None and plan.requirements.build
@@ -150,7 +150,7 @@ def recorded(plan: Plan) -> dict[str, Any]:
 
 
 def releases_in(requests: Sequence[Mapping[str, Any]]) -> tuple[Release, ...]:
-    """Return what requests of the history, made one after the other, changed in the environment together."""
+    """Return the changes of the environment by consecutive requests of the history, taken together."""
     found: dict[str, Release] = {}
     for request in requests:
         for name, before, after in request.get("releases", ()):

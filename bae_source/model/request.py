@@ -148,7 +148,7 @@ def values_of(
         kind: what is called, for the message.
         declared: what it takes.
         given: the arguments by their names.
-        wrong: problems that are known already, to be told with the others.
+        wrong: problems that are known already, to be reported with the others.
 
     Raises:
         RequestError: `invalid_arguments`, with every problem in one message and the signature as a hint.
@@ -240,7 +240,7 @@ def _lowered(text: str) -> str:
 
 
 def _choices(parameter: Parameter, error: msgspec.ValidationError) -> str:
-    """Return what may stand there, where something else was given than one of a few words."""
+    """Return the words that are allowed where another value was given."""
     words = choices_of(parameter.annotation)
     return f", expected one of {', '.join(words)}" if words and str(error).startswith("Invalid enum value") else ""
 
@@ -292,7 +292,7 @@ def summary(kind: type[Request]) -> str:
 
 
 def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
-    """Return what arguments are not declared: the first ones, and how many more there are."""
+    """Return the arguments that are not declared: the first ones, and the number of the others."""
     problems = [_unknown(name, declared) for name in names[:MOST_NAMED]]
     return problems if len(names) <= MOST_NAMED else [*problems, f"{len(names) - MOST_NAMED:,} more names are unknown"]
 

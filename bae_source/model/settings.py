@@ -212,7 +212,7 @@ def settings(kind: type[Struct] = Settings) -> tuple[Setting, ...]:
 
 
 def problems(table: object, kind: type[Struct] = Settings) -> tuple[Problem, ...]:
-    """Return what is wrong with what stands in `[tool.bae-source]`, or in the user's own file.
+    """Return the problems of `[tool.bae-source]`, or of the user's own file.
 
     Parameters:
         table: as TOML was read.

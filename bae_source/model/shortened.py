@@ -70,7 +70,7 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     room = budget - _NOTE - _room_of(replace(less, diff=""), answer=answer)
     less = replace(less, diff=_cut("the diff", outcome.diff, max(room, 0), left_out))
     if not left_out:
-        return outcome  # all of it is told, however small the budget
+        return outcome  # nothing is left out, however small the budget
     return replace(less, warnings=(*warnings, Notice("shortened", _note(left_out, outcome, budget))))
 
 

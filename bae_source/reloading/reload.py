@@ -98,7 +98,7 @@ class Reload:
         self._here: ThisProcess | None = None
 
     def anew(self) -> Reload:
-        """Return what loads the same change once more, after it was undone."""
+        """Return a loader of the same change, for the time after it was undone."""
         return Reload(
             self._mode,
             self._setting,
@@ -188,7 +188,7 @@ class Reload:
         return [*present, *self._users]
 
     def _here_now(self) -> ThisProcess:
-        """Return what loads modules here, and remembers what they were."""
+        """Return the loader of modules in this process, which remembers their old state."""
         if self._here is None:
             planned = [(module, self._after.get(module.path)) for module in self._modules]
             self._here = ThisProcess(self._root, planned, self._addresses, patch=self._mode == "patch")
@@ -212,7 +212,7 @@ class Reload:
         return (kept, *self._load_again(others, tried))
 
     def _only_here(self, error: TransactionError, tried: Sequence[Notice]) -> TransactionError:
-        """Return what is said of a module that does not load again here: that it imports where a child says it does."""
+        """Return the error of a module that does not load again here, and says if a child imports it."""
         name, problem = error.details.get("module"), error.details.get("problem")
         changed = {each.name for each in self._present(()) if each.import_checked}
         if self._mode == "process" or name not in changed or problem is None or tried:
@@ -389,7 +389,7 @@ def _modified(path: Path) -> int | None:
 # Invariants:
 # - what any Python compiled, whatever its version, and pytest with it, is looked for beside the source and below the
 #   folders where compiled files are gathered; nothing behind a linked `__pycache__` is touched;
-# - one that cannot be removed, and that Python takes for the source as it is now, is told of;
+# - one that cannot be removed, and that Python takes for the source as it is now, is reported;
 # - what Python sees by itself to be of another source stays: it may be part of the user's repository.
 
 

@@ -65,7 +65,7 @@ def carry_on(folder: Path, old: str, new: str) -> None:
 
 
 def check(folder: Path) -> None:
-    """See that the folder of a ledger is a folder, and this user's.
+    """Check that the folder of a ledger is a folder, and this user's.
 
     Raises:
         OSError: it is not.
@@ -76,7 +76,7 @@ def check(folder: Path) -> None:
 
 
 def _named(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what is called like a file of a ledger, with the id in its name."""
+    """Yield the files with a ledger's name and the id."""
     check(folder)
     for name in os.listdir(folder):
         if found := _NAME.fullmatch(name):

@@ -99,7 +99,7 @@ class Lock:
         return self._taken.is_held and _is_at(self._path, self._inode)
 
     def sign(self, pid: int) -> None:
-        """Write who holds it now, unless that is there."""
+        """Write the holder's process id, unless that is there."""
         ours = f"{pid}\n".ljust(_WIDTH).encode("ascii")
         if os.pread(self.descriptor, _WIDTH, 0) != ours:
             os.pwrite(self.descriptor, ours, 0)
@@ -154,7 +154,7 @@ def take(descriptor: int) -> Taken | None:
 
 
 def is_held_now(path: Path) -> bool | None:
-    """Return whether a lock is held, by trying to share it for a moment; who wants it whole tries again.
+    """Return whether a lock is held, by trying to share it for a moment; a process that wants it whole tries again.
 
     Returns:
         None where there are no locks.

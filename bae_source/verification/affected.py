@@ -163,7 +163,7 @@ class _Search:
             self._at = ""
 
     def answer(self) -> Affected:
-        """Return what was found, as far as the limit goes."""
+        """Return the tests that were found, up to the limit."""
         kept = [test for test in self.tests if not any(test != one and _holds(one, test) for one in self.tests)]
         taken, rest = kept[:MOST_TESTS], kept[MOST_TESTS:]
         left_out = dict.fromkeys([*map(self._address, rest), *self.left_out])
@@ -179,7 +179,7 @@ class _Search:
         return True
 
     def _is_new(self, address: str) -> bool:
-        """Note that what is looked at leads to something; say whether nothing led there before."""
+        """Note that the present symbol leads to an address; return whether none did before."""
         self._from.setdefault(address, set()).add(self._at)
         is_new = address not in self._seen
         self._seen.add(address)
@@ -217,7 +217,7 @@ class _Search:
             self.tests[Test(path)] = None  # they may be about anything, and no symbol is reached by that
 
     def _users(self, workspace: Workspace, resolved: Resolved, unsure: int, hops: int) -> None:
-        """Note who uses a symbol of a workspace."""
+        """Note the users of a symbol of a workspace."""
         names = _names(resolved)
         if self.suite.is_fixture(resolved.module.path, names):
             for path, owner in self.suite.users(resolved.module.path, names):
@@ -234,7 +234,7 @@ class _Search:
                 self._push(reference.address, further, hops)
 
     def _is_quickly_a_test(self, reference: Reference) -> bool:
-        """Take what a reference stands in if that is a test, without having its file parsed."""
+        """Take the test that a reference stands in, if any, without having its file parsed."""
         path = self._paths.get(reference.module)
         names = tuple(part.partition("[")[0].partition("@")[0] for part in _inner(reference).split("."))
         test = self.suite.test_at(path, names) if path else None
@@ -334,7 +334,7 @@ class _Search:
         return [name for name in names if not name.endswith(STUB)]  # a stub is never run
 
     def _references(self, workspace: Workspace, resolved: Resolved) -> Sequence[Reference]:
-        """Return who refers to a symbol of a workspace."""
+        """Return the references to a symbol of a workspace."""
         try:
             references = references_to(project_of(workspace), resolved)
         except ResourceError:
@@ -349,7 +349,7 @@ class _Search:
             self.left_out[name_at(workspace.census, path)] = None
 
     def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
-        """Return what an address means, and where.
+        """Return the symbol of an address, with its workspace.
 
         The project as it was is searched first: what is known of it is kept from request to request, and what is new in
         the other one is among what changed.
@@ -383,7 +383,7 @@ class _Search:
 
 
 def _symbol(address: str) -> str:
-    """Return what a part of a symbol is a part of."""
+    """Return the whole symbol of an address that may name a part of one."""
     return address if "@module" in address or "@stub" in address else address.partition("@")[0]
 
 
@@ -396,7 +396,7 @@ def _names(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _around(resolved: Resolved) -> Iterator[str]:
-    """Yield what stands for a symbol whose uses do not name it.
+    """Yield the outer symbol whose uses count, where uses do not name the symbol itself.
 
     A special method is called by what its class's instances are used for; what is inside a function, by the function.
     """

@@ -52,7 +52,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
 
 
 def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check, ...]:
-    """See that a change creates no cycle of imports.
+    """Check that a change creates no cycle of imports.
 
     Returns:
         What it adds to a cycle that there was, and the result.

@@ -195,7 +195,7 @@ class Judging:
 
 
 def _import_check(name: str, notices: Sequence[Notice], *, some: bool) -> Check:
-    """Return what the import of the changed modules came to.
+    """Return the result of importing the changed modules.
 
     Parameters:
         some: whether any of them was imported, and not only compiled.

@@ -282,7 +282,7 @@ def _refuse_link(folder: Path) -> None:
 
 
 def tag_of(folders: StateFolders) -> str:
-    """Return what the names of a project's own things begin with, where projects of a repository share a folder."""
+    """Return the prefix of a project's own names, where projects of a repository share a folder."""
     return f"{sha256(folders.project.encode())[:8]}-" if folders.project else ""
 
 

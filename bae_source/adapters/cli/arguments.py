@@ -258,7 +258,7 @@ EVERYWHERE = (ROOT, _JSON, _HELP)
 
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:
-    """Return what the request itself takes, positionals first."""
+    """Return the arguments of the request itself, positionals first."""
     derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter, kind.verb)]
     if any(each.shape in SEVERAL and not each.flags for each in derived):  # which takes all words that are left
         derived = [_as_option(each) if _may_be_option(each) else each for each in derived]

@@ -4,7 +4,7 @@ Invariants:
 - every way out is an outcome: answers, errors, wrong usage, Ctrl-C and our own bugs alike;
 - with `--json`, standard output is exactly that outcome as one line, and nothing else;
 - no traceback is shown, unless BAE_SOURCE_TRACEBACK=1 asks for one;
-- of all verbs only the one that was called is looked at, and what explains them is loaded for who asks or is wrong.
+- of all verbs only the one that was called is read, and help is loaded only for a call that wants it or is wrong.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
 
 
 def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
-    """Return what a command line comes to, whatever happens."""
+    """Return the answer of a command line, whatever happens."""
     try:
         return _answer(command_line(tokens, FAMILIES), streams, door)
     except ResourceError as error:
@@ -153,7 +153,7 @@ def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
 
 
 def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
-    """Return what a command line comes to that is about the engine's own source.
+    """Return the answer of a command line about the engine's own source.
 
     Parameters:
         line: what stands behind `meta`.
@@ -268,7 +268,7 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
 
 
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
-    """Return what tells, where a call is wrong, how the verb is called."""
+    """Return a function that draws the usage of a verb, for a call that is wrong."""
 
     def described() -> str:
         from bae_source.adapters.cli.manual import usage  # as above
@@ -297,7 +297,7 @@ def root_of(values: Mapping[str, Any], streams: Streams) -> Path:
 
 
 def _command(program: str, answer: Answer) -> str:
-    """Return how an action is typed as a command; it goes where `{}` is."""
+    """Return the command of an action; it goes where `{}` is."""
     if answer.outcome.operation_id is None:
         return "{}"
     if answer.root is None:

@@ -69,7 +69,7 @@ def of_command(command: Command, program: str) -> str:
 
 
 def unknown(verb: str) -> RequestError:
-    """Return what to say of a verb that there is not."""
+    """Return the error of an unknown verb."""
     known: Sequence[str] = [*REQUESTS.commands, *COMMANDS, "help"]
     close = difflib.get_close_matches(verb, known)
     return RequestError(

@@ -76,7 +76,7 @@ def decoded(content: bytes, name: str) -> str:
 
 
 def values_of(text: str | bytes | bytearray) -> object:
-    """Return what a JSON text holds.
+    """Return the value of a JSON text.
 
     Raises:
         json.JSONDecodeError: it is no JSON.

@@ -53,7 +53,7 @@ class Parser:
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:
-    """Return what was given, by argument.
+    """Return the given values, by argument.
 
     Raises:
         RequestError: `invalid_arguments`, with the usage as the hint.
@@ -159,7 +159,7 @@ def _store(parser: Parser, given: dict[Argument, Any], argument: Argument, value
 
 
 def _value(parser: Parser, argument: Argument, text: str) -> Any:
-    """Return what an option's text means."""
+    """Return the value of an option's text."""
     try:
         value = _CONVERSIONS[argument.shape](text) if argument.shape in _CONVERSIONS else text
     except ValueError as error:

@@ -171,7 +171,7 @@ def _request(tool: Tool) -> Iterator[str]:
 
 
 def _facts(kind: type[Request]) -> str:
-    """Return what a request does to the project, and what else it takes."""
+    """Return the effect of a request on the project, and its further parameters."""
     again = "; asked twice, it comes to the same as once" if kind.idempotent else ""
     taken = ", ".join(f"`{each.name}`" for each in steering(kind))
     return f"Effect: {kind.effect.value}{again}. " + (f"It also takes {taken}." if taken else "Its limits are its own.")
@@ -196,7 +196,7 @@ def _parameter(parameter: Parameter, spelt: str) -> tuple[str, ...]:
 
 
 def _spelt(arguments: Iterable[Argument]) -> dict[str, str]:
-    """Return how parameters are given on the command line, alternatives together."""
+    """Return the command-line forms of parameters, alternatives together."""
     found: dict[str, list[str]] = {}
     for each in arguments:
         found.setdefault(each.parameter, []).append(_flags(each))
@@ -230,7 +230,7 @@ def _drawn(default: object) -> str:
 
 
 def _supported() -> str:
-    """Draw which place of a session has which tool."""
+    """Draw the tools by place of a session."""
     rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
     places = [f"`{call_name(place)}`" for place in PLACES.values() if place.above]
     return f"{_table(('word', *places), everyday_table())}\n\n{_table(('tool', *PLACES), rows)}"

@@ -114,7 +114,7 @@ class Engine:
             signal.signal(SIGNAL, _nothing)  # one may be on its way, and must not end the process
 
     def _heeded(self) -> dict[signal.Signals, Callable[[int, FrameType | None], Any]]:
-        """Remember from now on that the process was told to end; return the handlers that told it so far."""
+        """Remember signals to end from now on; return the handlers that were set before."""
         before = {number: handler for number in _ENDING if callable(handler := signal.getsignal(number))}
 
         def heed(number: int, frame: FrameType | None) -> None:

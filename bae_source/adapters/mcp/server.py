@@ -199,7 +199,7 @@ class Answers:
         return "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip() or None
 
     def _or_refused(self, do: Callable[[], T]) -> T:
-        """Return what a function returns; what it raises is an error of the protocol."""
+        """Return a function's result; its exceptions become errors of the protocol."""
         try:
             return do()
         except RequestError as error:

@@ -222,7 +222,7 @@ def _message(line: bytes | None) -> Any:
         if not isinstance(message, JSONRPCNotification) or b'"id"' not in line or "id" not in json.loads(line):
             return message  # what has an id that is none is no notification, though it reads as one
     except ValidationError:
-        pass  # why, is told below
+        pass  # the reason is logged below
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -86,7 +86,7 @@ def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
 
 @cache
 def around(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return what a call may say of how it is run, beside the limits that `Source.within` takes."""
+    """Return the parameters of a call's run, beside the limits that `Source.within` takes."""
     return tuple(each for each in steering(kind) if each.name not in _LIMITS)
 
 

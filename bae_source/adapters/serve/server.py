@@ -186,7 +186,7 @@ class Server:
             self._poll.register(connection, select.POLLIN)
 
     def _receive(self, client: _Client) -> None:
-        """Take what came of a request; answer it once it is whole."""
+        """Take a piece of a request; answer it once it is whole."""
         try:
             piece = client.connection.recv(_LARGEST)
             found = client.frames.take(piece)
@@ -339,7 +339,7 @@ def _files() -> list[str]:
 
 
 def _stamps(files: list[str]) -> object:
-    """Return what is equal as long as no file changes, or is gone."""
+    """Return a value that is equal as long as no file changes or goes."""
     try:
         found = [os.stat(path) for path in files]
     except OSError:
@@ -348,7 +348,7 @@ def _stamps(files: list[str]) -> object:
 
 
 def _resident() -> int:
-    """Return how many bytes of memory this process has."""
+    """Return the bytes of memory of this process."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:

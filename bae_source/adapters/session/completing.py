@@ -34,7 +34,7 @@ _CALLED = re.compile(r"([\w.]+)\s*\((?:[^()]*,)?\s*(\w*)$")
 
 
 def completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
-    """Return what may stand at the end of a line, and how many of its last characters it stands for.
+    """Return the completions of a line, and the number of its last characters that they replace.
 
     Raises:
         KeyboardInterrupt: it was interrupted.
@@ -127,7 +127,7 @@ def _matching(namespace: Namespace, start: str, kinds: tuple[str | None, ...] = 
 
 
 def _object(namespace: Namespace, dotted: str) -> Any:
-    """Return what a dotted name of the namespace is; None where it is nothing."""
+    """Return the value of a dotted name of the namespace; None where it has none."""
     first, *rest = dotted.split(".")
     found = namespace.names.get(first, namespace.words.get(first))
     for name in rest:

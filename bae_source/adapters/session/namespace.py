@@ -8,7 +8,7 @@
 
 Invariants:
 - to enter a place gives its tools' names, and those that lead around, their meaning back, whatever they were bound to;
-  which names of the caller's gave way is told. Until then a name that was bound anew stays so, and one that was
+  a notice has the names of the caller's that gave way. Until then a name that was bound anew stays so, and one that was
   deleted is back with the next block;
 - leaving takes the tools away, and nothing that the caller bound;
 - of all threads of the code's, one at a time is in the engine.

@@ -54,7 +54,7 @@ class Profile:
 
     @property
     def note(self) -> str:
-        """Return how to get what is not offered; empty where everything is."""
+        """Return the way to tools that are not offered; empty where all are."""
         if self.only_reads:
             return "This session only reads: there are no tools that change the project."
         return "" if self.name == FULL else f'{CALL}(verb="help") lists all other verbs.'
@@ -126,7 +126,7 @@ class Profile:
 
 
 def relay_shown(name: str) -> str:
-    """Draw how a tool is called that makes the calls of others."""
+    """Draw the signature of a tool that makes the calls of others."""
     return f"{name}(verb: str, arguments: dict = {{}}) -> {_RETURNED[name]}"
 
 

@@ -7,7 +7,7 @@
 Invariants:
 - no code of the caller's runs in this process;
 - a block ends: by itself, interrupted at its time limit, or with the worker, and then the outcome says what is lost;
-- code never runs against names that are gone without the caller having been told.
+- code never runs against names that are gone before the caller has had a notice.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Session:
             self._released()
 
     def complete(self, text: str) -> tuple[tuple[str, ...], int]:
-        """Return what may stand at the end of a line that is being typed, and how many of its characters it is for.
+        """Return the completions of a line that is being typed, and the number of characters that they replace.
 
         Raises:
             HistoryError: `handle_expired`, once the session is closed.

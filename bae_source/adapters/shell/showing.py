@@ -51,7 +51,7 @@ def show(ran: Ran, streams: Streams, *, width: int) -> None:
 
 
 def drawn(entry: Entry, *, width: int, colour: bool) -> str:
-    """Draw what a place shows, with tables that keep to the width."""
+    """Draw the display of a place, with tables that keep to the width."""
     from rich.console import Console
     from rich.text import Text
 

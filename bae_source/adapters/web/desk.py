@@ -47,7 +47,7 @@ class Desk:
         return {"project": self._reading.root.name, "who": self.person.name}
 
     def version(self, task: str = "") -> str:
-        """Return what differs once anything on the page may.
+        """Return a value that differs once anything on the page may.
 
         Parameters:
             task: the proposal that is shown; what it was planned on counts as well.
@@ -94,7 +94,7 @@ class Desk:
         return self._asked(showing)
 
     def symbol(self, symbol: str) -> Json:
-        """Return what references know about a symbol."""
+        """Return the references of a symbol."""
 
         def asking(service: Service) -> Json:
             outcome = service.run(*called("references", {"target": symbol}, self._context))
@@ -171,7 +171,7 @@ class Desk:
 
 
 def _or_errors(outcome: Outcome, found: Json) -> Json:
-    """Return what was found, or what is wrong."""
+    """Return the answer, or the errors."""
     return _as_json(outcome) if outcome.errors else found
 
 

@@ -126,7 +126,7 @@ def _opens_the_page(scope: Scope, headers: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _with_headers(send: Send) -> Send:
-    """Return what sends an answer with the headers that keep it to itself."""
+    """Return a sender of answers with the headers that keep them private."""
 
     async def guarded(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -138,7 +138,7 @@ def _with_headers(send: Send) -> Send:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Return what receives a body, and no more of it than may be."""
+    """Return a receiver of a body, up to the limit."""
     taken = 0
 
     async def limited() -> Any:

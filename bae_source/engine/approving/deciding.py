@@ -120,7 +120,7 @@ class Deciding:
             return travel(self._changing, parse(Undo, {"operation_id": operation_id}), context)
 
     def foreseen(self, task: str, person: Person, parts: Sequence[str]) -> Proposal:
-        """Return what is left of a proposal with some parts alone, as `keep_only` would keep it; nothing is kept.
+        """Return a proposal with some parts alone, as `keep_only` would make it; nothing is kept.
 
         Raises:
             RequestError: `invalid_arguments` for parts that it does not change.
@@ -196,7 +196,7 @@ class Deciding:
         return self._without(task, person, reason, parts, others=True)
 
     def waiting(self) -> tuple[str, ...]:
-        """Return what waits, by name, the riskiest first."""
+        """Return the proposals that wait, by name, the riskiest first."""
         return tuple(each.id for each in self._proposing.waiting())
 
     def expire(self, task: str, person: Person) -> Outcome:
@@ -209,7 +209,7 @@ class Deciding:
         return Outcome(status="answer", text=f"{moved.id} has expired; nothing was written.", task_id=moved.id)
 
     def check_may(self, proposal: Proposal, person: Person) -> None:
-        """See that a person may approve a proposal.
+        """Check that a person may approve a proposal.
 
         Raises:
             HistoryError: `proposal_closed` where it was decided already.

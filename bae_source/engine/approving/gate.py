@@ -110,7 +110,7 @@ class Gate:
 
     @property
     def approval(self) -> dict[str, Any]:
-        """Return what the history keeps of the approval of the change that is being made."""
+        """Return the history's record of the approval of the present change."""
         if self.approved is None:
             return {}
         approved = self.approved
@@ -122,7 +122,7 @@ class Gate:
         return "" if self.approved is None else self.approved.operation_id
 
     def judge(self, plan: Plan, workspace: Workspace, who: str, *, is_proposed: bool = False) -> Verdict:
-        """Return how a planned change passes.
+        """Return the decision on a planned change.
 
         Parameters:
             workspace: what it was planned on.
@@ -160,7 +160,7 @@ class Gate:
         return Verdict(waits_for=waits_for, subjects=subjects, risk=risk)
 
     def check_records(self, paths: Sequence[str]) -> None:
-        """See that what was recorded may go: where a policy is in force, only by a person's own hand.
+        """Check that what was recorded may go: where a policy is in force, only by a person's own hand.
 
         Parameters:
             paths: files of the project whose folders may have a policy.
@@ -180,7 +180,7 @@ class Gate:
         )
 
     def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan, diff: str) -> None:
-        """See that what is being made is exactly what was approved, if anything was.
+        """Check that what is being made is exactly what was approved, if anything was.
 
         Parameters:
             diff: of the plan; a person was shown that of the proposal, which has to be the same.

@@ -295,7 +295,7 @@ class Veiled:
         return Stamps(tuple(found), in_pieces(stamps))
 
     def check(self, path: str) -> None:
-        """See that the caller may read a file.
+        """Check that the caller may read a file.
 
         Raises:
             Refused: `forbidden` if not.

@@ -155,7 +155,7 @@ class Proposing:
             self.plans.note(each, notified=True)
 
     def answer(self, asked: Pending | Show | Wait) -> Outcome:
-        """Answer a request about proposals; what the user could not be told before is told now."""
+        """Answer a request about proposals, and send the notifications that failed before."""
         self.notify()
         if isinstance(asked, Pending):
             return self.pending(asked)
@@ -177,7 +177,7 @@ class Proposing:
         )  # fmt: skip
 
     def waiting(self) -> list[Any]:
-        """Return what waits, the riskiest first."""
+        """Return the proposals that wait, the riskiest first."""
         self.expired()
         return _by_risk(self.plans.listed(_WAITING))
 
@@ -220,7 +220,7 @@ class Proposing:
         return self.plans.move(task, to, enter=enter, decided_by=by, decided_at=at, decision=reason)
 
     def entering(self, step: str, **facts: Any) -> Callable[[Proposal], None]:
-        """Return what enters a step of a proposal in the ledger, with more facts on it."""
+        """Return a function that enters a step of a proposal in the ledger, with more facts on it."""
 
         def enter(proposal: Proposal) -> None:
             self._maker.note(f"code_modification_{step}", {**facts_of(proposal), **facts})
@@ -282,7 +282,7 @@ class Proposing:
         return not any(each.kind == "undo" and proposal.operation_id in each.of for each in later)
 
     def check_still_approved(self, proposal: Proposal) -> None:
-        """See that an approval was not used or taken back meanwhile.
+        """Check that an approval was not used or taken back meanwhile.
 
         Raises:
             HistoryError: `proposal_closed`.
@@ -312,7 +312,7 @@ class Proposing:
 
 
 def how_of(context: Context) -> dict[str, Any]:
-    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
+    """Return the caller's options for judging and making a change that differ from the defaults."""
     usual = Context()
     return {name: value for name in HOW if (value := getattr(context, name)) != getattr(usual, name)}
 
@@ -367,7 +367,7 @@ def _line(proposal: Any) -> str:
 
 
 def _data(found: Summary) -> dict[str, Any]:
-    """Return what a list has of a proposal, as data."""
+    """Return the row of a proposal in a list, as data."""
     return {
         **_facts(found),
         "risk": found.risk.level,
@@ -422,7 +422,7 @@ def _digest(content: bytes | None) -> str | None:
 
 
 def drawn(proposal: Proposal) -> str:
-    """Return a proposal as text: the verdict, who wants it and why, its risk first, then what it is."""
+    """Return a proposal as text: the verdict, caller, reason and risk first, then the change."""
     counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
     lines = [
         f"{proposal.id} {_SAYS[proposal.state]}: {proposal.summary}",
@@ -459,7 +459,7 @@ _SAYS = {
 
 
 def _decided(proposal: Proposal, *, has_moved: bool) -> Outcome:
-    """Return what became of a proposal, for the caller that waits for it."""
+    """Return the fate of a proposal, for the caller that waits for it."""
     is_open = proposal.state in _OPEN
     ends = f"\n{_MOVED}" if has_moved else ""
     return Outcome(

@@ -179,7 +179,7 @@ def _given(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _target(asked: Request) -> Any:
-    """Return what a request names; of several requests, what each of them does."""
+    """Return the target of a request; of several requests, a line for each."""
     several = getattr(asked, "requests", ())
     if several:
         return [" ".join(str(each.get(key) or "") for key in ("do", "target")).strip() for each in several]

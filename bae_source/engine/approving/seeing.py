@@ -54,7 +54,7 @@ class Seeing:
         """Return the folders whose names a policy is about, as `Governing.policies` does, for a request about files.
 
         Raises:
-            Refused: `forbidden` where it cannot be told what a policy says.
+            Refused: `forbidden` where a policy cannot be read.
         """
         paths = tuple(paths)
         inner = dict.fromkeys(folder for path in paths for folder in between(path))
@@ -80,13 +80,13 @@ class Seeing:
         return Governing(self.root, self._environment)
 
     def hidden(self) -> Hidden:
-        """Return what tells which files the caller may not read."""
+        """Return the check of which files the caller may not read."""
         from bae_source.engine.approving.hiding import Hidden  # likewise
 
         return Hidden(self.governing, _CALLER.get() or caller(None, self._environment), self._known)
 
     def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
-        """Return the tables of policies that are in force, each in a line, and why others cannot be told.
+        """Return the tables of policies that are in force, each in a line, and why others are unknown.
 
         Parameters:
             folders: those below the root that have settings.
@@ -144,7 +144,7 @@ class Seen(Disk):
         return self._veiled.look_at(folders)
 
     def check(self, path: str) -> None:
-        """See that a file may be read.
+        """Check that a file may be read.
 
         Raises:
             Refused: `forbidden` if not.

@@ -57,7 +57,7 @@ class EngineChanging(Changing):
         return super().judged(plan, workspace, context)
 
     def _check_state(self) -> None:
-        """See that what a change leaves behind has a place that is not the installation.
+        """Check that what a change leaves behind has a place that is not the installation.
 
         Raises:
             Refused: `forbidden`.

@@ -82,7 +82,7 @@ def _check(folder: Path) -> None:
 
 
 def _strange(folder: Path) -> Iterator[str]:
-    """Yield what nothing of ours leaves in a folder of state."""
+    """Yield files in a folder of state that we never write."""
     for top, names, files in os.walk(folder):
         for name in (*names, *files):
             path = Path(top, name)

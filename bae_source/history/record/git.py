@@ -163,7 +163,7 @@ class Repository:
         return [(tree, entry) for tree, entry in found if entry is not None], parents[-1] or None
 
     def count(self) -> int:
-        """Return how many commits there are: what was noted for this very tip, since git would walk all of them."""
+        """Return the number of commits, noted for this very tip, since git would walk all of them."""
         tip = self.tip()
         if tip is None:
             return 0

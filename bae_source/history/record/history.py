@@ -136,7 +136,7 @@ class History:
                     yield entry
 
     def neighbours(self, since: Entry) -> Iterator[Entry]:
-        """Yield what other projects of the repository did to files of this one after an operation, newest first.
+        """Yield other projects' later operations on files of this one, newest first.
 
         Their files have the paths that they have in this project.
 
@@ -231,7 +231,7 @@ class History:
         return before, after
 
     def changes(self, entry: Entry) -> ChangeSet:
-        """Return what an operation did, as a changeset.
+        """Return the changeset of an operation.
 
         Raises:
             HistoryError: `handle_expired`, if the history has lost it or holds something else.
@@ -305,7 +305,7 @@ class History:
         self._newest.write(b"".join(commits), self._newest.count() + len(commits), lock=lock)
 
     def _warned_limits(self) -> Limits:
-        """Return how much is kept; all of it where that is unknown."""
+        """Return the limits of what is kept; none where they are unknown."""
         try:
             return self._limits()
         except (ResourceError, OSError):
@@ -356,7 +356,7 @@ class History:
                 most *= 16
 
     def _files(self, entry: Entry) -> dict[str, bytes]:
-        """Return what the commit of an operation holds."""
+        """Return the content of an operation's commit."""
         with _readable():
             self._receive()
             for again in (False, True):

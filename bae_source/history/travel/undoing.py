@@ -190,7 +190,7 @@ class _Deed:
     def _differing(
         self, file: TouchedFile, change: Entry, word: Entry, left: bytes | None, aim: bytes | None
     ) -> bytes | Obstacle:
-        """Return what becomes of a file that is not what a change left; what was merged before goes back exactly."""
+        """Return the new content of a file that changed since; one that was merged before goes back exactly."""
         now = self._now[file.path]
         if now is None or left is None or aim is None:
             return Obstacle()
@@ -229,7 +229,7 @@ class _Deed:
         return self._bits[path] if path in self._bits else self._ground.bits(path)
 
     def changes(self) -> ChangeSet:
-        """Return what all of it comes to."""
+        """Return the changeset of all of it."""
         origins = {path: origin for path, origin in self._origins.items() if self._first[origin] is not None}
         found = between(self._first, self._now, {path: origin for path, origin in origins.items() if path != origin})
         files = [self._with_bits(change) if change.path not in origins else change for change in found.files]
@@ -413,7 +413,7 @@ def _is_about(symbol: str, changed: Sequence[str]) -> bool:
 
 
 def _uses(used: Sequence[tuple[str, str]]) -> str:
-    """Return who uses what would go."""
+    """Return the users of what would go."""
     name, user = used[0]
     return f"{user} uses {name}, which would go" + (
         f", and there are {len(used) - 1} more such uses" if used[1:] else ""
@@ -421,13 +421,13 @@ def _uses(used: Sequence[tuple[str, str]]) -> str:
 
 
 def _because(change: Entry, word: Entry) -> str:
-    """Return what came later: a change, or that one was undone."""
+    """Return the clause for a later change, or for the undo of one."""
     what = f"{change.id} ({change.summary})"
     return f"{what} was undone later, by {word.id}" if word.kind == "undo" else f"{what} came later"
 
 
 def _from_elsewhere(neighbour: Entry | None) -> str:
-    """Return what changed a file if no operation of this project did."""
+    """Return the clause for a file that no operation of this project changed."""
     if neighbour is None:
         return "it was changed outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"

@@ -60,7 +60,7 @@ class Addresses:
         return self._pattern.sub(lambda match: self._name(match[1][1:]) if match[1] else "the project", text)
 
     def convert_from_root(self, text: str) -> str:
-        """Return what a program said that ran in the root: paths from there that name a file are turned, too.
+        """Convert the output of a program that ran in the root: relative paths that name a file, too.
 
         app/core.py:3: unused      ->  app.core:3: unused
         tests/test_a.py::test_f    ->  tests.test_a.test_f

@@ -113,7 +113,7 @@ class _Earlier(Struct, frozen=True, kw_only=True):
         return (self.setting.root / path).is_file()
 
     def module(self, module: ModuleFile) -> ModuleFile | None:
-        """Return what a module was: `a/__init__.py` may have been `a.py`; None for one that is new."""
+        """Return the earlier file of a module: `a/__init__.py` may have been `a.py`; None for a new one."""
         own = [each for each in self.modules if (each.name, each.source_root) == (module.name, module.source_root)]
         found = (each for each in (module, *own) if _stub(each) == _stub(module) and self.has(each.path))
         return next(found, None)

@@ -62,7 +62,7 @@ class Replaced:
         self.plain: dict[tuple[str, str], object] = {}
 
     def note(self, module: ModuleType, before: Mapping[str, object], code: CodeType | None, *, gone: bool) -> None:
-        """Note what a module has no longer.
+        """Note the objects that a module has no longer.
 
         Parameters:
             before: its namespace as it was.
@@ -167,7 +167,7 @@ def holders(replaced: Replaced, reloaded: Iterable[tuple[ModuleType, CodeType | 
 
 
 def _inside(value: Any, holder: str) -> Collection[object]:
-    """Return what is inside a value, one level down; of a class or function, where its own module is looked at."""
+    """Return the values inside one, one level down; of a class or function, where its own module is searched."""
     kind = type(value)
     if kind is FunctionType:
         cells = value.__closure__

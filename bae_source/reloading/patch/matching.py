@@ -48,7 +48,7 @@ class Matching:
         self._known: dict[str, dict[CodeType, CodeType]] = {}
 
     def became(self, code: CodeType, sure: Mapping[CodeType, CodeType]) -> CodeType | None:
-        """Return what a definition of the old source, or of an earlier one, became; None where that is not certain.
+        """Return the match of a definition of the old source, or of an earlier one; None where it is not certain.
 
         Parameters:
             sure: what is known of the definitions that a name leads to.
@@ -166,7 +166,7 @@ def _functions(group: list[CodeType]) -> list[CodeType]:
 
 
 def text_of(code: CodeType, *, inner: bool = True) -> tuple[object, ...]:
-    """Return what two definitions that say the same have in common, wherever they stand.
+    """Return the parts of a definition that do not depend on where it stands, to compare it with another.
 
     Parameters:
         inner: whether what the definitions inside it say counts.

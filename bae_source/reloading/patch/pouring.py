@@ -8,7 +8,7 @@
 Invariants:
 - an old object is poured into once, and a new one into one old object;
 - a function takes the code of another only with the same globals, the same qualname and the same free variables, and
-  none becomes a coroutine or a generator function, or ceases to be one: who holds it would get something else;
+  none becomes a coroutine or a generator function, or ceases to be one: its holders would get something else;
 - whatever is touched is remembered before, and `restore` puts it back, in any state of the work.
 """
 
@@ -151,7 +151,7 @@ class Pouring:
         return self._stands_for.get(id(value), value)
 
     def poured(self, old: object, new: object) -> object:
-        """Return what shall stand where `old` stood and `new` would: `old` if it could take everything from `new`."""
+        """Return the value for a place that has `old` and would get `new`: `old` if it took everything from `new`."""
         known = self.standing_for(new)
         if known is not new or old is new:
             return known

@@ -251,7 +251,7 @@ class Document:
         )
 
     def _known(self, path: Path) -> int:
-        """Return how many parts of a way there are.
+        """Return the number of parts of a path that are there.
 
         Raises:
             RequestError, LookupFailed: it leads through something else than tables and items.

@@ -4,7 +4,7 @@ Invariants:
 - an import belongs to the distribution whose files give it; without an environment only to one of the same name, which
   is a guess and marked as one;
 - what is declared in whatever part counts as declared, for code and tests alike; that code needs what a group alone
-  declares is told apart.
+  declares is listed apart.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class NotRead(Unread, frozen=True, kw_only=True):
 
 
 def overview(workspace: Workspace) -> tuple[int, frozenset[str] | None, tuple[str, ...]]:
-    """Return how many dependencies are declared, which are not installed, and what is not known.
+    """Return the number of declared dependencies, those not installed, and what is not known.
 
     The second is None where no environment could be read. Only names of records are read there, and no code at all.
     """
@@ -371,7 +371,7 @@ class Compared:
         return set(next(([name] for name in names if name in self._names), []))
 
     def _check_place(self, one: OuterImport, module: str, names: Iterable[str]) -> None:
-        """Note that code needs what is declared for a group of development alone."""
+        """Note that code needs a dependency that only a group of development declares."""
         declared_in = [each for each in self.declarations.found if each.name in names]
         if one.where == "code" and not one.purpose and all(each.part == "group" for each in declared_in):
             groups = tuple(dict.fromkeys(name for each in declared_in for name in each.groups))
@@ -428,7 +428,7 @@ class Compared:
 
 
 def _kinds(one: Installed) -> Iterator[str]:
-    """Yield what makes an installed distribution useful without an import."""
+    """Yield the reasons why an installed distribution is useful without an import."""
     groups = set(one.entry_points)
     if one.stubs:
         yield "stubs for type checkers"
@@ -445,7 +445,7 @@ def _kinds(one: Installed) -> Iterator[str]:
 
 
 def _name_in(text: str) -> str:
-    """Return what seems to be the name in a requirement that does not parse."""
+    """Return the probable name in a requirement that does not parse."""
     head = text.strip()
     end = next((at for at, letter in enumerate(head) if not (letter.isalnum() or letter in "._-")), len(head))
     return head[:end].strip("._-") if head[:1].isalnum() else ""

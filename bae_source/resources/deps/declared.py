@@ -145,7 +145,7 @@ def normalised(name: str) -> str:
 
 
 def declared(files: Files) -> Declarations:
-    """Return what a project declares.
+    """Return the dependencies that a project declares.
 
     Raises:
         SourceError: `syntax_invalid` if pyproject.toml does not parse; the message has the line and the column.

@@ -132,7 +132,7 @@ class _Reader:
         self._own: dict[tuple[str, str], bool] = {}
 
     def of_file(self, path: str, uses: Uses) -> Iterator[OuterImport]:
-        """Yield what a file imports from outside."""
+        """Yield the imports of a file from outside."""
         outer = {
             (each.line, dotted): each.module
             for each in uses.imports
@@ -173,7 +173,7 @@ class _Reader:
         return bool(self._workspace.census.beside(path.rpartition("/")[0], name))
 
     def _purposes(self, path: str, lines: list[int]) -> dict[int, Purpose]:
-        """Return what imports are for; one that begins its line stands under no condition, so few files are parsed."""
+        """Return the purpose of imports; one that begins its line is unconditional, so few files are parsed."""
         if path.endswith(STUB):
             return dict.fromkeys(lines, "types")
         try:

@@ -171,7 +171,7 @@ def _declared(number: int, missing: Collection[str]) -> str:
 def _verdict(
     facts: Compared, wanted: Sequence[Dependency], imports: Sequence[Unfitting], unfound: Sequence[Unfound]
 ) -> str:
-    """Return what it comes to, in a line."""
+    """Return the summary, in a line."""
     names = _others(wanted)
     missing = {each.declared.name for each in wanted if each.is_missing}
     is_known = facts.is_environment_known

@@ -279,7 +279,7 @@ def hole_in(lines: Sequence[bytes]) -> int:
 
 
 def kind_of_binary(log: OpenLog, sample: bytes) -> str:
-    """Return what a log is that is no text; nothing for text.
+    """Return the kind of a log that is no text; empty for text.
 
     Parameters:
         sample: bytes of what is to be shown: a text log may begin with NULs where it was emptied.

@@ -132,7 +132,7 @@ def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: 
 
 
 def _expression(asked: LogsRead) -> Expression | None:
-    """Return what is searched for; None where nothing is.
+    """Return the pattern to search for; None where there is none.
 
     Raises:
         RequestError: `invalid_arguments` for an expression that is none, and for what goes with a search alone.

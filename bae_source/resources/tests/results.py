@@ -119,7 +119,7 @@ def _whole(result: TestResult) -> Iterator[str]:
 
 
 def _compared(chosen: KeptRun, kept: Sequence[KeptRun]) -> Iterator[str]:
-    """Draw what differs from the run before."""
+    """Draw the differences from the run before."""
     earlier = (each for each in reversed(kept[: kept.index(chosen)]) if compared(each.run, chosen.run).both)
     before = next(earlier, None)
     if before is None:

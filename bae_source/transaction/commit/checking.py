@@ -87,7 +87,7 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 
 
 def touched(change: FileChange, content: Content) -> TouchedFile:
-    """Return what the history is to hold of a file, besides what it held."""
+    """Return the history's record of a file, besides its content."""
     is_other = change.after is None or content.mode is not None or content.anew
     lost = content.attributes if change.before is not None and is_other else None
     return TouchedFile(

@@ -37,7 +37,7 @@ class Holding:
     """A project, held until its context ends.
 
     Attributes:
-        recovered: what had to be recovered, told to a person.
+        recovered: notices of what had to be recovered.
     """
 
     def __init__(self, lock: Lock, journal: Journal) -> None:
@@ -78,7 +78,7 @@ class Holder:
     Parameters:
         root: the project's root.
         history: asked whether it has an operation, where nothing else tells whether that was made.
-        witness: is told what became of a change whose process died.
+        witness: gets the fate of a change whose process died.
         wait: how many seconds to wait for the lock.
     """
 

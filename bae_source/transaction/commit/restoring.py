@@ -208,7 +208,7 @@ class Restorer:
         return may_be_draft(ours, content) and (found.is_file(read) or is_seen_by_mode(content))
 
     def _found(self, content: Content) -> Found | None:
-        """Return what lies at a target; None if the folders above it are others now."""
+        """Return the present file at a target; None if the folders above it are others now."""
         try:
             return look(self._disk, content.parts[-1], self._walk.at(content.folder))
         except FileNotFoundError:
@@ -411,7 +411,7 @@ def begins(whole: bytes | None, found: Found) -> bool:
 
 
 def may_be_draft(file: Found, content: Content) -> bool:
-    """Return whether a held file may be as much of the new one as had been written."""
+    """Return whether a staged file may be a part of the new one, as far as it had been written."""
     if file.status is None or not begins(content.after, file):
         return False
     return content.model is None or not file.status.st_mode & _OTHERS

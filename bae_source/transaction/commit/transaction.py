@@ -314,7 +314,7 @@ class Transactions:
         return () if self._is_locked_here() else self._holder.recover()
 
     def recovered(self) -> tuple[Notice, ...]:
-        """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
+        """Return the notices of recovery that no answer has had yet; each is returned once."""
         found = tuple(self._untold)
         del self._untold[: len(found)]
         return found
@@ -471,7 +471,7 @@ def _undisturbed(action: Callable[[], T]) -> T:
 
 
 def _unfailing(action: Callable[[], None]) -> None:
-    """Do what need not succeed: a journal that says too much only has what is in order looked at once more."""
+    """Do a step that need not succeed: a journal left open only has a sound state checked once more."""
     try:  # not `suppress`, which takes longer than most of what is done here
         _undisturbed(action)
     except OSError:

@@ -153,7 +153,7 @@ class Staging:
         return self._own_folder() if file.beside is None else self._walk.at(file.beside)
 
     def place(self, file: StagedFile) -> str:
-        """Return where a file of ours lies, for a person who has to find it."""
+        """Return the place of a file of ours, for a person who has to find it."""
         return f"{self._folder}/{file.name}" if file.beside is None else "/".join((*file.beside, file.name))
 
     def keep(self, file: StagedFile, name: str) -> str:

@@ -134,7 +134,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def look(disk: Disk, name: str, folder: int) -> Found:
-    """Return what lies at a name in a folder."""
+    """Return the file at a name in a folder."""
     try:
         descriptor = disk.open(name, os.O_RDONLY, 0, folder)
     except FileNotFoundError:

@@ -184,7 +184,7 @@ class Walk:
         return parts
 
     def _target(self, path: str, name: str, folder: int, links: int) -> str:
-        """Return what a link says; an absolute link starts with "/" and is counted from the project's root."""
+        """Return the text of a link; an absolute one starts with "/" and is counted from the project's root."""
         text = self._disk.readlink(name, folder)
         if links > _MAX_LINKS:
             raise self._outside(path)

@@ -1,11 +1,11 @@
 """Put the new content of files in place, each whole or not at all.
 
-    stage     each new content in a held file of ours, on its way to the disk
+    stage     each new content in a staged file of ours, on its way to the disk
     persist   wait for that, while the journal is on its way as well
-    replace   exchange held file and target in one step; what came out must be what the plan was made on
+    replace   exchange staged file and target in one step; what came out must be what the plan was made on
     keep      wait until that is durable
     settle    before the commit: the old files were not written to meanwhile
-    clean     after it: remove the held files, and folders that lost their last file
+    clean     after it: remove the staged files, and folders that lost their last file
 
 Invariants:
 - mode, owner, group and extended attributes are kept as far as the system lets us, and what it does not let us keep

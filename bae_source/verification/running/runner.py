@@ -212,7 +212,7 @@ class Runner:
         return "complete", ""
 
     def _tail(self, finished: Finished) -> str:
-        """Return what the child says last, the exception of pytest's own complaint first."""
+        """Return the last output of the child, the exception of pytest's own complaint first."""
         text = finished.errors.strip() or finished.output.strip()
         lines = self._addresses.convert_from_root(text.decode("utf-8", "replace")).splitlines()
         if not lines:

@@ -46,7 +46,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
     """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing.
 
     The packages around the files are looked at as well, and whatever imports a module or a name that the commit takes
-    away. A transaction that is not finished is told, too.
+    away. A transaction that is not finished is reported, too.
     """
 
     verb: ClassVar[str] = "check_staged"

@@ -53,7 +53,7 @@ class Process:
 
     Parameters:
         root: the project's folder.
-        start: what it is told.
+        start: the settings that it is started with.
         environment: its environment variables.
         room: how many bytes of output are kept.
 
@@ -205,7 +205,7 @@ class Capture:
             del self._tail[: max(0, len(self._tail) - self._room)]
 
     def taken(self, room: int) -> tuple[str, int]:
-        """Return what came, within so many bytes, and how many bytes of it are left out; and begin anew.
+        """Return the output within so many bytes, and the number of bytes left out; then begin anew.
 
         What is left out is said where it was.
         """

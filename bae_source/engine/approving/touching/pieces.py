@@ -123,7 +123,7 @@ def _pieces(tree: Tree) -> Mapping[str, Piece]:
 
 
 def _names(outline: Outline, index: int, around: str) -> tuple[str, ...]:
-    """Return what the definition is called by each of the names that it binds, the place of each among others said."""
+    """Return the definition's address by each name that it binds, with its place among several."""
     definition = outline.definitions[index]
     lead = f"{around}." if around else ""
     found = []

@@ -162,7 +162,7 @@ _KINDS = {_CLAUSES["text"]: "comments", _CLAUSES["prose"]: "texts", _CLAUSES["te
 
 
 def risk_of(plan: Plan, subjects: Sequence[Subject], before: Workspace, after: Workspace) -> Risk:
-    """Return how much a planned change may break.
+    """Return the risk of a planned change.
 
     Parameters:
         subjects: as `subjects_of` has them.
@@ -208,7 +208,7 @@ class _Assessment:
         return Risk(level=_LEVELS[level], reasons=reasons, counts=found, kind=kind)
 
     def of_subjects(self, subjects: Sequence[Subject]) -> None:
-        """Take what other programs go by, settings and dependencies."""
+        """Take the effects on other programs: settings and dependencies."""
         for each in subjects:
             if each.never or each.runs:
                 text = f"{{}} may not change: {each.never}" if each.never else f"{{}}: {each.runs}"
@@ -218,7 +218,7 @@ class _Assessment:
                 self._note("dependency" if each.kind == "deps" else "setting", each.name)
 
     def of_file(self, file: FileChange) -> None:
-        """Take what differs in a file."""
+        """Take the differences in a file."""
         removed, added = _lines(*self._touched.contents(file))
         self._counts += Counter(removed=removed, added=added)
         self._counts["deleted"] += file.after is None
@@ -242,7 +242,7 @@ class _Assessment:
             self._running.of_module(module, name, is_test=kind == "tests")
 
     def of_plan(self) -> None:
-        """Take what the plan itself says: places that are not sure, warnings, and how much it is."""
+        """Take the plan's own facts: unsure places, warnings, and its size."""
         for what, name in self._running.found():
             self._note(what, name)
         report = self._plan.report
@@ -267,7 +267,7 @@ class _Assessment:
 
     def _of_data(self, file: FileChange, name: str) -> None:
         if is_called(file.path, PYPROJECT):
-            return  # whose settings are told one by one
+            return  # whose settings are listed one by one
         before, after = self._touched.contents(file)
         is_prose = file.path.lower().endswith(_TEXTS)
         if file.after is None and not any(each.origin == file.path for each in self._plan.changes.files):
@@ -292,7 +292,7 @@ class _Assessment:
             self._note("gone" if what == "gone" else "inside", address)
 
     def _of_test(self, effect: Effect, address: str, module: Module) -> None:
-        """Take what happens to a test; helpers, classes and modules of tests count as tests."""
+        """Take the effect on a test; helpers, classes and modules of tests count as tests."""
         self._counts["tests"] += 1
         self._counts["deleted"] += effect.what == "gone" and bool(effect.name)
         if effect.what == "broken":
@@ -335,7 +335,7 @@ class _Running:
         self._places: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
 
     def of_module(self, module: Module, name: str, *, is_test: bool) -> None:
-        """Take what a module calls after the change, and before it.
+        """Take the calls in a module after the change, and before it.
 
         Parameters:
             name: the module's.
@@ -377,7 +377,7 @@ def _uses(tree: Tree) -> Uses | None:
     try:
         return uses_of(tree.source)
     except SourceError:
-        return None  # which is told as what does not parse
+        return None  # which is reported as a file that does not parse
 
 
 def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
@@ -396,7 +396,7 @@ def _is_test(name: str) -> bool:
 
 
 def _weakened(effect: Effect) -> str:
-    """Return which clause is about a test that is another one."""
+    """Return the word for a changed test: skipped, weaker, or neither."""
     if effect.what in ("text", "layout") or effect.difference is None:
         return effect.what if effect.what in ("text", "layout") else "test"
     codes = [code_of(piece) for piece in (effect.difference.before, effect.difference.after) if piece is not None]
@@ -407,7 +407,7 @@ def _weakened(effect: Effect) -> str:
 
 
 def _lines(before: bytes | None, after: bytes | None) -> tuple[int, int]:
-    """Return how many lines of a file go and come; one that is only moved does neither."""
+    """Return the numbers of lines that go and come in a file; a moved file has none."""
     if max(len(before or b""), len(after or b"")) > _LARGEST:
         lines = [(content or b"").count(b"\n") for content in (before, after)]
         return max(0, lines[0] - lines[1]), max(0, lines[1] - lines[0])
