@@ -31,6 +31,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from bae_source.model.outcome import Fields
 from bae_source.state.binding import user
 from bae_source.state.folders import StateFolders
 from bae_source.state.ledger_files import FOLDER, LOCK, check, files_of, name_of, number_of
@@ -52,7 +53,7 @@ _LONGEST, _MOST = 500, 50
 """Characters of a text, and items of a list, that an entry takes."""
 
 
-class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Event(Fields, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entry.
 
     Parameters:
@@ -71,12 +72,8 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prev: str
     hash: str
 
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
-
-class Fault(Struct, frozen=True, kw_only=True):
+class Fault(Fields, frozen=True, kw_only=True):
     """The first entry that breaks the chain.
 
     Parameters:
@@ -90,10 +87,6 @@ class Fault(Struct, frozen=True, kw_only=True):
     file: str
     line: int
     reason: str
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -242,15 +235,14 @@ class Ledger:
 
 def sealed(entry: Event) -> Event:
     """Return an entry with its hash."""
-    data = {name: getattr(entry, name) for name in entry.__struct_fields__ if name != "hash"}
+    data = {name: value for name, value in entry.as_data().items() if name != "hash"}
     return msgspec.structs.replace(entry, hash=sha256(msgspec.json.encode(data, order="sorted")))
 
 
 def _line(entry: Event) -> bytes:
     """Return the one line that stands for an entry."""
-    data = {name: getattr(entry, name) for name in entry.__struct_fields__}
-    data["meta"] = msgspec.Raw(msgspec.json.encode(entry.meta, order="sorted"))
-    return msgspec.json.encode(data) + b"\n"
+    meta = msgspec.Raw(msgspec.json.encode(entry.meta, order="sorted"))
+    return msgspec.json.encode({**entry.as_data(), "meta": meta}) + b"\n"
 
 
 def _broken(entry: Event, prev: str) -> str:

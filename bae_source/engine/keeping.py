@@ -27,7 +27,7 @@ from bae_source.engine.operations import Operation, changes_of
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Amend
 from bae_source.model.call import Call
-from bae_source.model.context import Context, checked
+from bae_source.model.context import Context, checked, options_in
 from bae_source.model.outcome import DRAFT, REPORT, Check, Outcome, with_checks
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.request import Effect, Request
@@ -76,7 +76,7 @@ class Keeping:
         draft = self._begin(context.why or "")
         try:
             draft.resume(requests)
-            handle = self._keep(None, draft, how=_how(context, besides="verify"))  # the checks are kept
+            handle = self._keep(None, draft, how=options_in(context, _HOW[1:]))  # not `verify`: the checks are kept
         except ResourceError:  # it can be asked for again
             return outcome
         if outcome.checks:
@@ -116,14 +116,14 @@ class Keeping:
         if DRAFT in error.details:
             return error
         may_be_committed = error.code == "unsafe_change" and REPORT in error.details and not context.dry_run
-        requests = changes_of(asked)
+        requests, how = changes_of(asked), options_in(context, _HOW)
         message = context.why or (asked.message if isinstance(asked, Apply) else "")
         try:
             if may_be_committed and _comes_to_something(error):
-                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=_how(context))
+                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=how)
                 return _with_draft(error, self._store.keep(draft), draft)
             if is_worth_keeping(requests):
-                draft = Kept(requests=requests, message=message, refused=True, how=_how(context))
+                draft = Kept(requests=requests, message=message, refused=True, how=how)
                 return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
         except (OSError, Refused):  # it cannot be kept
             return error
@@ -327,19 +327,13 @@ _HOW = ("verify", "tidy", "format", "cascade", "propose", "goal")
 """Parameters of the context that are kept; not `reload`, by which less would be checked than the call says."""
 
 
-def _how(context: Context, *, besides: str = "") -> dict[str, Any]:
-    """Return the caller's options for judging and making a change that differ from the defaults."""
-    usual, names = Context(), (name for name in _HOW if name != besides)
-    return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
-
-
 def _as_wanted(context: Context, kept: Kept) -> Context:
     """Return the context of a call that makes a draft, with what the draft's own caller wanted where it says nothing.
 
     edit app.f --verify tests --source f.py     refused: it does not parse
     amend draft_9f2c --old … --new …            is verified by tests, too
     """
-    own = _how(context)
+    own = options_in(context, _HOW)
     wanted = {name: tuple(value) if name == "verify" else value for name, value in kept.how.items() if name not in own}
     return replace(context, **wanted, why=context.why or kept.message or None)
 

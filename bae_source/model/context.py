@@ -2,9 +2,9 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -138,6 +138,12 @@ def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     names = changing if kind.effect is not Effect.READS else () if kind.family == "ast" else _READING
     declared = {parameter.name: parameter for parameter in parameters(Context)}
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
+
+
+def options_in(context: Context, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some options of a context that differ from the defaults."""
+    usual = Context()
+    return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
 
 
 def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:

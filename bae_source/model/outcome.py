@@ -15,6 +15,14 @@ Status = Literal["applied", "unchanged", "planned", "pending", "answer", "error"
 Result = Literal["passed", "failed", "failed_before", "not_run"]
 
 
+class Fields(Struct, frozen=True, kw_only=True):
+    """A part of an answer whose JSON has all of its fields."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as the JSON of an outcome has it."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+
 class Notice(Struct, frozen=True):
     """Something the caller should know though the request succeeded, such as `decorators_dropped`.
 

@@ -29,7 +29,7 @@ from bae_source.engine.approving.seeing import called_by
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
 from bae_source.model.changeset import Contents, digest
-from bae_source.model.context import Context
+from bae_source.model.context import Context, options_in
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.text import listed
@@ -120,7 +120,7 @@ class Proposing:
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
-            how=how_of(context),
+            how=options_in(context, HOW),
             reason=context.propose or context.why or "",
             goal=context.goal or "",
             who=maker.who(context),
@@ -309,12 +309,6 @@ class Proposing:
     def _days(self) -> float:
         found = own_settings(Disk(self._maker.root), only="proposal-days").get("proposal-days")
         return float(found) if isinstance(found, (int, float)) and 0 < found <= 3650 else _DAYS
-
-
-def how_of(context: Context) -> dict[str, Any]:
-    """Return the caller's options for judging and making a change that differ from the defaults."""
-    usual = Context()
-    return {name: value for name in HOW if (value := getattr(context, name)) != getattr(usual, name)}
 
 
 def facts_of(proposal: Proposal) -> dict[str, Any]:

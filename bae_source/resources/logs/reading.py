@@ -5,12 +5,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call, call_of
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import Fields, Notice, Outcome
 from bae_source.model.page import size_of
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted
@@ -41,7 +40,7 @@ _HEAD = 300
 """Bytes that are kept back for the first line of an answer that waits."""
 
 
-class ReadLog(Struct, frozen=True, kw_only=True):
+class ReadLog(Fields, frozen=True, kw_only=True):
     """The facts on the lines of a log that an answer has.
 
     Parameters:
@@ -61,10 +60,6 @@ class ReadLog(Struct, frozen=True, kw_only=True):
     lines_returned: int
     total_lines: int | None
     kind: str = "text"
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class LogsRead(Request, frozen=True, kw_only=True):
