@@ -170,6 +170,10 @@ class Ledger:
         Raises:
             OSError: the folder cannot be read.
         """
+        # entries 1, 2, 3 with (prev, hash): (0000, 9f2c) (9f2c, 41d0) (41d0, c7aa)
+        #   the text of 2 is altered    it hashes to another value than 41d0: fault at 2
+        #   2 is taken out              the next one has the prev 41d0, and not 9f2c: fault at 2
+        #   3 is cut off                the chain holds; `head="c7aa"` finds no such hash: fault at 2, the last
         last: Event | None = None
         number, file, line = 0, "", 0
         seen = START.startswith(head)

@@ -128,6 +128,10 @@ class _Search:
 
     def module(self, module: ModuleFile, changed: Iterable[str]) -> None:
         """Find the tests of one changed module, by the symbols that changed in it."""
+        # `send` of app/core.py changed                    followed: app.core.send
+        # app/post.py      def post(): send()              uses it: app.post.post is followed next, one hop further
+        # test_post.py     def test_post(): post()         a test: taken, so `post` and `send` reach one
+        # Only if `send` reached none: test_core.py, and the files of tests that import app.core.
         if not module.path.endswith(".py"):
             return
         self._take_examples(module.path)

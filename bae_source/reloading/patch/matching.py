@@ -124,6 +124,11 @@ class Matching:
             if code not in found and alike:
                 found[code] = (free or alike)[0]
 
+        # on("save", lambda: 1)   ->   on("edit", lambda: 3)      1. same text and statement: `lambda: 1`
+        # on("edit", lambda: 2)        on("save", lambda: 1)      2. same text, in another statement: no more here
+        #                                                         3. the only one of its statement: 2 became 3
+        # if A: def f(): return 1      if A: def f(): return 1    4. the only one left, and at its old place: the
+        # else: def f(): return 2      else: def f(x=A): …           second `f`, though its statement changed
         looks = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
         for code in before:
             pair(code, [part for part in after if looks[id(part)] == looks[id(code)]])

@@ -196,6 +196,10 @@ class Pouring:
         return True
 
     def _transfer(self, old: FunctionType, new: FunctionType) -> None:
+        # @counted: n = 0; def call(): nonlocal n; n += 1; return fn()       f was called 5 times, and its body changed
+        #   code, defaults    the wrapper that importers have takes those of the new wrapper
+        #   cell `n`          stays 5, since both sources begin it at 0
+        #   cell `fn`         stays the old `f`, which takes the code of the new one in the same way
         code, defaults, keywords = new.__code__, new.__defaults__, new.__kwdefaults__
         fields = {name: getattr(new, name) for name in FUNCTION_FIELDS}
         if dispatched(old) is not None and dispatched(new) is not None:

@@ -254,6 +254,10 @@ class Writer:
             self._put(near, number, content)
 
     def _put(self, file: StagedFile, number: int, content: Content) -> None:
+        # a.py is planned 1 -> 2, and the staged file op_7f3a-0 has 2. After the exchange op_7f3a-0 has
+        #   1   as planned; `settle` compares it once more, and `clean` removes it
+        #   9   saved by an editor just before: exchanged back, so a.py has 9, and the change is refused as `stale`
+        # A new file (no `before`) and a deleted one (no `after`) are renames that never replace a file.
         name, folder, ours = content.parts[-1], self._walk.at(content.folder), self._staging.at(file)
         try:
             if content.before is None:
