@@ -125,9 +125,9 @@ def _may_export(asked: Mapping[str, Any]) -> bool:
     return bool(asked.get("export", True)) if asked.get("do") == "write" else bool(asked.get("export"))
 
 
-def _behind(asked: Request) -> Request:
-    later = asked.export_behind() if isinstance(asked, Exporting) else None
-    return later if isinstance(later, Request) else asked
+def _behind(request: Request) -> Request:
+    later = request.export_behind() if isinstance(request, Exporting) else None
+    return later if isinstance(later, Request) else request
 
 
 def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
@@ -150,14 +150,14 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     return tuple(changes)
 
 
-def as_steps(asked: Request) -> Request:
+def as_steps(request: Request) -> Request:
     """Return a change as the several that it stands for; as it is where it stands for itself.
 
     Raises:
         RequestError: `invalid_arguments`.
     """
-    steps = asked.steps() if isinstance(asked, Composed) else ()
-    return Apply(requests=steps) if steps else asked
+    steps = request.steps() if isinstance(request, Composed) else ()
+    return Apply(requests=steps) if steps else request
 
 
 def is_patch(text: str) -> bool:

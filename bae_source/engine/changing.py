@@ -109,7 +109,7 @@ class Changing:
         self._installs = False
         self.gate = Gate(root, policies, environment)
 
-    def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
+    def change(self, request: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while another process writes the same file, plan anew.
 
         Parameters:
@@ -124,7 +124,7 @@ class Changing:
                 stands = self._standing()
                 workspace = self.workspace(None)
                 try:
-                    plan = self._planned(asked, workspace, first)
+                    plan = self._planned(request, workspace, first)
                 except ResourceError as error:
                     if isinstance(error, RequestError) or alone or context.dry_run or stands():
                         raise
@@ -134,7 +134,7 @@ class Changing:
                 raise Crowded
             first = plan if is_sure else planned
             try:
-                return self._carried_out(asked, plan, workspace, context, first, verdicts)
+                return self._carried_out(request, plan, workspace, context, first, verdicts)
             except TransactionError as error:  # of what writes nothing; half of another change may have been judged
                 if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
                     raise
@@ -148,7 +148,7 @@ class Changing:
 
     def _carried_out(
         self,
-        asked: Operation,
+        request: Operation,
         plan: Plan,
         workspace: Workspace,
         context: Context,
@@ -162,20 +162,20 @@ class Changing:
             finished = self._resolved(finished, workspace) if finished.requirements is not None else finished
             if context.dry_run or not (finished.changes or finished.releases):
                 return self._unmade(finished, workspace, context)
-            given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            requests = parsed_changes_of(asked)  # type: ignore[arg-type]
-            return self.commit(finished, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
+            given = {name: _written(each) for name, each in as_mapping(request).items()}  # type: ignore[arg-type]
+            requests = parsed_changes_of(request)  # type: ignore[arg-type]
+            return self.commit(finished, workspace, context, given, requests, verb=request.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
-            if not isinstance(asked, Exporting) or error.code != "reload_failed":
+            if not isinstance(request, Exporting) or error.code != "reload_failed":
                 raise
-            less = asked.without_export()
+            less = request.without_export()
             if less is None or less.plan(workspace).changes == plan.changes:
                 raise  # it exports nothing, so that is not what fails
-            return self._exporting_less(asked, less, context, first, error)
+            return self._exporting_less(request, less, context, first, error)
         except Refused as error:
             if error.code == "stale":
                 raise
-            raise self._with_way_out(error, asked, workspace, context) from None
+            raise self._with_way_out(error, request, workspace, context) from None
 
     def _formatted(self, plan: Plan, workspace: Workspace) -> Plan:
         """Return a plan as the project's own formatter writes it."""
@@ -216,9 +216,9 @@ class Changing:
         files = tuple(file for file in plan.changes.files if file.edits or file.path not in same)
         return plan if len(files) == len(plan.changes.files) else replace(plan, changes=ChangeSet(files))
 
-    def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
+    def _with_way_out(self, error: Refused, request: Operation, workspace: Workspace, context: Context) -> Refused:
         """Return a refusal for a circle of imports with the call that makes none, if there is one."""
-        other = asked.untangled() if "cycles" in error.details and isinstance(asked, Untangling) else None
+        other = request.untangled() if "cycles" in error.details and isinstance(request, Untangling) else None
         if other is None:
             return error
         try:
@@ -236,14 +236,14 @@ class Changing:
         head, was_open = head_of(folders.base), folders.is_open()
         return lambda: not was_open and head_of(folders.base) == head
 
-    def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
+    def _planned(self, request: Operation, workspace: Workspace, first: Plan | None) -> Plan:
         """Plan, and see that what the change names is still what it was when it was planned first.
 
         Raises:
             Refused: `stale` if it is not.
         """
         try:
-            plan = asked.plan(workspace)
+            plan = request.plan(workspace)
         except ResourceError as error:
             if first is None or isinstance(error, RequestError):  # which no change of the code makes
                 raise

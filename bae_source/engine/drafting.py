@@ -70,7 +70,7 @@ class Draft:
     def __len__(self) -> int:
         return len(self._plans)
 
-    def run(self, asked: Request, context: Context) -> Outcome:
+    def run(self, request: Request, context: Context) -> Outcome:
         """Answer a reading request from the planned text, or plan a change on top of it.
 
         Raises:
@@ -80,15 +80,15 @@ class Draft:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         self._check_open()
-        asked, context = parse(type(asked), as_mapping(asked)), checked(context)
-        if asked.effect is not Effect.READS:
+        request, context = parse(type(request), as_mapping(request)), checked(context)
+        if request.effect is not Effect.READS:
             _check_same_for_all(context)
         with called_by(context.who):
-            return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
+            return within_budget(request, context, lambda: self._telling(request, lambda: self._run(request, context)))
 
-    def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+    def _telling(self, request: Request, do: Callable[[], Outcome]) -> Outcome:
         """Carry out a request on a project that was recovered first, with the notices of that."""
-        notices = self._recovered(asked)
+        notices = self._recovered(request)
         try:
             outcome = do()
         except ResourceError as error:
@@ -97,31 +97,31 @@ class Draft:
             raise
         return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
-    def _recovered(self, asked: Request) -> tuple[Notice, ...]:
+    def _recovered(self, request: Request) -> tuple[Notice, ...]:
         """Bring the project in order, take a new snapshot while nothing is planned, and return what to tell."""
-        notices = self._recover() if asked.recovers else ()
+        notices = self._recover() if request.recovers else ()
         if not self._plans:
             self._first = self._now = self._changing.workspace(None)
         return notices
 
-    def _run(self, asked: Request, context: Context) -> Outcome:
-        if asked.effect is Effect.READS:
-            return self._read(self._now, asked, context)
-        if not isinstance(asked, Operation):
+    def _run(self, request: Request, context: Context) -> Outcome:
+        if request.effect is Effect.READS:
+            return self._read(self._now, request, context)
+        if not isinstance(request, Operation):
             raise RequestError(
                 "unknown_operation",
-                f"{asked.verb} is no part of a transaction.",
+                f"{request.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
-        asked = as_steps(in_full(self._now, asked)[0])
-        assert isinstance(asked, Operation)
+        request = as_steps(in_full(self._now, request)[0])
+        assert isinstance(request, Operation)
         before = self._now
-        plan = self._planned(asked)
+        plan = self._planned(request)
         outcome = replace(
             self._changing.outcome(users_named(before, plan), before, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
-        self._take(plan, changes_of(asked))
+        self._take(plan, changes_of(request))
         return outcome
 
     def resume(self, requests: Sequence[dict[str, Any]]) -> None:
@@ -135,9 +135,9 @@ class Draft:
             assert isinstance(asked, Operation)
             self._take(self._planned(asked), (each,))
 
-    def _planned(self, asked: Operation) -> Plan:
+    def _planned(self, request: Operation) -> Plan:
         self._now.lets_used_go = True
-        return asked.plan(self._now)
+        return request.plan(self._now)
 
     def _take(self, plan: Plan, requests: Sequence[dict[str, Any]]) -> None:
         self.requests += requests

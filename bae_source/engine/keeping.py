@@ -65,12 +65,12 @@ class Keeping:
         """
         return self._stored(self._store.get(handle), None)
 
-    def planned(self, asked: Request, context: Context, outcome: Outcome) -> Outcome:
+    def planned(self, request: Request, context: Context, outcome: Outcome) -> Outcome:
         """Return the outcome of a dry run with the handle of a draft that makes it as it was shown, if it is long.
 
         What is short is given as soon again as its handle.
         """
-        requests = changes_of(asked)
+        requests = changes_of(request)
         if outcome.status != "planned" or not outcome.diff or not is_worth_keeping(requests):
             return outcome
         draft = self._begin(context.why or "")
@@ -84,7 +84,7 @@ class Keeping:
         making = Call("commit", draft=handle, then="makes it as it is shown.")
         return replace(outcome, draft=handle, next_actions=(*outcome.next_actions, making))
 
-    def run(self, handle: str, asked: Request, context: Context) -> Outcome:
+    def run(self, handle: str, request: Request, context: Context) -> Outcome:
         """Answer from what is planned in a draft, or plan a change on top of it.
 
         Raises:
@@ -92,8 +92,8 @@ class Keeping:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         draft = self._draft(handle)
-        outcome = draft.run(asked, context)
-        if asked.effect is not Effect.READS:
+        outcome = draft.run(request, context)
+        if request.effect is not Effect.READS:
             self._keep(handle, draft)
         return outcome
 
@@ -111,13 +111,13 @@ class Keeping:
             draft = self._planned[handle]
         return draft.preview(budget)
 
-    def refusal(self, asked: Request, context: Context, error: ResourceError) -> ResourceError:
+    def refusal(self, request: Request, context: Context, error: ResourceError) -> ResourceError:
         """Return a refusal with the handle of its draft: of one that may be committed all the same, or be amended."""
         if DRAFT in error.details:
             return error
         may_be_committed = error.code == "unsafe_change" and REPORT in error.details and not context.dry_run
-        requests, how = changes_of(asked), options_in(context, _HOW)
-        message = context.why or (asked.message if isinstance(asked, Apply) else "")
+        requests, how = changes_of(request), options_in(context, _HOW)
+        message = context.why or (request.message if isinstance(request, Apply) else "")
         try:
             if may_be_committed and _comes_to_something(error):
                 draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=how)
@@ -129,7 +129,7 @@ class Keeping:
             return error
         return error
 
-    def amend(self, asked: Amend, context: Context) -> Outcome:
+    def amend(self, request: Amend, context: Context) -> Outcome:
         """Change a piece of a draft; what was refused is made then, and an open transaction is planned anew.
 
         Raises:
@@ -137,9 +137,9 @@ class Keeping:
             RequestError, LookupFailed: it is not clear what is to change; the draft is as before then.
             ResourceError: it is refused again; the draft is as it was amended then.
         """
-        handle, kept = asked.draft, self._store.get(asked.draft)
+        handle, kept = request.draft, self._store.get(request.draft)
         context = _as_wanted(checked(context), kept)
-        requests = amended(kept.requests, asked)
+        requests = amended(kept.requests, request)
         if not kept.refused:
             draft = self._begin(kept.message)
             draft.resume(requests)
@@ -307,14 +307,14 @@ class Keeping:
         except ResourceError as error:
             raise (_with_draft(error, handle, kept) if REPORT in error.details else error) from error.__cause__
 
-    def _refusal(self, asked: Operation) -> ResourceError:
+    def _refusal(self, request: Operation) -> ResourceError:
         """Return the refusal that a change comes to now, or would come to if anything were unsure.
 
         Raises:
             ResourceError: it comes to another one.
         """
         try:
-            plan = asked.plan(self._changing.workspace(None))
+            plan = request.plan(self._changing.workspace(None))
         except ResourceError as error:
             if REPORT not in error.details:
                 raise

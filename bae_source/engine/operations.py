@@ -56,11 +56,11 @@ class Untangling(Protocol):
         """Return the same in that way; None if it is made so, or cannot be."""
 
 
-def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+def changes_of(request: Request) -> tuple[dict[str, Any], ...]:
     """Return the changes that a request consists of, as `apply` takes them."""
-    return asked.changes if isinstance(asked, Gathering) else ({"do": asked.verb, **as_mapping(asked)},)
+    return request.changes if isinstance(request, Gathering) else ({"do": request.verb, **as_mapping(request)},)
 
 
-def parsed_changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+def parsed_changes_of(request: Request) -> tuple[dict[str, Any], ...]:
     """Return the same, each with all of its parameters."""
-    return asked.parsed() if isinstance(asked, Gathering) else changes_of(asked)
+    return request.parsed() if isinstance(request, Gathering) else changes_of(request)

@@ -146,12 +146,12 @@ def options_in(context: Context, names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
 
 
-def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
+def within_budget(request: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
     """Carry out a request, and keep its outcome within the budget of the context, errors included.
 
     Calls in it are written as the context says.
     """
-    return in_form(context, lambda: _within_budget(asked, context.budget, do))
+    return in_form(context, lambda: _within_budget(request, context.budget, do))
 
 
 def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
@@ -170,20 +170,20 @@ def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
     return replace(outcome, next_actions=hinted(outcome.next_actions))
 
 
-def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
-    if not isinstance(budget, int) or has_own_limits(asked):
+def _within_budget(request: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
+    if not isinstance(budget, int) or has_own_limits(request):
         return do()
     from bae_source.model.shortened import shortened, shortened_error  # most have none
 
     try:
-        return shortened(do(), budget, answer=asked.effect is Effect.READS)
+        return shortened(do(), budget, answer=request.effect is Effect.READS)
     except ResourceError as error:
         raise shortened_error(error, budget) from error.__cause__
 
 
-def has_own_limits(asked: Request) -> bool:
+def has_own_limits(request: Request) -> bool:
     """Return whether a request's answer has limits of its own, and no budget."""
-    return asked.family == "ast"
+    return request.family == "ast"
 
 
 def checked(context: Context) -> Context:

@@ -56,21 +56,21 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def through_service(
-    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+    root: Path, environment: Mapping[str, str], request: Request, context: Context, arriving: Arriving | None = None
 ) -> Outcome:
     """Carry out a request on the project at `root`.
 
     Parameters:
         arriving: as `Service` has it.
     """
-    return _run(Service(root, environment=environment), asked, context, arriving)
+    return _run(Service(root, environment=environment), request, context, arriving)
 
 
 def through_own_process(
-    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+    root: Path, environment: Mapping[str, str], request: Request, context: Context, arriving: Arriving | None = None
 ) -> Outcome:
     """Carry out a request in a process that was started for nothing else."""
-    return _run(Service(root, environment=environment, process_is_ours=True), asked, context, arriving)
+    return _run(Service(root, environment=environment, process_is_ours=True), request, context, arriving)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -110,20 +110,20 @@ def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
         return Answer(outcome=_bug(error, tokens, streams))
 
 
-def _run(service: Service, asked: Request, context: Context, arriving: Arriving | None) -> Outcome:
+def _run(service: Service, request: Request, context: Context, arriving: Arriving | None) -> Outcome:
     service.arriving = arriving
-    if asked.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
+    if request.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
         from bae_source.adapters.cli.progress import shown_on  # for a person who waits
 
         with shown_on(sys.stderr) as service.progress:
-            return _closed(service, asked, context)
-    return _closed(service, asked, context)
+            return _closed(service, request, context)
+    return _closed(service, request, context)
 
 
-def _closed(service: Service, asked: Request, context: Context) -> Outcome:
+def _closed(service: Service, request: Request, context: Context) -> Outcome:
     try:
         try:
-            return service.run(asked, context)
+            return service.run(request, context)
         finally:
             service.close()
     except KeyboardInterrupt:
@@ -176,10 +176,10 @@ def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
             raise RequestError("unknown_operation", f"{META} is a command by itself.", hints=[f"Type {program} VERB …"])
         ours = door is through_own_process
 
-        def engine(_: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+        def engine(_: Path, environment: Mapping[str, str], request: Request, context: Context) -> Outcome:
             from bae_source.engine.meta.service import Meta  # for this alone
 
-            return _run(Meta(environment=environment, process_is_ours=ours), asked, context, None)
+            return _run(Meta(environment=environment, process_is_ours=ours), request, context, None)
 
         kind, there = REQUESTS.called(line.verb), structs.replace(streams, program=program)
         return _requested(kind, line, there, engine, lambda *_: Path())

@@ -115,13 +115,13 @@ class Profile:
         ]
         return NotOffered("unknown_operation", f"{name} is not offered: this session only reads.", hints=hints)
 
-    def check(self, asked: Request) -> None:
+    def check(self, request: Request) -> None:
         """Refuse a request that changes something, where the session only reads.
 
         Raises:
             NotOffered: `unknown_operation`.
         """
-        if self.only_reads and asked.effect is not Effect.READS and (refusal := self.refusal(asked.verb)):
+        if self.only_reads and request.effect is not Effect.READS and (refusal := self.refusal(request.verb)):
             raise refusal
 
 

@@ -187,9 +187,9 @@ class Changes:
         self._ended = True
         self._watched("abandon", self._draft.abandon)
 
-    def _planned(self, asked: Request, context: Context) -> Outcome:
+    def _planned(self, request: Request, context: Context) -> Outcome:
         with self._desk.alone():
-            return self._draft.run(asked, context)
+            return self._draft.run(request, context)
 
     def _previewed(self) -> Outcome:
         with self._desk.alone():

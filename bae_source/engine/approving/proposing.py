@@ -154,19 +154,20 @@ class Proposing:
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 
-    def answer(self, asked: Pending | Show | Wait) -> Outcome:
+    def answer(self, request: Pending | Show | Wait) -> Outcome:
         """Answer a request about proposals, and send the notifications that failed before."""
         self.notify()
-        if isinstance(asked, Pending):
-            return self.pending(asked)
-        return self.show(asked) if isinstance(asked, Show) else self.wait(asked)
+        if isinstance(request, Pending):
+            return self.pending(request)
+        return self.show(request) if isinstance(request, Show) else self.wait(request)
 
-    def pending(self, asked: Pending) -> Outcome:
+    def pending(self, request: Pending) -> Outcome:
         """List proposals."""
         self.expired()
-        states = _WAITING if asked.state == "waiting" else tuple(State) if asked.state == "all" else _state(asked.state)
-        found = _by_risk(self.plans.listed(states, who=asked.who))
-        shown = found[: asked.limit]
+        name = request.state
+        states = _WAITING if name == "waiting" else tuple(State) if name == "all" else _state(name)
+        found = _by_risk(self.plans.listed(states, who=request.who))
+        shown = found[: request.limit]
         lines = [_line(each) for each in shown]
         if len(found) > len(shown):
             lines.append(f"… and {len(found) - len(shown)} more: --limit says how many are listed.")
@@ -181,10 +182,10 @@ class Proposing:
         self.expired()
         return _by_risk(self.plans.listed(_WAITING))
 
-    def show(self, asked: Show) -> Outcome:
+    def show(self, request: Show) -> Outcome:
         """Show one proposal whole."""
         self.expired()
-        proposal = self.settled(self.plans.get(asked.task))
+        proposal = self.settled(self.plans.get(request.task))
         has_moved = self.has_moved(proposal)
         text = (
             drawn(proposal) + (f"\n{_MOVED}" if has_moved else "") + (f"\n\n{proposal.diff}" if proposal.diff else "")
@@ -194,12 +195,12 @@ class Proposing:
             status="answer", text=text, diff=proposal.diff, task_id=proposal.id, found=found, counts={"proposals": 1}
         )
 
-    def wait(self, asked: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
+    def wait(self, request: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
         """Wait until a proposal is decided about."""
-        until = time.monotonic() + asked.seconds
+        until = time.monotonic() + request.seconds
         while True:
             self.expired()
-            proposal = self.settled(self.plans.get(asked.task))
+            proposal = self.settled(self.plans.get(request.task))
             left = until - time.monotonic()
             if proposal.state not in _OPEN or left <= 0:
                 return _decided(proposal, has_moved=self.has_moved(proposal))
@@ -238,14 +239,14 @@ class Proposing:
             except ResourceError:
                 return True
 
-    def withdraw(self, asked: Withdraw, context: Context) -> Outcome:
+    def withdraw(self, request: Withdraw, context: Context) -> Outcome:
         """End a proposal that its proposer does not want any more.
 
         Raises:
             HistoryError: `proposal_closed`.
             Refused: `forbidden` for another caller's.
         """
-        proposal, who = self.plans.get(asked.task), self._maker.who(context)
+        proposal, who = self.plans.get(request.task), self._maker.who(context)
         if proposal.who != who:
             raise Refused(
                 "forbidden",

@@ -192,22 +192,22 @@ def _others(found: Iterable[Dependency]) -> set[str]:
     return {each.declared.name for each in found if each.declared.kind != "own"}
 
 
-def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
+def _wanted(facts: Compared, request: DepsList) -> tuple[Dependency, ...]:
     """Return the dependencies that the request is about."""
     found = facts.dependencies
-    if asked.group is not None:
-        found = tuple(each for each in found if _is_in(facts, each.declared, asked.group))
+    if request.group is not None:
+        found = tuple(each for each in found if _is_in(facts, each.declared, request.group))
         known = (_ALWAYS, *facts.declarations.groups, _BUILD)
-        if not found and normalised(asked.group) not in map(normalised, known):
+        if not found and normalised(request.group) not in map(normalised, known):
             raise LookupFailed(
                 "symbol_not_found",
-                f"The project declares nothing in a group or extra {asked.group!r}.",
+                f"The project declares nothing in a group or extra {request.group!r}.",
                 hints=[f"There are {listed(known, 20)}."],
             )
-    names = {normalised(name) for name in asked.dependencies}
+    names = {normalised(name) for name in request.dependencies}
     for name in sorted(names):
         if not any(each.declared.name == name for each in found) and not _named(facts, [name]):
-            raise _not_declared(facts, name, asked.group)
+            raise _not_declared(facts, name, request.group)
     return tuple(each for each in found if each.declared.name in names) if names else found
 
 

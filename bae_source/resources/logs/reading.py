@@ -108,7 +108,7 @@ class LogsRead(Request, frozen=True, kw_only=True):
     ] = None
 
 
-def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: Arriving | None = None) -> Outcome:
+def read_log(request: LogsRead, logs: Logs, *, room: int | None = None, arriving: Arriving | None = None) -> Outcome:
     """Answer with lines of a log.
 
     Parameters:
@@ -118,37 +118,38 @@ def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: 
     Raises:
         ResourceError: there is no such log, it leads out of its folder or may not be read, or the call is wrong.
     """
-    expression = _expression(asked)
-    with OpenLog(logs, asked.log) as log:
-        reading = _Reading(asked, logs, log)
-        if asked.follow is not None:
-            return reading.followed(asked.follow, expression, room, arriving)
+    expression = _expression(request)
+    with OpenLog(logs, request.log) as log:
+        reading = _Reading(request, logs, log)
+        if request.follow is not None:
+            return reading.followed(request.follow, expression, room, arriving)
         return reading.searched(expression) if expression else reading.read()
 
 
-def _expression(asked: LogsRead) -> Expression | None:
+def _expression(request: LogsRead) -> Expression | None:
     """Return the pattern to search for; None where there is none.
 
     Raises:
         RequestError: `invalid_arguments` for an expression that is none, and for what goes with a search alone.
     """
-    alone = [name for name in ("ignore_case", "fixed", "context") if getattr(asked, name)]
-    if asked.search is None and alone:
+    alone = [name for name in ("ignore_case", "fixed", "context") if getattr(request, name)]
+    if request.search is None and alone:
         raise RequestError("invalid_arguments", f"{alone[0]} goes with search alone.", hints=["Give search as well."])
-    if asked.follow is not None and asked.context:
+    if request.follow is not None and request.context:
         raise RequestError(
             "invalid_arguments", "follow shows lines as they come, without context.", hints=["Leave one of them out."]
         )
-    if asked.search is None:
+    if request.search is None:
         return None
-    return expression_of(asked.search, ignore_case=asked.ignore_case, word=False, multi_line=False, fixed=asked.fixed)
+    no_case, fixed = request.ignore_case, request.fixed
+    return expression_of(request.search, ignore_case=no_case, word=False, multi_line=False, fixed=fixed)
 
 
 class _Reading:
     """One answer about a log."""
 
-    def __init__(self, asked: LogsRead, logs: Logs, log: OpenLog) -> None:
-        self._asked = asked
+    def __init__(self, request: LogsRead, logs: Logs, log: OpenLog) -> None:
+        self._request = request
         self._logs = logs
         self._log = log
         self._notices = [*logs.notices]
@@ -157,7 +158,7 @@ class _Reading:
 
     def read(self) -> Outcome:
         """Show lines as they stand there."""
-        asked, log, total = self._asked, self._log, self._total
+        asked, log, total = self._request, self._log, self._total
         if asked.from_line is None:
             found = last_lines(log, log.end, asked.lines)
         else:
@@ -179,7 +180,7 @@ class _Reading:
 
     def searched(self, expression: Expression) -> Outcome:
         """Show the lines that match."""
-        asked, log = self._asked, self._log
+        asked, log = self._request, self._log
         if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
             return self._binary("searched", kind)
         start, number = log.end - COUNTED, None
@@ -208,7 +209,7 @@ class _Reading:
         self, seconds: float, expression: Expression | None, room: int | None, arriving: Arriving | None
     ) -> Outcome:
         """Show the lines that come while it is waited for them."""
-        asked, log = self._asked, self._log
+        asked, log = self._request, self._log
         if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
             return self._binary("followed", kind)
         position, number = self._position()
@@ -236,7 +237,7 @@ class _Reading:
 
     def _position(self) -> tuple[int, int | None]:
         """Return the offset at which a wait begins, and the number of the line there; None where it is not known."""
-        asked, log = self._asked, self._log
+        asked, log = self._request, self._log
         start = self._start(asked.from_line) if asked.from_line else log.end
         number = self._next_number()
         if start is None and asked.from_line != number:
@@ -263,14 +264,14 @@ class _Reading:
             return None
         found = offset_of_line(self._log, line, self._log.end)
         if found is None:
-            name = self._asked.log
+            name = self._request.log
             message = f"Line {line:,} of {name} is not within its first {COUNTED:,} bytes, in which lines are counted."
             hints = [Call("logs read", log=name, then="shows the last lines.")]
             raise Refused("budget_exceeded", message, hints=hints)
         return found
 
     def _head(self, first: int | None, count: int) -> str:
-        name, size = self._asked.log, self._log.end
+        name, size = self._request.log, self._log.end
         last = "" if first is None else f"{first:,}" if count == 1 else f"{first:,} to {first + count - 1:,}"
         if self._total is None and first is None:
             return f"{name}: the last {counted(count, 'line')} of {size:,} bytes, whose lines are not counted"
@@ -278,7 +279,7 @@ class _Reading:
         return f"{name}: line{'s' if count > 1 else ''} {last} {of}"
 
     def _head_of(self, found: Matches) -> str:
-        name, kept, start = self._asked.log, len(found.kept), self._asked.from_line
+        name, kept, start = self._request.log, len(found.kept), self._request.from_line
         if not kept:
             return f"(no matches in {counted(found.lines, 'line')} of {name})"
         if start:
@@ -291,11 +292,11 @@ class _Reading:
         """Return the call of the lines behind those that are shown."""
         if first is None or found.is_cut or found.end >= self._log.end:
             return ()
-        return (call_of(replace(self._asked, from_line=first + len(found.raw))).and_then("goes on."),)
+        return (call_of(replace(self._request, from_line=first + len(found.raw))).and_then("goes on."),)
 
     def _say_cut(self, found: Lines) -> None:
         if found.is_cut:
-            part = "beginning" if self._asked.from_line else "end"
+            part = "beginning" if self._request.from_line else "end"
             message = f"One line has more than {LOOK:,} bytes, and only its {part} was looked at."
             self._notices.append(Notice("line_cut", message))
         self._say_holes(hole_in(found.raw))
@@ -306,7 +307,7 @@ class _Reading:
             self._notices.append(Notice("nuls_left_out", message))
 
     def _binary(self, done: str, kind: str) -> Outcome:
-        return self._outcome(f"{self._asked.log} is no text, and not {done}: it is {kind}", [], kind=kind)
+        return self._outcome(f"{self._request.log} is no text, and not {done}: it is {kind}", [], kind=kind)
 
     def _outcome(
         self,

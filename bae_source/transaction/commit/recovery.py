@@ -119,7 +119,7 @@ class Recovery:
         #   a.py   2, as we wrote it    exchanged with its staged file, which has the old content 1
         #   b.py   3, as before         nothing to do
         #   then the staged files are removed, and the journal is closed as IDLE
-        # Where it is COMMITTED, both are as we wrote them: the entry goes to `pending`, with 1 and 3 as its old content.
+        # Where it is COMMITTED, both are as we wrote them: the entry goes to `pending`, with 1 and 3 as old content.
         if record is not None and not is_sound(record):
             raise Foreign(str(self._folders.base / NAME))
         if record is None:
