@@ -323,13 +323,14 @@ class Changing:
                 plan = replace(plan, users=(*plan.users, *environment.users))
             making = self._making(plan, workspace, context, verdicts, environment)
             written = making.make(self.transactions, operated) if plan.changes else making.only_judged()
-        installed = () if environment is None else environment.found
+        installed = () if environment is None else environment.results
         if written.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
             notices = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
-            notices = (alone, *notices, *notices_in((*written.found, *installed)))
+            notices = (alone, *notices, *notices_in((*written.results, *installed)))
             outcome = replace(outcome, warnings=(*outcome.warnings, *notices))
-            return with_checks(outcome, (*checks, *checks_in((*installed, *written.found))), silent=not context.verify)
+            checks = (*checks, *checks_in((*installed, *written.results)))
+            return with_checks(outcome, checks, silent=not context.verify)
         committed = written.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
@@ -337,13 +338,13 @@ class Changing:
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(written.found), *committed.warnings, *notices_in(installed)),
+            warnings=(*outcome.warnings, *notices_in(written.results), *committed.warnings, *notices_in(installed)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        found = (*checks, *checks_in(installed), *checks_in(written.found))
+        found = (*checks, *checks_in(installed), *checks_in(written.results))
         return with_checks(outcome, found, silent=not context.verify)
 
     def _proposed(

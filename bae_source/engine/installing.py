@@ -58,12 +58,12 @@ class InEnvironment(Struct, frozen=True, kw_only=True):
     """A change that the environment has.
 
     Parameters:
-        found: the check of it, and what the caller should know.
+        results: the check of it, and what the caller should know.
         users: modules that import what changed; the change does not hold unless they import.
         turn: has the environment be as it is with the change, or without it.
     """
 
-    found: tuple[Check | Notice, ...]
+    results: tuple[Check | Notice, ...]
     users: tuple[ModuleFile, ...]
     turn: Callable[[bool], None]
 
@@ -182,7 +182,7 @@ class Installing:
                     before.restore()
 
             check = Check(name="install", result="passed", detail=in_words(wanted))
-            yield InEnvironment(found=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
+            yield InEnvironment(results=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
 
     def _check_own(self) -> None:
         """Check that the project has an environment of its own, which can be put back.
@@ -267,7 +267,7 @@ class Installing:
     def _imports(self, workspace: Workspace) -> Iterator[tuple[OuterImport, set[str]]]:
         """Yield the imports of the project from outside, each with the distributions that give it now."""
         environment = self.site.environment()
-        for each in imports_outside(workspace).found:
+        for each in imports_outside(workspace).imports:
             yield each, {one.name for one in environment.giving(each.dotted)}
 
     def _users(self, releases: Sequence[Release]) -> tuple[ModuleFile, ...]:

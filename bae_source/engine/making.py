@@ -46,11 +46,11 @@ class Written(Struct, frozen=True, kw_only=True):
 
     Parameters:
         committed: the operation; None where no file changes, and so nothing was written.
-        found: what judged it came to.
+        results: what judged it came to.
     """
 
     committed: Committed | None
-    found: Found
+    results: Found
 
 
 class Operated(Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class Making:
         Raises:
             TransactionError: it does not hold.
         """
-        return Written(committed=None, found=self.judge() if self._context.verify else ())
+        return Written(committed=None, results=self.judge() if self._context.verify else ())
 
     def make(self, transactions: Transactions, operated: Operated) -> Written:
         """Judge the change, and write it.
@@ -142,7 +142,7 @@ class Making:
         """
         reload = self._reload(self._context)
         if self._context.reload == "off" and not self._context.verify:
-            return Written(committed=self._written(transactions, operated, reload), found=())
+            return Written(committed=self._written(transactions, operated, reload), results=())
         with transactions.locked():
             pass  # what keeps any change from being written refuses this one before tests are run for it
         judging, copied = self._judging(reload, self._context)
@@ -207,7 +207,7 @@ class Making:
                 others = reload.changed_since()
                 if not others:
                     committed = self._written(transactions, operated, reload)
-                    return Written(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
+                    return Written(committed=committed, results=(*found, *self._meanwhile(found, again, changed)))
             again += others
             try:
                 imported = judging.import_again()
@@ -269,7 +269,7 @@ class Making:
             found += judging.judge_made(place)
         except ResourceError as error:
             raise _undone(error, writes[-1].operation_id if writes else "", stands=place.is_made) from error.__cause__
-        return Written(committed=writes[-1], found=found)
+        return Written(committed=writes[-1], results=found)
 
 
 def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceError:

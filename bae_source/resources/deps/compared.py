@@ -129,11 +129,11 @@ def overview(workspace: Workspace) -> tuple[int, frozenset[str] | None, tuple[st
     """
     declarations = declared(workspace.files)
     folders = environment_folders(workspace, declarations.project)
-    names = {each.name for each in declarations.found if each.kind != "own"}
+    names = {each.name for each in declarations.dependencies if each.kind != "own"}
     if not folders:
         return len(names), None, (*declarations.unknown, _NO_ENVIRONMENT)
     there, empty = releases(folders), Environment(folders=folders)
-    needed = {each.name for each in declarations.found if _must_be_there(each) and empty.applies(_marker(each))}
+    needed = {each.name for each in declarations.dependencies if _must_be_there(each) and empty.applies(_marker(each))}
     return len(names), frozenset(needed - there.keys()), declarations.unknown
 
 
@@ -151,7 +151,7 @@ def compared(workspace: Workspace) -> Compared:
 
 
 def _of(environment: Environment | None, declarations: Declarations) -> Iterator[Installed]:
-    for name in {each.name for each in declarations.found}:
+    for name in {each.name for each in declarations.dependencies}:
         if environment is not None and (one := environment.distributions.get(name)):
             yield one
 
@@ -189,12 +189,12 @@ class Compared:
         self.fixed = fixed
         self.environment = environment
         self._imports = imports
-        self._names = {each.name for each in declarations.found if each.kind != "own"}
+        self._names = {each.name for each in declarations.dependencies if each.kind != "own"}
         self._perhaps = {normalised(name) for each in declarations.unread if (name := _name_in(each.text))}
         self._users: dict[str, dict[str, dict[str, None]]] = {}
         self._guessed: set[str] = set()
         self._unfitting: list[Unfitting] = []
-        for each in imports.found:
+        for each in imports.imports:
             self._take(each)
 
     @property
@@ -244,11 +244,9 @@ class Compared:
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         """The declared ones: always, for extras, for groups, for building; of each in the order of the files."""
-        groups = list({(each.groups, each.path): None for each in self.declarations.found})
-        found = sorted(
-            self.declarations.found, key=lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))
-        )
-        return tuple(map(self._dependency, found))
+        groups = list({(each.groups, each.path): None for each in self.declarations.dependencies})
+        order = lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))  # noqa: E731
+        return tuple(map(self._dependency, sorted(self.declarations.dependencies, key=order)))
 
     @cached_property
     def unfound(self) -> tuple[Unfound, ...]:
@@ -276,7 +274,7 @@ class Compared:
         if environment is None:
             return found
         known: dict[str, tuple[str, ...]] = {}
-        for one in {(each.name, each.extras): None for each in self.declarations.found if each.kind != "own"}:
+        for one in {(each.name, each.extras): None for each in self.declarations.dependencies if each.kind != "own"}:
             waiting, seen = list(environment.required_by(*one)), {one[0]}
             while waiting:
                 name = waiting.pop()
@@ -354,7 +352,7 @@ class Compared:
     @cached_property
     def _all_are_known(self) -> bool:
         """True where all that is declared is installed, so that it is known what it gives."""
-        return not any(map(self._is_missing, self.declarations.found))
+        return not any(map(self._is_missing, self.declarations.dependencies))
 
     def _giving(self, one: OuterImport) -> tuple[str, ...]:
         if self.environment is None:
@@ -372,7 +370,7 @@ class Compared:
 
     def _check_place(self, one: OuterImport, module: str, names: Iterable[str]) -> None:
         """Note that code needs a dependency that only a group of development declares."""
-        declared_in = [each for each in self.declarations.found if each.name in names]
+        declared_in = [each for each in self.declarations.dependencies if each.name in names]
         if one.where == "code" and not one.purpose and all(each.part == "group" for each in declared_in):
             groups = tuple(dict.fromkeys(name for each in declared_in for name in each.groups))
             self._unfit(one, module, "misplaced", tuple(names), groups)
@@ -403,7 +401,7 @@ class Compared:
 
     def _why(self, name: str) -> Iterator[str]:
         """Yield why a dependency may be used though nothing imports it."""
-        declared_in = [each for each in self.declarations.found if each.name == name]
+        declared_in = [each for each in self.declarations.dependencies if each.name == name]
         there = self._installed(name)
         if all(each.part == "build" for each in declared_in):
             yield "it builds the project"

@@ -107,7 +107,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
 
     Parameters:
         project: its own name, normalised; "" where it has none.
-        found: in the order of the files.
+        dependencies: in the order of the files.
         unread: what could not be understood.
         includes: the groups that a group of PEP 735 includes.
         dynamic: `dependencies` and `optional-dependencies`, where `[project]` says that they come from elsewhere.
@@ -115,7 +115,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
     """
 
     project: str = ""
-    found: tuple[Declared, ...] = ()
+    dependencies: tuple[Declared, ...] = ()
     unread: tuple[Unread, ...] = ()
     includes: Mapping[str, tuple[str, ...]] = {}
     dynamic: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
     @property
     def groups(self) -> tuple[str, ...]:
         """The names of all extras and groups, in the order of the files."""
-        return tuple(dict.fromkeys([*(name for each in self.found for name in each.groups), *self.includes]))
+        return tuple(dict.fromkeys([*(name for each in self.dependencies for name in each.groups), *self.includes]))
 
     def within(self, group: str) -> frozenset[str]:
         """Return a group with all that it includes, at whatever distance; names are compared as PEP 735 does."""
@@ -187,7 +187,7 @@ class _Reader:
     def declarations(self) -> Declarations:
         return Declarations(
             project=self._own,
-            found=tuple(self._found),
+            dependencies=tuple(self._found),
             unread=tuple(self._unread),
             includes=self._includes,
             dynamic=self._dynamic,

@@ -80,12 +80,12 @@ class Imports(Struct, frozen=True, kw_only=True):
     """The imports of a project from outside.
 
     Parameters:
-        found: by file and line.
+        imports: by file and line.
         strings: files that have a wanted word in a string, by that word.
         unread: why others are not known, by path.
     """
 
-    found: tuple[OuterImport, ...]
+    imports: tuple[OuterImport, ...]
     strings: dict[str, tuple[str, ...]]
     unread: dict[str, str]
 
@@ -116,7 +116,7 @@ def imports_outside(workspace: Workspace, words: Collection[str] = ()) -> Import
     for path, error in unseen_in(workspace, lambda content: _IMPORTS.search(content) is not None):
         unread[path] = error.clause_about("it")
     found.sort(key=lambda each: (each.path, each.line, each.dotted))
-    return Imports(found=tuple(found), strings={word: tuple(each) for word, each in strings.items()}, unread=unread)
+    return Imports(imports=tuple(found), strings={word: tuple(each) for word, each in strings.items()}, unread=unread)
 
 
 class _Reader:

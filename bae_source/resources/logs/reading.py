@@ -158,47 +158,47 @@ class _Reading:
 
     def read(self) -> Outcome:
         """Show lines as they stand there."""
-        asked, log, total = self._request, self._log, self._total
-        if asked.from_line is None:
-            found = last_lines(log, log.end, asked.lines)
+        request, log, total = self._request, self._log, self._total
+        if request.from_line is None:
+            found = last_lines(log, log.end, request.lines)
         else:
-            start = self._start(asked.from_line)
-            found = first_lines(log, log.end if start is None else start, log.end, asked.lines)
+            start = self._start(request.from_line)
+            found = first_lines(log, log.end if start is None else start, log.end, request.lines)
         if kind := kind_of_binary(log, b"\n".join(found.raw)):
             return self._binary("shown", kind)
         if not found.raw:
-            what = (
-                f"has {counted(total or 0, 'line')}, and no line {asked.from_line}" if asked.from_line else "is empty"
-            )
-            return self._outcome(f"{asked.log} {what}", [])
+            line = request.from_line
+            what = f"has {counted(total or 0, 'line')}, and no line {line}" if line else "is empty"
+            return self._outcome(f"{request.log} {what}", [])
         self._say_cut(found)
-        first = asked.from_line or (None if total is None else total - len(found.raw) + 1)
-        is_all = not found.is_cut and (found.end >= log.end or len(found.raw) == asked.lines)
-        actions = self._going_on(found, first) if asked.from_line else ()
+        first = request.from_line or (None if total is None else total - len(found.raw) + 1)
+        is_all = not found.is_cut and (found.end >= log.end or len(found.raw) == request.lines)
+        actions = self._going_on(found, first) if request.from_line else ()
         lines = list(map(shown, found.raw))
         return self._outcome(self._head(first, len(lines)), lines, first=first, complete=is_all, next_actions=actions)
 
     def searched(self, expression: Expression) -> Outcome:
         """Show the lines that match."""
-        asked, log = self._request, self._log
-        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
+        request, log = self._request, self._log
+        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, request.lines).raw)):
             return self._binary("searched", kind)
         start, number = log.end - COUNTED, None
-        if asked.from_line or self._is_counted:
-            number = asked.from_line or 1
+        if request.from_line or self._is_counted:
+            number = request.from_line or 1
             found = self._start(number)
             start = log.end if found is None else found
         elif start:
             message = f"Only the last {COUNTED:,} bytes were searched, and lines are not numbered."
             self._notices.append(Notice("not_all_searched", message))
-        matching = matches(log, start, expression, asked.lines, first=asked.from_line is not None)
+        matching = matches(log, start, expression, request.lines, first=request.from_line is not None)
         self._notices += matching.stopped
         kept, actions = matching.kept, list[str]()
-        if asked.from_line and len(kept) == asked.lines:
-            actions.append(call_of(replace(asked, from_line=asked.from_line + kept[-1].line + 1)).and_then("goes on."))
+        if request.from_line and len(kept) == request.lines:
+            following = request.from_line + kept[-1].line + 1
+            actions.append(call_of(replace(request, from_line=following)).and_then("goes on."))
         return self._outcome(
             self._head_of(matching),
-            list(drawn(log, matching, asked.context, number)),
+            list(drawn(log, matching, request.context, number)),
             first=None if number is None or not kept else number + kept[0].line,
             count=len(kept),
             complete=number is not None and not (matching.stopped or actions),
@@ -209,14 +209,14 @@ class _Reading:
         self, seconds: float, expression: Expression | None, room: int | None, arriving: Arriving | None
     ) -> Outcome:
         """Show the lines that come while it is waited for them."""
-        asked, log = self._request, self._log
-        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
+        request, log = self._request, self._log
+        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, request.lines).raw)):
             return self._binary("followed", kind)
         position, number = self._position()
         following = Following(
             self._logs,
-            most=asked.lines,
-            room=None if room is None else room - _HEAD - size_of(asked.log),
+            most=request.lines,
+            room=None if room is None else room - _HEAD - size_of(request.log),
             expression=expression,
             number=number,
             arriving=arriving,
@@ -229,23 +229,23 @@ class _Reading:
         that = f" that match{'es' if len(following.lines) == 1 else ''}" if expression else ""
         when = ", and maybe more" if following.ended else f" in {seconds:g} s"
         return self._outcome(
-            f"{asked.log}: {what}{that}{when}",
+            f"{request.log}: {what}{that}{when}",
             following.lines,
             complete=following.is_whole,
-            next_actions=(call_of(replace(asked, from_line=following.number)).and_then("goes on."),),
+            next_actions=(call_of(replace(request, from_line=following.number)).and_then("goes on."),),
         )
 
     def _position(self) -> tuple[int, int | None]:
         """Return the offset at which a wait begins, and the number of the line there; None where it is not known."""
-        asked, log = self._request, self._log
-        start = self._start(asked.from_line) if asked.from_line else log.end
+        request, log = self._request, self._log
+        start = self._start(request.from_line) if request.from_line else log.end
         number = self._next_number()
-        if start is None and asked.from_line != number:
-            message = f"{log.name} has no line {asked.from_line:,} yet; what comes now is line {number or 0:,}."
+        if start is None and request.from_line != number:
+            message = f"{log.name} has no line {request.from_line:,} yet; what comes now is line {number or 0:,}."
             self._notices.append(Notice("no_such_line", message))
-        if start is None or not asked.from_line:
+        if start is None or not request.from_line:
             return log.end, number
-        return start, asked.from_line
+        return start, request.from_line
 
     def _next_number(self) -> int | None:
         """Return the number of the line that comes next, or goes on: the last one where that is not ended."""
