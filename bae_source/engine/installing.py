@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from bae_source.engine.dependencies import let_go
 from bae_source.engine.lock_files import ABOUT
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.model.changeset import between, digest
+from bae_source.model.changeset import between, digest_of
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, Plan, Release, distribution_of, in_words
 from bae_source.model.text import listed
@@ -309,7 +309,7 @@ class Installing:
 
     def _note(self) -> dict[str, str | None]:
         """Return facts by which another process sees that these files are of this project, and not changed since."""
-        return {"id": self._folders.id, **{path: _digest(self._workspace.own_content(path)) for path in ABOUT}}
+        return {"id": self._folders.id, **{path: digest_of(self._workspace.own_content(path)) for path in ABOUT}}
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""
@@ -349,10 +349,6 @@ class Installing:
     def _forget(self, before: Saved) -> None:
         before.forget()
         shutil.rmtree(self._kept, ignore_errors=True)
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
 
 
 def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) -> Plan:
@@ -426,7 +422,7 @@ def installed(
     with transactions.locked():
         now = look()
         for file in plan.changes.files:
-            if file.before != _digest(now.content(file.path)):
+            if file.before != digest_of(now.content(file.path)):
                 reason = "Others changed the files while the change was planned; nothing was changed."
                 raise Refused("stale", reason, hints=["Make the change again."])
         with Installing(workspace, folders).installed(

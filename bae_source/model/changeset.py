@@ -44,6 +44,11 @@ def digest(content: bytes) -> str:
     return sha256(content)
 
 
+def digest_of(content: bytes | None) -> str | None:
+    """Return the digest of a file's content; None where there is no file."""
+    return None if content is None else digest(content)
+
+
 class FileChange(Struct, frozen=True, kw_only=True):
     """The edits of one file.
 

@@ -28,7 +28,7 @@ from bae_source.engine.approving.notifying import notified
 from bae_source.engine.approving.seeing import called_by
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
-from bae_source.model.changeset import Contents, digest
+from bae_source.model.changeset import Contents, digest_of
 from bae_source.model.context import Context, options_in
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
@@ -235,7 +235,7 @@ class Proposing:
         with called_by(proposal.who):
             workspace = self._maker.workspace(None)
             try:
-                return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
+                return any(digest_of(workspace.content(path)) != was for path, was in proposal.base.items())
             except ResourceError:
                 return True
 
@@ -410,10 +410,6 @@ def _facts(found: Summary | Proposal) -> dict[str, Any]:
         "digest": found.digest,
         "expires": found.expires,
     }
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
 
 
 def drawn(proposal: Proposal) -> str:

@@ -32,7 +32,7 @@ from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import REF, HistoryUnavailable, Repository
 from bae_source.history.record.pending import Pending, Waiting
 from bae_source.history.record.stream import AFTER, BEFORE, REQUEST, commit_again, commit_of, request_of
-from bae_source.model.changeset import ChangeSet, Contents, between, digest
+from bae_source.model.changeset import ChangeSet, Contents, between, digest_of
 from bae_source.state.lock import project_lock
 
 __all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "Limits")
@@ -222,7 +222,7 @@ class History:
         before: dict[str, bytes | None] = {file.path: files.get(BEFORE + file.path) for file in entry.files}
         after: dict[str, bytes | None] = {file.path: files.get(AFTER + file.path) for file in entry.files}
         for file in entry.files:
-            if (_digest(before[file.path]), _digest(after[file.path])) != (file.before, file.after):
+            if (digest_of(before[file.path]), digest_of(after[file.path])) != (file.before, file.after):
                 raise HistoryError(
                     "handle_expired",
                     f"The history of {entry.id} is damaged: {file.name} is not in it.",
@@ -381,7 +381,3 @@ def _readable() -> Iterator[None]:
             f"There is no history: its files cannot be read ({reason}).",
             hints=["Check the permissions of our folders; doctor says what is amiss."],
         ) from error
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)

@@ -25,7 +25,7 @@ from bae_source.history.travel.commands import Redo, Undo
 from bae_source.history.travel.preview import Conflict, preview, versions
 from bae_source.history.travel.timeline import Timeline
 from bae_source.model.call import Call
-from bae_source.model.changeset import ChangeSet, FileChange, Obstacle, between, digest
+from bae_source.model.changeset import ChangeSet, FileChange, Obstacle, between, digest, digest_of
 from bae_source.model.text import listed
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Deed:
         left, aim = (after, before) if back else (before, after)
         wanted, obstacles = dict(aim), dict[str, Obstacle]()
         for file in change.files:
-            if _digest(self._now[file.path]) != _left(file, back=back):
+            if digest_of(self._now[file.path]) != _left(file, back=back):
                 found = self._differing(file, change, word, left[file.path], aim[file.path])
                 if isinstance(found, Obstacle):
                     obstacles[file.path] = found
@@ -308,7 +308,7 @@ class _Deed:
         for entry in self._ground.history.neighbours(word):
             for file in entry.files:
                 if file.path in paths:
-                    return entry if file.after == _digest(self._now[file.path]) else None
+                    return entry if file.after == digest_of(self._now[file.path]) else None
         return None
 
     def _conflicts(self, change: Entry, files: Sequence[TouchedFile]) -> list[Conflict]:
@@ -437,10 +437,6 @@ def _from_elsewhere(neighbour: Entry | None) -> str:
 def _left(file: TouchedFile, *, back: bool) -> str | None:
     """Return the digest that a file must have for its change to be undone, or made again."""
     return file.after if back else file.before
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
 
 
 def _recorded(change: Entry, word: Entry) -> Mapping[str, Bits]:

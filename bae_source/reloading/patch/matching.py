@@ -129,19 +129,19 @@ class Matching:
         #                                                         3. the only one of its statement: 2 became 3
         # if A: def f(): return 1      if A: def f(): return 1    4. the only one left, and at its old place: the
         # else: def f(): return 2      else: def f(x=A): …           second `f`, though its statement changed
-        looks = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
+        forms = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
         for code in before:
-            pair(code, [part for part in after if looks[id(part)] == looks[id(code)]])
+            pair(code, [part for part in after if forms[id(part)] == forms[id(code)]])
         for code in before:
-            pair(code, [part for part in after if looks[id(part)][0] == looks[id(code)][0]])
+            pair(code, [part for part in after if forms[id(part)][0] == forms[id(code)][0]])
         for code in before:
-            alone = [[part for part in group if looks[id(part)][1] == looks[id(code)][1]] for group in (before, after)]
+            alone = [[part for part in group if forms[id(part)][1] == forms[id(code)][1]] for group in (before, after)]
             if len(alone[0]) == len(alone[1]) == 1 and not any(part is alone[1][0] for part in found.values()):
                 pair(code, alone[1])
         moved = [pair for pair in zip(before, after, strict=False) if found.get(pair[0]) is not pair[1]]
         if len(before) == len(after) and len(moved) == 1 and moved[0][0] not in found:
             one, other = moved[0]
-            if not nameless(one.co_name) or looks[id(one)][1] == looks[id(other)][1]:
+            if not nameless(one.co_name) or forms[id(one)][1] == forms[id(other)][1]:
                 found[one] = other
         return found
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from bae_source.errors import Refused
 from bae_source.history.record.entry import TouchedFile
-from bae_source.model.changeset import ChangeSet, FileChange, digest
+from bae_source.model.changeset import ChangeSet, FileChange, digest, digest_of
 from bae_source.model.text import listed
 from bae_source.transaction.commit.failures import unreadable
 from bae_source.transaction.disk.folders import modes_above
@@ -125,7 +125,7 @@ def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:
 
 
 def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> None:
-    stale = [change.path for change, content in found if _digest(content.before) != change.before]
+    stale = [change.path for change, content in found if digest_of(content.before) != change.before]
     if stale:
         names = listed(map(speak, stale))
         raise Refused(
@@ -162,7 +162,3 @@ def _after(change: FileChange, content: Content) -> bytes | None:
     if digest(after) != change.after:
         raise ValueError(f"the plan's edits of {content.path} do not lead where the plan says")
     return after
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
