@@ -1,10 +1,10 @@
-"""Drafts as they are kept: requests, and a digest of what they came to, so that any process goes on with them.
+"""Kept drafts: requests, with a digest of their result, which any process can continue.
 
 Invariants:
 - a draft holds requests and no plan, so nothing in it can be out of date;
 - its handle cannot be guessed;
-- one that is not used ends by itself, and there are never more than the limit: the oldest goes first;
-- the way in which a draft ended is known for as long as it would have lived.
+- an unused one expires, and above the limit the oldest goes first;
+- the way in which a draft ended is remembered until it would have expired.
 """
 
 from __future__ import annotations

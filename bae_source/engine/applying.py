@@ -151,7 +151,7 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
 
 
 def as_steps(request: Request) -> Request:
-    """Return a change as the several that it stands for; as it is where it stands for itself.
+    """Return a change as the several that it stands for, if it does; else as it is.
 
     Raises:
         RequestError: `invalid_arguments`.

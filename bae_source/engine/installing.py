@@ -237,7 +237,7 @@ class Installing:
             )
 
     def _nothing_new(self, plan: Plan) -> str:
-        """Return the summary of a plan that neither files nor environment need."""
+        """Return the summary of a plan that changes neither files nor environment."""
         wanted, there = plan.requirements, self.site.versions()
         names = [*wanted.upgrade, *(each.partition("[")[0] for each in wanted.add)] if wanted is not None else []
         newest = [f"{name} {there[name]}" for name in names if name in there]

@@ -62,5 +62,5 @@ def changes_of(request: Request) -> tuple[dict[str, Any], ...]:
 
 
 def parsed_changes_of(request: Request) -> tuple[dict[str, Any], ...]:
-    """Return the same, each with all of its parameters."""
+    """Return the changes of a request, each with all of its parameters."""
     return request.parsed() if isinstance(request, Gathering) else changes_of(request)

@@ -157,7 +157,7 @@ class Service:
         return self._run(request, context or Context())
 
     def adopt(self, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
-        """Make state that was copied or moved with the project the user's own, if a person agrees; no request asks it.
+        """Adopt state that was copied or moved with the project, if a person agrees; no request does this.
 
         Raises:
             ResourceError: why it was not done.

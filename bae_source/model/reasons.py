@@ -319,7 +319,7 @@ class Reach(Enum):
     BASE_FINDS = "{base}, which it is below, may find it"
     UNKNOWN_BASE_FINDS = "a base of it is not known, and may find it"
     KEPT_WHEN_MADE = "code that runs when it is made may keep it"
-    SUBCLASSES_ASKED = "the project asks classes for their __subclasses__()"
+    SUBCLASSES_ASKED = "the project calls __subclasses__() of classes"
     NAMED_IN_UNREAD = "a file that cannot be looked into has its name"
     NAMED_IN_STRING = "the text of a string has its name"
     NAMED_IN_TEXT = "a text file speaks of it"

@@ -98,7 +98,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     ] = None
     verify_seconds: Annotated[float, _hint("How long tests, types and commands may take.", 300, gt=0)] = 300
     history_megabytes: Annotated[
-        float, _hint("What the history may take on the disk; at least half of it is kept.", 200, gt=0)
+        float, _hint("Megabytes that the history may take on the disk; at least half of it is kept.", 200, gt=0)
     ] = 200
     history_operations: Annotated[
         int, _hint("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)

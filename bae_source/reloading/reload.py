@@ -160,8 +160,8 @@ class Reload:
         names = [self._addresses.module(str(self._root / path)) or path for path in self._after if path not in modules]
         if not loaded or not names:
             return ()
-        text = f"{listed(names, 5)} was not written yet when modules were loaded again here"
-        return (Notice("data_not_loaded", f"{text}; load them again if they read it when they are imported."),)
+        text = f"Modules were loaded again here before {listed(names, 5)} was written"
+        return (Notice("data_not_loaded", f"{text}; load them again if they read it on import."),)
 
     def written(self) -> tuple[Notice, ...]:
         """Remove compiled files that may be taken for what was written, and name those that cannot be."""

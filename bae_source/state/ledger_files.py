@@ -72,7 +72,7 @@ def check(folder: Path) -> None:
     """
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != user():
-        raise OSError(errno.EEXIST, "something that is not ours stands in the place of the ledger", str(folder))
+        raise OSError(errno.EEXIST, "the place of the ledger is taken by a file or link that is not ours", str(folder))
 
 
 def _named(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -57,8 +57,8 @@ class Argument(Struct, frozen=True, kw_only=True):
         parameter: what it sets; several arguments of one parameter exclude each other.
         flags: as typed; none for a positional.
         metavar: how the help names the value.
-        required: whether the call is malformed without it; only positionals say so themselves.
-        dashed: whether what follows the first positional is its value, also where it begins with a dash.
+        required: whether the call is malformed without it; set on positionals only.
+        dashed: whether all behind the first positional are its values, also with a dash in front.
     """
 
     parameter: str

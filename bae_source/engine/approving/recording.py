@@ -107,10 +107,10 @@ class Recording:
         self.enter("change_recovered", {"operation_id": operation_id, "came_to": came_to})
 
     def enter(self, event: str, about: Mapping[str, Any], *, makes: bool = False) -> tuple[Notice, ...]:
-        """Enter what happened, where we have state; return what the caller should know.
+        """Enter an event, where we have state; return the notices for the caller.
 
         Parameters:
-            makes: whether state is made for it where there is none.
+            makes: whether state is created for it where there is none.
         """
         try:
             if makes or self._ledger.is_there:

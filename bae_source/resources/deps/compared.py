@@ -79,7 +79,7 @@ class Unfitting(Struct, frozen=True, kw_only=True):
 
     Parameters:
         imported: the package, as the statement names it.
-        module, line: where.
+        module, line: the place of the import.
         distributions: those that are installed and give it.
         comes_with: declared dependencies that bring one of them.
         groups: the groups that alone declare it.

@@ -324,7 +324,7 @@ def _unfound(found: Sequence[Unfound], *, is_known: bool) -> Iterator[str]:
     if not found:
         return
     if not is_known:
-        yield from ("", "Declared, and no import of the same name found; what they give is not known:")
+        yield from ("", "Declared, with no import of the same name, and their modules are unknown:")
         yield f"  {listed([each.name for each in found], _MOST_PLACES)}"
         return
     yield from ("", "Declared, and no import found:")

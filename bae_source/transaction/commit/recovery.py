@@ -179,7 +179,7 @@ class Recovery:
     def _walk(self, record: Record) -> Walk:
         """Return the folders of the project that the record is about: projects of one repository share a journal.
 
-        Another project is the one that finds this very journal by itself, under the name that the record has for it.
+        Another project counts only if it finds this very journal itself, under the name that the record has for it.
         """
         root, project = self._root, record.entry.project
         if project != self._folders.project:

@@ -151,7 +151,7 @@ class Walk:
         raise self._outside(path)
 
     def _opened(self, name: str, above: int | None) -> int:
-        assert self._depth, "folders are opened while they are kept"
+        assert self._depth, "folders are opened only while `keeping`"
         found = self._disk.open(name, FOLDER, 0, above)
         if len(self._kept) >= _MOST_KEPT:
             close_quietly(self._disk, self._kept.pop(next(iter(self._kept))))
