@@ -374,7 +374,7 @@ def _check_digest(proposal: Proposal, digest: str | None) -> None:
     if digest is not None and digest != proposal.digest:
         raise Refused(
             "stale",
-            f"{proposal.id} was planned anew, so it is not what was shown",
+            f"{proposal.id} was planned anew, and differs from the one that was shown",
             unchanged=True,
             hints=[f"show {proposal.id} shows it as it is now."],
             details={"digest": proposal.digest},

@@ -207,6 +207,6 @@ def _check_same_for_all(context: Context) -> None:
     if names := [name for name in _OF_THE_WHOLE if getattr(context, name) != getattr(usual, name)]:
         raise RequestError(
             "invalid_arguments",
-            f"{', '.join(names)} is said once, for the whole transaction.",
+            f"{', '.join(names)} is given once, for the whole transaction.",
             hints=["Give it to what commits: do, transaction(…), or commit."],
         )

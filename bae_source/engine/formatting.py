@@ -260,7 +260,7 @@ class _Output:
     def _other(self, what: str) -> TransactionError:
         return TransactionError(
             "verify_failed",
-            f"{self._tool.name} gave back other code than it got for {what}",
+            f"{self._tool.name} changed the code of {what}, not only its format",
             unchanged=True,
             hints=["Leave the option out."],
         )

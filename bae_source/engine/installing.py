@@ -223,7 +223,7 @@ class Installing:
         if unmet:
             raise TransactionError(
                 "resolution_failed",
-                f"{in_words(releases)}: something that is there would lack what it needs: {listed(unmet, _SHOWN)}",
+                f"{in_words(releases)}: installed distributions would lack requirements: {listed(unmet, _SHOWN)}",
                 unchanged=True,
                 hints=["Ask for a release that fits, or change the other one as well."],
             )

@@ -180,7 +180,7 @@ class Keeping:
         Raises:
             HistoryError: `handle_expired`.
             RequestError: the choices are none of this draft's.
-            Refused: `unsafe_change` where unsure places are left; `stale` if it comes to something else now.
+            Refused: `unsafe_change` where unsure places are left; `stale` if its result is another now.
         """
         kept = self._store.get(handle)
         context = _as_wanted(checked(context), kept)
@@ -227,7 +227,7 @@ class Keeping:
 
         Raises:
             HistoryError: `handle_expired`.
-            Refused: `stale` where it comes to something else now; the next time it is taken as it is.
+            Refused: `stale` where its result is another now; the next time it is taken as it is.
         """
         kept = self._store.get(handle)
         draft = self._planned.get(handle)

@@ -265,7 +265,7 @@ def check_none(kind: type[Request], given: Mapping[str, Any]) -> None:
         if name in given and given[name] is None:
             raise RequestError(
                 "invalid_arguments",
-                f"{name} is None, so there is nothing to {kind.verb}: what changed nothing has no {name}.",
+                f"{name} is None, so there is nothing to {kind.verb}: a call that changed nothing has no {name}.",
                 hints=[f"{kind.verb}() takes the last one; history lists the others."],
             )
 

@@ -40,7 +40,7 @@ _MOST_SHOWN = 10
 _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
 _NONE_REACHES = (
-    Notice("no_tests", "No test reaches what changed, so none was run."),
+    Notice("no_tests", "No test was run: none reaches the changed code."),
     Check(name="tests", result="not_run", detail="no test reaches what changed"),
 )
 

@@ -292,5 +292,5 @@ def test_the_api_asks_it_and_a_transaction_cannot(tmp_path: Path) -> None:
     assert [(each.address, each.line, each.code) for each in text.outcome.found] == [("app.core", 1, "SYNTAX_INVALID")]
     with source.transaction() as tx:
         assert not hasattr(tx, "check_staged")
-        with pytest.raises(RequestError, match="nothing that is only planned can be"):
+        with pytest.raises(RequestError, match="which planned ones cannot be"):
             tx._call(CheckStaged, (), {})

@@ -147,7 +147,7 @@ class Deciding:
         if named != proposal.digest:
             raise Refused(
                 "stale",
-                f"{proposal.id} is not what that digest names; nothing was approved.",
+                f"{proposal.id} has another digest than the given one; nothing was approved.",
                 hints=[Call("show", task=proposal.id, then=f"shows what it comes to now: digest {proposal.digest}.")],
             )
         if proposal.state is State.AWAITING:

@@ -192,7 +192,7 @@ class Gate:
         if approved is not None and (digest_of_plan(requests, plan), diff) != (approved.digest, approved.diff):
             raise Refused(
                 "stale",
-                f"{approved.id} comes to something else now than was approved; nothing was written.",
+                f"{approved.id} differs now from the approved change; nothing was written.",
                 hints=["It is planned anew, and waits for approval as it is now."],
             )
 

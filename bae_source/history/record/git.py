@@ -36,7 +36,7 @@ _CIRCUMSTANCES = (
     ("Disk quota exceeded", "the disk quota is used up", "Free some space."),
     ("File too large", "a file would be larger than allowed", "Raise the limit on file sizes."),
     ("Read-only file system", "the file system is read-only", "Make it writable."),
-    ("Permission denied", "permission was denied", "Check who owns our folders; doctor says what is amiss."),
+    ("Permission denied", "permission was denied", "Check who owns our folders; doctor shows what is wrong."),
     ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
 )
 """Messages of git, in the language of its environment, that mean no damage to the history."""

@@ -379,5 +379,5 @@ def _readable() -> Iterator[None]:
         raise HistoryError(
             "nothing_to_undo",
             f"There is no history: its files cannot be read ({reason}).",
-            hints=["Check the permissions of our folders; doctor says what is amiss."],
+            hints=["Check the permissions of our folders; doctor shows what is wrong."],
         ) from error

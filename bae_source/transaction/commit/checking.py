@@ -155,7 +155,7 @@ def _after(change: FileChange, content: Content) -> bytes | None:
             raise Refused(
                 "unsafe_change",
                 f"{content.name} is a link, which could not be brought back by undo; it was not deleted.",
-                hints=["Delete what it leads to, or remove the link by hand."],
+                hints=["Delete its target, or remove the link by hand."],
             )
         return None
     after = change.apply(content.before or b"")

@@ -80,7 +80,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         if not isinstance(workspace, StagedWorkspace):
             raise RequestError(
                 "invalid_arguments",
-                "check_staged is about what git has staged, and nothing that is only planned can be.",
+                "check_staged is about files that git has staged, which planned ones cannot be.",
                 hints=["Ask it outside of the transaction."],
             )
         paths = self.files or workspace.staged.index.staged()
