@@ -434,7 +434,7 @@ class Changing:
         return Making
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
-        """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
+        """Return a plan with the checks that need nothing written, as far as the caller wants them.
 
         Returns:
             The plan, and what was verified.

@@ -48,7 +48,7 @@ class Draft:
         changing: plans changes.
         read: answers a reading request from a workspace.
         commit: makes what was drafted, if it still comes to what the plan says.
-        recover: finishes what a process left that died, and returns what there is to say of that.
+        recover: finishes what a process left that died, and returns the notices of that.
         message: the reason, for the history.
 
     Attributes:

@@ -244,7 +244,7 @@ class Installing:
         return f"Nothing newer is allowed: {listed(newest, _SHOWN)}." if wanted and wanted.upgrade else plan.summary
 
     def _standing(self, releases: Sequence[Release], after: Workspace) -> tuple[list[Release], tuple[Notice, ...]]:
-        """Return the releases that can be made as things are now, and what to say of the others."""
+        """Return the releases that can be made as things are now, and notices of the others."""
         now = self.site.versions()
         wanted = [each for each in releases if now.get(each.name) == each.before]
         others = [each.name for each in releases if now.get(each.name) not in (each.before, each.after)]

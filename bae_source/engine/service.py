@@ -272,7 +272,7 @@ class Service:
         """The layer of the stable snapshot: answer anew where a change was begun while the project was read.
 
         Parameters:
-            notices: takes what is said of that change.
+            notices: takes the notices of that change.
         """
         if request.effect is not Effect.READS or request.staged or request.waits or not request.recovers:
             return self._carried_out(request, context, planned)
@@ -364,7 +364,7 @@ class Service:
         return COMMANDS[request.runner](self, request, context)
 
     def _navigated(self, workspace: Workspace, request: Query, context: Context) -> Outcome:
-        """Answer without a language server, and then add what one knows."""
+        """Answer without a language server, and then add a server's answer."""
         from bae_source.model.selection import Selected
         from bae_source.project.naming.navigation import navigated
 

@@ -142,7 +142,7 @@ def _is_there(workspace: Workspace, address: str) -> bool:
 
 
 def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[WantedTest, ...], list[Notice]]:
-    """Return the tests that reach some symbols, and what to say where not all were looked at."""
+    """Return the tests that reach some symbols, and notices where not all were looked at."""
     resolved = [resolve(workspace, each) for each in symbols]
     plan = Plan(
         changes=ChangeSet(),

@@ -222,7 +222,7 @@ def check_name(who: str) -> None:
 
 
 def as_name(text: str) -> str:
-    """Return a text that the caller did not give as a name, as one: cut, and with escapes for what is not seen."""
+    """Return any text in the form of a name: cut, and with escapes for invisible characters."""
     seen = (each if each.isprintable() else ascii(each)[1:-1] for each in text[:LONGEST_NAME])
     return "".join(seen)[:LONGEST_NAME]
 

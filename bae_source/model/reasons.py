@@ -336,7 +336,7 @@ class Purpose(Enum):
 
     Attributes:
         sentence: as users read it behind `unsure: `, with holes for what differs; empty where the code says plainly
-            that the import is meant, so that nothing has to be said.
+            that the import is meant, so that no reason is needed.
     """
 
     sentence: str

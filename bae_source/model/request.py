@@ -60,8 +60,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         staged: whether it is answered from what git has staged instead of the files.
         lists_places: whether what it finds are places, which the JSON of its outcome has as data.
         lists_addresses: whether each value that it finds has an `address`, so that its answer can be one name a line.
-        said: parameters that stand for something else where they are left out than where code hands on a None that
-            it got; such a None is refused from Python.
+        refuses_none: parameters with a default of their own, so that None from Python is a mistake and
+            is refused.
         abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
             name may be a new one, or one from outside the project.
         arrives: the parameter with which its answer comes line by line, while it is waited for; "" where none is.

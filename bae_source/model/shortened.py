@@ -3,7 +3,7 @@
 The text itself is kept by `model.page`: whole, refused, or in pages. All the rest together may be as long again.
 
 Invariants:
-- what is left out is said, with the number of what there is and a way to get it;
+- a notice has what is left out, the number of all, and a way to get them;
 - of a change the diff is cut first, and the line of its verdict never;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
 - so do the checks, and the first next action of an answer, unless it alone takes half: that of a page is the call of

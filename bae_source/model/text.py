@@ -38,7 +38,7 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """Return names with commas, each once.
 
     Parameters:
-        most: how many are named; how many more there are is said.
+        most: the number of names; that of the others follows them.
     """
     every = list(dict.fromkeys(names))
     return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")

@@ -198,7 +198,7 @@ class Reload:
         """Load modules again here; those that fail as they did before the change keep what they have.
 
         Parameters:
-            tried: what a child said of the changed modules.
+            tried: a child's notices of the changed modules.
         """
         try:
             return self._here_now().load_again(loaded)

@@ -14,7 +14,7 @@ than half of all tests. Then files with tests that were found come first.
 Invariants:
 - what may be a reference counts as one: to miss a test is worse than to run one more;
 - sure references are followed before the others, and near ones before far ones, imports as well, so that what is left
-  out, because a limit is reached, is what matters least; that it was left out is said;
+  out, because a limit is reached, is what matters least; the answer names it;
 - a test is in the answer only if it is there after the change;
 - files of tests that are named after a changed module are always among those that are run.
 """

@@ -8,7 +8,7 @@
 
 Invariants:
 - what failed without the change, or could not even be collected, is not blamed on it;
-- that tests were left out is said where some were, and those alone are named;
+- a notice names the tests that were left out, where some were;
 - a run in a shadow that loaded a module of the project's own tree judged other code, and is no judgement.
 """
 

@@ -5,7 +5,7 @@ same code and say the same; so lines that move, and symbols that move or are ren
 
 Invariants:
 - an error that was there before is counted, and never blamed;
-- a checker that could not do its work before the change cannot judge it: that is said, and is no pass in silence.
+- a checker that could not do its work before the change cannot judge it: that is a notice, and no silent pass.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Parameters:
         is_help: whether the text is one of our own help texts.
-        root: where the project was said to be; it goes into what is to be typed next.
+        root: the project's folder as given; it goes into the commands to type next.
     """
 
     outcome: Outcome
@@ -339,7 +339,7 @@ def _interrupted(state: str = "if a change had begun, it was taken back") -> Out
 
 
 def _stands(operation_id: str) -> Outcome:
-    """Return the outcome of a change that had been made when what was to be said of it was interrupted."""
+    """Return the outcome of a change that had been made when its answer was interrupted."""
     message = f"The change had been made when it was interrupted, and it stands; history {operation_id} tells the rest."
     return Outcome(
         status="applied",

@@ -1,4 +1,4 @@
-"""The answers to a call for help: which text of the manual it is, and what to say where there is no such verb."""
+"""The answers to a call for help: a text of the manual, or an error where there is no such verb."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ def _kind(annotation: Any, nothing: str = " or null") -> str:
     """Return in words what a type lets in.
 
     Parameters:
-        nothing: how it is said that it lets in nothing at all.
+        nothing: the words for null, where the type has it.
     """
     schema = schema_of(annotation)
     if words := choices_of(annotation):

@@ -60,7 +60,7 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
         KeyboardInterrupt: a signal ends this process.
     """
     if environment.get("BAE_SOURCE_TRACEBACK") != "1":
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what is to be said is said in answers
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # messages go into answers
     own = partial(_of_engine, environment) if wanted.offer.meta else None
     door = Door(
         lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget, of_engine=own

@@ -242,7 +242,7 @@ def _refused(request: str | int | None, code: int, message: str) -> JSONRPCError
 
 
 def _encoded(message: Any) -> bytes:
-    if isinstance(message, JSONRPCError) and message.id is None:  # which has to be said
+    if isinstance(message, JSONRPCError) and message.id is None:  # which the client has to see
         return json.dumps(message.model_dump(by_alias=True, exclude_none=True) | {"id": None}).encode() + b"\n"
     try:
         text: str = message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -101,7 +101,7 @@ def _answer(stem: str) -> "tuple[int, list[tuple[int, bytes]]] | None":
 
 
 def asked(path: str, request: bytes, seconds: float) -> bytes:
-    """Send a request to a socket, and return all that is said.
+    """Send a request to a socket, and return the whole reply.
 
     Parameters:
         seconds: how long a pause may be once the server has begun.

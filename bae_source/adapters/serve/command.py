@@ -1,4 +1,4 @@
-"""`serve`, the verb of the command line: a server in the foreground, and what there is to know of one that runs."""
+"""`serve`, the verb of the command line: a server in the foreground, and the state of one that runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
 
 
 def _asked(stem: str, kind: bytes) -> str:
-    """Ask the server that runs, and return what to say of its answer."""
+    """Send the running server a request, and return its answer as an outcome."""
     request = meeting.framed(b"\0".join((meeting.MAGIC, kind, meeting.world())))
     try:
         if not meeting.is_private(os.path.dirname(stem)):

@@ -5,7 +5,7 @@ first page, with the call of the next one; of a change the diff goes first, and 
 several calls has one budget, a fourth of which is kept for its last expression.
 
 Invariants:
-- whatever is left out is said where it is missing;
+- a note stands where something is left out;
 - what comes out is plain data, as JSON has it, whatever classes it was made of.
 """
 
@@ -114,7 +114,7 @@ def cut_note(shown: str, length: int) -> str:
 
 
 def exact(text: str) -> str:
-    """Return a text as one of Python's own, without the methods of whatever class it is of."""
+    """Return a text as one of Python's own, without the methods of its class."""
     return str.__str__(text)
 
 

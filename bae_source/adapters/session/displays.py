@@ -43,7 +43,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
     Parameters:
         title: what it is about.
-        rows: what there is, and what is said of it.
+        rows: the names, each with its description.
         more: how much more there is.
     """
 

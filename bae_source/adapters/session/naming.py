@@ -22,7 +22,7 @@ from bae_source.model.address import is_pattern, is_selector
 _NAMES = ("target", "scope", "to")
 """Parameters that take a dotted name."""
 _DEFAULTS = frozenset({"read", "outline", "grep", "find", "search"})
-"""Verbs that are about the current module where nothing else is said."""
+"""Verbs that are about the current module by default."""
 
 
 def placed(

@@ -212,7 +212,7 @@ def holders(name: str) -> tuple[str, ...]:
 
 
 def everyday(place: Place, name: str) -> str:
-    """Return the call that does in a place, or elsewhere, what one of the everyday words means; "" for no such word.
+    """Return the call for an everyday word in a place, or elsewhere; "" for no such word.
 
     source.deps has no `edit`: `source.deps.upgrade(…)`; and no `grep`: `source.grep(…, ":pyproject.toml")`
     """

@@ -48,7 +48,7 @@ from bae_source.system.child import CannotStart
 LONGEST = 1_000_000
 """Characters of a block."""
 SECONDS = 60.0
-"""The time that a block may take where nothing is said."""
+"""The time that a block may take by default."""
 _MOST_SECONDS = 86_400.0
 _GRACE = 2.0
 _SECONDS_TO_START = 30.0
@@ -430,7 +430,7 @@ def _end_of_session() -> Gone:
 
 
 def _nonsense() -> Gone:
-    return Gone("it said what is no message")
+    return Gone("it sent bytes that are no message")
 
 
 def _closed() -> HistoryError:

@@ -79,7 +79,7 @@ def drawn(entry: Entry, *, width: int, colour: bool) -> str:
 
 
 def _table(section: Section, *, width: int) -> object:
-    """Return a table of names and what is said of them; signatures are as long as there is room for."""
+    """Return a table of names and their descriptions; signatures are as long as there is room for."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

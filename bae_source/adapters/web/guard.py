@@ -104,10 +104,10 @@ class Guard:
     def _refusal_of_body(self, headers: dict[str, list[str]]) -> tuple[int, str, str] | None:
         kinds = headers.get("content-type", [""])
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
-            return 415, "invalid_arguments", "The body has to be JSON, and said to be."
+            return 415, "invalid_arguments", "The body has to be JSON, with that content type."
         lengths = headers.get("content-length", [])
         if len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]) or int(lengths[0]) > LARGEST:
-            return 413, "budget_exceeded", f"The body's length has to be said, and at most {LARGEST:,} bytes."
+            return 413, "budget_exceeded", f"The body needs a Content-Length of at most {LARGEST:,} bytes."
         return None
 
 

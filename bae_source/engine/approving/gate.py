@@ -4,7 +4,7 @@
     what a person approved -> is it exactly that? -> made | stale
 
 Invariants:
-- a change is judged by its planned bytes, whatever the request said, and again before it is written;
+- a change is judged by its planned bytes, whatever the request is, and again before it is written;
 - an approval lets a change pass that has its digest, and nothing else; what is denied, no approval lets pass;
 - nothing that a request says opens the gate: what was approved is handed over by the code that decides.
 """

@@ -54,7 +54,7 @@ class Governed(Struct, frozen=True, kw_only=True):
     fingerprint: object = None
 
     def path(self, path: str) -> str | None:
-        """Return a path from the root as one from the folder; None where it lies elsewhere."""
+        """Return a path relative to the root as relative to the folder; None where it lies elsewhere."""
         return self.outer + path[len(self.inner) :] if path.startswith(self.inner) else None
 
 

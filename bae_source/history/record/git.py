@@ -217,7 +217,7 @@ class Repository:
             raise self._failed(what, error) from error
 
     def _failed(self, what: str, error: Exception | str) -> HistoryUnavailable:
-        """Return the error with the last line that git said, without the paths in it; only damage is to be removed."""
+        """Return the error with git's last line, without the paths in it; only damage is to be removed."""
         message = str(getattr(error, "stderr", "") or error)
         for words, reason, hint in _CIRCUMSTANCES:
             if words in message:

@@ -6,7 +6,7 @@ and `partial`, and as the class of an object. What a function made is known by i
 what others define or another name still stands for, have none to go by: a module holds an old one if it took that very
 name by an import statement.
 
-Invariant: nothing of the project is called; at most `_SCANNED` values are looked at, and if there are more, it is said.
+Invariant: nothing of the project is called; at most `_SCANNED` values are read, and a notice says if there are more.
 """
 
 from __future__ import annotations

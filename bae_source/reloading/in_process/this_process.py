@@ -368,7 +368,7 @@ def _unseen(reloaded: Sequence[str]) -> Notice:
     return Notice("holders_unknown", text)
 
 
-# What running a module left behind in this process outside of modules: said, since it cannot be taken back.
+# Side effects of running a module in this process outside of modules: reported, since they cannot be taken back.
 #
 # Only what is cheap to see is looked at. It is seen by comparing before and after, so that what another thread did
 # meanwhile is seen as well: the words say "meanwhile".

@@ -70,7 +70,7 @@ def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
     """Return whether a class is of a module, also where it names a package around it: `Client.__module__ = "app"`.
 
     Parameters:
-        if_bare: what is said of one that says so, and has no method that was written to tell by.
+        if_bare: the answer for one that names another module, and has no method of its own to decide by.
     """
     if cls.__module__ == module.__name__:
         return True

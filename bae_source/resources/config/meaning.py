@@ -40,7 +40,7 @@ class Problem(Struct, frozen=True):
 
     Parameters:
         text: a clause that names it; without numbers of items, which change with others.
-        refuses: whether a change that makes it is refused; else it is said, and mended by another change.
+        refuses: whether a change that makes it is refused; else it is a notice, to be mended by another change.
     """
 
     text: str

@@ -1,6 +1,6 @@
 """Files of our own beside those of the project: new content before it is put in place, old files after.
 
-Each target has one such file, its *held* file, whose name follows from the operation and from the target's number; so a
+Each target has one such file, its *staged* file, named after the operation and the target's number; so a
 later process finds it by the journal alone. It lies in the staging folder, or beside its target under a name that
 begins with `TEMPORARY` where no rename leads from the one to the other: that is atomic within a file system only.
 

@@ -213,7 +213,7 @@ def read_all(disk: Disk, descriptor: int, size: int) -> bytes:
     """Read a file to its end.
 
     Parameters:
-        size: what it is said to hold; if the first call brings just that, though it asks for more, there is no more.
+        size: its size by `fstat`; if the first call brings just that, though it asks for more, there is no more.
     """
     chunks = [disk.read(descriptor, size + 1)]
     if len(chunks[0]) == size:

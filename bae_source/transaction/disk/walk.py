@@ -122,7 +122,7 @@ class Walk:
             if name == "..":
                 if not reached:
                     raise self._outside(path)
-                self.at(tuple(reached))  # what one goes up from has to be a folder
+                self.at(tuple(reached))  # `..` is allowed behind a folder only
                 reached.pop()
                 continue
             if is_out_of_reach(name):

@@ -27,7 +27,7 @@ from bae_source.system.own_process import python
 _SERVE = "bae_source.adapters.session.child.worker:serve"
 _PIECE = 1 << 18
 _NOTE = 80
-"""Bytes for what is said where output is left out."""
+"""Bytes for the note where output is left out."""
 _GRACE = 2.0
 """Seconds that a worker has to end what it does, once it was interrupted."""
 _SECONDS_TO_END = 15.0
@@ -207,7 +207,7 @@ class Capture:
     def taken(self, room: int) -> tuple[str, int]:
         """Return the output within so many bytes, and the number of bytes left out; then begin anew.
 
-        What is left out is said where it was.
+        A note stands in the place of omitted output.
         """
         head, tail, total = bytes(self._head), bytes(self._tail), self._total
         self._head, self._tail, self._total = bytearray(), bytearray(), 0

@@ -9,7 +9,7 @@
     -    return x     +    return y           inside      send
     -    # why        +    # because          text        send     comments and docstrings alone
 
-Invariant: nothing is said of names in other files; users of what goes are among the warnings of a plan.
+Invariant: names in other files are left out; users of what goes are among the warnings of a plan.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class _Clause(Struct, frozen=True, kw_only=True):
     Parameters:
         level: index of a level.
         one, several: the clause with `{}` for the names: for one of them, and for several.
-        before: how far before the others of its level it is said.
+        before: its rank among the others of its level.
     """
 
     level: int
@@ -177,7 +177,7 @@ def risk_of(plan: Plan, subjects: Sequence[Subject], before: Workspace, after: W
 
 
 class _Assessment:
-    """Gathers what is to be said of one plan."""
+    """Gathers the reasons for the risk of one plan."""
 
     def __init__(self, touched: Touched) -> None:
         self._touched = touched
