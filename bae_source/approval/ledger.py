@@ -1,4 +1,4 @@
-"""The ledger: what was done to a project, and tried, in an append-only file in which each entry seals those before it.
+"""The ledger: changes of a project, and attempts, in an append-only file in which each entry seals those before it.
 
     {"ts": "…", "schema": 2, "event": "change_applied", "meta": {"who": "ana", …}, "prev": "9f2c…", "hash": "41d0…"}
     {"ts": "…", "schema": 2, "event": "change_refused", "meta": {"who": "bot", …}, "prev": "41d0…", "hash": "c7aa…"}

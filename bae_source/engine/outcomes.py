@@ -1,4 +1,4 @@
-"""The outcome that a plan comes to: its verdict, its diff, the symbols that change, and what the caller should know."""
+"""The outcome of a plan: its verdict, its diff, the symbols that change, and notices for the caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs tests on request, keeps how they went, and answers about it: what `resources/tests` cannot do by itself.
+"""Runs tests on request, keeps the results, and answers about them: what `resources/tests` cannot do by itself.
 
 Invariant: which tests there are is read from files; only what is to be run is imported, and only by children.
 """

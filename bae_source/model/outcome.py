@@ -1,4 +1,4 @@
-"""The outcome as data: the one shape that every verb answers with and every `--json` prints."""
+"""The outcome as data: the one shape of every answer, which `--json` prints."""
 
 from __future__ import annotations
 

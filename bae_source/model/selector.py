@@ -1,4 +1,4 @@
-"""Selectors: `sym://` text to what it asks for, and an address to the selector that it has.
+"""Selectors: `sym://` text parsed, and the selector of an address.
 
     URI        = "sym://" Language "/" Kind "/" Path ("#" Member)?
     Language   = "python"

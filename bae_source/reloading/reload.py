@@ -1,4 +1,4 @@
-"""Load a planned change: does the code import, and what has this process of it?
+"""Load a planned change: check that it imports, and bring it into this process where that has the modules.
 
     auto      the import is tried in a child; then modules loaded in this process are loaded again in place
     patch     like auto, but functions and classes stay the same objects and take the new code

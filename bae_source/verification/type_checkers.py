@@ -1,4 +1,4 @@
-"""The type checkers that can be asked: where they are, how they are called, and how to read what they print.
+"""The type checkers: where they are, how they are called, and how their output is read.
 
 Only errors count: warnings and notes are left to the checker's own output.
 

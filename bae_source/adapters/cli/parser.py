@@ -1,4 +1,4 @@
-"""The words behind a verb sorted out by what the verb takes; every complaint is a RequestError.
+"""The parser of the arguments of a verb; every problem is a RequestError.
 
     grep x app --context 2 --word       positionals by their place, options by their flags
     edit app.f --old -x --new=--        a value may begin with a dash where it is no flag of this verb

@@ -1,4 +1,4 @@
-"""One block of code: compiled, run in a namespace, and what it came to, as an outcome.
+"""One block of code: compiled, run in a namespace, and its result, as an outcome.
 
     read("app.core.f")          a call that is a statement: the value of a tool is shown
     len(read("app.core.g"))     any other value is, only if it is the last one

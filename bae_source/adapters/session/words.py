@@ -1,4 +1,4 @@
-"""The words that lead around, as callables: each says what it is where it stands alone, and what is wrong with a call.
+"""The navigation words as callables: each describes itself where it stands alone, and explains a wrong call.
 
     >>> nav
     nav(depth: int = 3) -> str

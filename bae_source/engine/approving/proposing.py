@@ -1,4 +1,4 @@
-"""Proposals at the door: keep a planned change for a person, show it, wait for what becomes of it.
+"""Proposals at the door: keep a planned change for a person, show it, wait for its fate.
 
     edit app.f … --propose "retry on timeouts"      pending: code_mod_1a2b3c4d, with digest, diff, risk and checks
     wait code_mod_1a2b3c4d                          applied as op_7f3a…; or rejected, and why

@@ -1,4 +1,4 @@
-"""Make state that was copied or moved with a project ours: what a person asks for who knows where it comes from.
+"""Make state ours that was copied or moved with a project: for a person who knows where it comes from.
 
     .git/bae-source of a copied project, with the id of the original      ->      the same, with a new id
 

@@ -1,4 +1,4 @@
-"""Undo and redo, planned: which changes are meant, whether they can be taken back, and what that comes to.
+"""Undo and redo, planned: the changes that are meant, whether they can be taken back, and the result.
 
 Invariants:
 - a file that is what the operation left, to the byte, gets back every byte that it had; of one that has changed since

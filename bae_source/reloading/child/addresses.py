@@ -1,4 +1,4 @@
-"""Turn the paths in what programs say into module names.
+"""Turn paths in the output of programs into module names.
 
 Invariant: a file of the project is called by its module, one of an installed package or of the standard library by
 its dotted name; any other path is part of what the program itself says, and stays.

@@ -1,4 +1,4 @@
-"""The program that runs in the project's interpreter: import or compile modules, and say for each how it went.
+"""The program that runs in the project's interpreter: import or compile modules, and report the result of each.
 
     python -P -c "…; probe.main()" ANSWER < REQUEST
 

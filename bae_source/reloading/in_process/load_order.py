@@ -1,4 +1,4 @@
-"""In which order changed modules are loaded again: what a module imports comes before it.
+"""The order in which changed modules are loaded again: what a module imports comes before it.
 
 Invariant: nothing is parsed here; compiled code says what it imports and which names it binds.
 """

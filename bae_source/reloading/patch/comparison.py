@@ -1,4 +1,4 @@
-"""Does what is loaded run the new source? Each function of a module is compared with the module's compiled code.
+"""Check that a loaded module runs its new source: each function is compared with the module's compiled code.
 
 Functions, methods, properties, class and static methods, nested classes, what decorators wrapped, and lambdas that
 have a name are looked at. What a decorator hides altogether cannot be compared, and is named.

@@ -1,4 +1,4 @@
-"""Pour what a module's new source made into what its old source made, so that holders of the old see the new.
+"""Pour the objects of a module's new source into those of its old one, so that holders of the old see the new.
 
     old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
     old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)

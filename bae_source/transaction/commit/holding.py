@@ -1,4 +1,4 @@
-"""Hold a project: its lock, its journal, and the certainty that nothing unfinished lies before us.
+"""Hold a project: take its lock and its journal, and finish first what a dead process left.
 
     lock -> journal -> recover what a crash left
 

@@ -1,4 +1,4 @@
-"""Finish what a process left that died in the middle of a transaction; run under the project's lock.
+"""Finish the transaction of a process that died in the middle of it; run under the project's lock.
 
     OPEN         not committed: every file is taken back
     SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read, or if the history

@@ -1,4 +1,4 @@
-"""Take files back to what they held before: the same way in the process that failed and in one after its death.
+"""Restore the old content of files: the same way in the process that failed and in one after its death.
 
 What to do is read from the disk, file by file, and from nothing else:
 

@@ -1,4 +1,4 @@
-"""Effects of a change on one module's definitions: what goes, what takes other arguments, what does something else.
+"""Effects of a change on one module's definitions: removed, with other arguments, with other behaviour.
 
     -def send(x, y): …                        gone        send
     -def send(x, y):  +def send(x):           signature   send     other arguments

@@ -1,4 +1,4 @@
-"""Risk of a planned change: how much it may break, for the person who decides, in clauses with the gravest first.
+"""Risk of a planned change, for the person who decides, in clauses with the gravest first.
 
     high      a public name goes, or is no longer in `__all__`; a public function takes other arguments; a class has
               other bases; a dependency changes; other programs run a file or go by a setting (CI, hooks, conftest, …);

@@ -1,4 +1,4 @@
-"""Files that a plan changes: what each is called before and after, and what of it differs.
+"""Files that a plan changes: the names of each before and after, and the differences in it.
 
 Invariants:
 - a module is parsed once, and not at all where the plan did;

@@ -1,4 +1,4 @@
-"""A plugin of pytest that runs the tests that are wanted, and says for each how it went.
+"""A plugin of pytest that runs the wanted tests, and reports the result of each.
 
 Invariants:
 - pytest collects as it does for the project's own settings, which say where tests are and which are left out, and a
