@@ -1,4 +1,4 @@
-"""Functions for a model that may look at a project, and propose changes: their definitions, and the code behind their calls.
+"""Functions for a model that may look at a project, and propose changes: their definitions, and the code of calls.
 
     found = access(".")
     found.definitions                                       hand these to the model as they are

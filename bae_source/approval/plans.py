@@ -382,7 +382,7 @@ def _check_digest(proposal: Proposal, digest: str | None) -> None:
 
 
 def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
-    """Return the row of a list: what is looked for, and the summary."""
+    """Return the row of a list: the columns to search, and the summary."""
     own = {
         "symbols": len(proposal.symbols),
         "names": tuple(map(_shortened, proposal.symbols[:_NAMES])),

@@ -73,7 +73,7 @@ def run_tests(bench: Bench, request: TestsRun, context: Context) -> Outcome:
     runs = Runs(bench.folders)
     wanted, notices = _wanted(bench, workspace, runs, request)
     if wanted == ():
-        return Outcome(status="answer", text="No test reaches it, so none was run.", warnings=tuple(notices))
+        return Outcome(status="answer", text="No test was run: none reaches it.", warnings=tuple(notices))
     if context.dry_run:
         return _planned(workspace, wanted, notices)
     setting = patient(setting_of(bench.root, bench.environment, workspace), workspace)

@@ -309,7 +309,7 @@ class Place:
 
 
 def place_of_user(environment: Mapping[str, str]) -> str:
-    """Return where the user's own state folder is to be, be it there or not; "" where no folder is named for it."""
+    """Return the path of the user's own state folder, whether it exists or not; "" where none is named."""
     home, given = environment.get("HOME", ""), environment.get("XDG_STATE_HOME", "")
     has_home = os.path.isabs(home) and os.path.isdir(home)
     base = given if os.path.isabs(given) else f"{home}/.local/state" if has_home else ""

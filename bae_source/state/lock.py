@@ -180,7 +180,7 @@ def is_held_now(path: Path) -> bool | None:
 
 
 def busy(path: Path | None, wait: float) -> Refused:
-    """Return the refusal that names the holder; None for the path of a lock file that is not his any more."""
+    """Return the refusal that names the holder; None where the path has another lock file by now."""
     pid = None if path is None else _holder(path)
     holder = "unknown" if pid is None else pid
     return Refused(

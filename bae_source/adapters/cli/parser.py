@@ -78,10 +78,10 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
 
 
 def _dashed(placed: Sequence[Argument], words: Sequence[str], tokens: Sequence[str]) -> int:
-    """Return where the value of the second positional stands, which begins with a dash; 0 where there is none such.
+    """Return the position of a second positional that begins with a dash; 0 where there is none.
 
-    That of an option is taken for one only where the call would be malformed without it, and never a long one: who
-    forgets the value of `config set a.b --dry-run` does not want it to be written.
+    A short option counts as one only where the call would be malformed without it, and a long one never: where the
+    value is missing in `config set a.b --dry-run`, nothing may be written.
     """
     if not words or len(placed) != 2 or not placed[1].dashed:
         return 0

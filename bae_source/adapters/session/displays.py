@@ -238,7 +238,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 
 def _cut(line: str) -> str:
-    """Return a module's line within the width: what it says of itself is shortened, its name and counts never."""
+    """Return a module's line within the width: its description is shortened, its name and counts never."""
     over = len(line) - (_WIDTH - 2)
     if over <= 0:
         return line

@@ -172,5 +172,5 @@ def _release_in(packages: Path, name: str) -> str | None:
 
 
 def _normal(name: str) -> str:
-    """Return a distribution's name as all its spellings are compared."""
+    """Return a distribution's name in normalised spelling."""
     return re.sub(r"[-_.]+", "-", name).lower()

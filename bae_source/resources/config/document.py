@@ -288,7 +288,7 @@ class Document:
         return data
 
     def _checked(self, splices: Splices, data: Any) -> str:
-        """Return the text with splices, where it has the data that it shall have.
+        """Return the text with splices, after checking that it has the expected data.
 
         Raises:
             Refused: `unsafe_change` if it is too long for a file of settings.

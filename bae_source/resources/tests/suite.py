@@ -218,7 +218,7 @@ class Suite:
 
 
 def _askers(uses: u.Uses, word: str) -> Iterator[tuple[str, ...]]:
-    """Yield the functions with a parameter of a name, and what `usefixtures("name")` stands over."""
+    """Yield the functions with a parameter of a name, and the definitions that `usefixtures("name")` decorates."""
     for scope in uses.scopes:
         if scope.kind == u.FUNCTION_SCOPE and any(each[0] == u.PARAMETER for each in scope.names.get(word, ())):
             yield _names(uses.owners[scope.owner])

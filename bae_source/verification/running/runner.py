@@ -45,7 +45,7 @@ class Runner:
 
     Parameters:
         setting: how the project's code is run, and where: in its tree, or in a copy of it.
-        modules: those whose addresses their paths do not tell.
+        modules: those whose addresses do not follow from their paths.
         by_unittest: whether unittest is to run the tests where there is no pytest.
         progress: called for each test that ends.
     """

@@ -87,7 +87,7 @@ class SetOutside:
         return any(each.text == name or (anew and each.text.endswith(f".{name}")) for each in strings)
 
     def _may_set_any(self, file: str) -> bool:
-        """Return whether a module may be given names that stand nowhere."""
+        """Return whether a module may be given names that no code spells out."""
         if file not in self._by_any:
             self._by_any[file] = any(self._reaches(path, file) for path in self._setting_files)
         return self._by_any[file]

@@ -134,7 +134,7 @@ def is_public(outline: Outline, index: int, name: str) -> bool:
 
 
 def bare(name: str) -> str:
-    """Return a name without which of several it is."""
+    """Return a name without its number among several."""
     return _SUFFIX.sub("", name)
 
 

@@ -33,7 +33,7 @@ _LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
 class Inner(Struct, frozen=True):
-    """The place of a definition in the piece of what is around it, by what it is called."""
+    """The place of a definition in the piece around it, by its names."""
 
     names: tuple[str, ...]
 
