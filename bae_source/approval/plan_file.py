@@ -241,7 +241,7 @@ class PlanFile:
                 _put(_new_file(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
-        """Put a successor in the place of a damaged file, unless another process did so; at no moment there is none."""
+        """Put a successor in the place of a damaged file, unless another process did so; there is one at any moment."""
         with project_lock(path.with_name(_LOCK), wait=_PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return

@@ -275,7 +275,7 @@ class Plans:
         connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?)", (row.lastrowid, *_body(proposal)))
 
     def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal], enter: Enter = _nowhere) -> Proposal:
-        """Replace a proposal by what is made of it, while no other process can."""
+        """Replace a proposal by a new version of it, while no other process can."""
 
         def altering(connection: sqlite3.Connection) -> Proposal:
             number, old = self._one(connection, proposal_id)

@@ -100,12 +100,12 @@ class Apply(Request, frozen=True, kw_only=True):
         return self.requests or ({"do": Patch.verb, **as_mapping(patch_of(self.patch or ""))},)
 
     def export_behind(self) -> Apply | None:
-        """Return the same with what new modules export behind the imports that are there; None if nothing is."""
+        """Return the request with exports of new modules behind the present imports; None if there are none."""
         given = {name: getattr(self, name) for name in self.__struct_fields__}
         return _Behind(**given) if self.without_export() else None
 
     def without_export(self) -> Apply | None:
-        """Return the same without what new modules export; None if nothing is exported so."""
+        """Return the request without exports of new modules; None if there are none."""
         less = tuple({**each, "export": False} if _may_export(each) else each for each in self.changes)
         return Apply(requests=less, message=self.message) if less != self.changes else None
 

@@ -34,7 +34,7 @@ class Gathering(Protocol):
         """The changes as `apply` takes them."""
 
     def parsed(self) -> tuple[dict[str, Any], ...]:
-        """Return the same with every parameter, alike for requests alike, whichever words they were given in."""
+        """Return the changes with every parameter, in one form whichever words they were given in."""
 
 
 @runtime_checkable
@@ -42,10 +42,10 @@ class Exporting(Protocol):
     """A request that can do without what it exports, where that is what fails."""
 
     def export_behind(self) -> Operation | None:
-        """Return the same with the exports behind all that the package imports; None if they are, or there are none."""
+        """Return the request with its exports behind all imports of the package; None if they are there, or there are none."""
 
     def without_export(self) -> Operation | None:
-        """Return the same without the exports; None if there are none."""
+        """Return the request without the exports; None if there are none."""
 
 
 @runtime_checkable
@@ -53,7 +53,7 @@ class Untangling(Protocol):
     """A request that can be made in a way which leads to fewer circles of imports."""
 
     def untangled(self) -> Operation | None:
-        """Return the same in that way; None if it is made so, or cannot be."""
+        """Return the request in that form; None if it has it already, or cannot."""
 
 
 def changes_of(request: Request) -> tuple[dict[str, Any], ...]:

@@ -22,7 +22,7 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
 
 
 def read_escaped(flag: str, name: str, streams: Streams) -> str:
-    """Return the same with surrogate escapes for what is not UTF-8.
+    """Return the text with surrogate escapes for bytes that are not UTF-8.
 
     Raises:
         RequestError: `invalid_arguments`, if it cannot be read.

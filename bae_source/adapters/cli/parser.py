@@ -27,7 +27,7 @@ class Parser:
 
     Parameters:
         prog: how the verb is called.
-        usage: tells what is shown as the hint of every complaint.
+        usage: returns the text that is the hint of every error.
     """
 
     def __init__(self, *, prog: str, usage: Callable[[], str]) -> None:

@@ -10,7 +10,7 @@ Invariants:
 - only the job that was cancelled is interrupted: the decision is made in the main thread itself, by the handler of the
   signal;
 - the result of a job that was cancelled is dropped, also when it had been done by then;
-- what tells the process to end is never lost: neither in a job that is being taken back, nor in one that goes on all
+- a signal to end is never lost: neither in a job that is being taken back, nor in one that goes on all
   the same.
 """
 

@@ -250,7 +250,7 @@ async def progress(context: ServerRequestContext[Any, Any], tell: Callable[[], s
     """Report progress while the block runs.
 
     Parameters:
-        tell: says what is going on.
+        tell: returns a message about the present step.
     """
     if not context.meta or context.meta.get("progress_token") is None:
         yield

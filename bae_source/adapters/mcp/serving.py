@@ -54,7 +54,7 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
 
     Parameters:
         environment: the caller's environment variables.
-        say: tells a person something.
+        say: shows a person a message.
 
     Raises:
         KeyboardInterrupt: a signal ends this process.

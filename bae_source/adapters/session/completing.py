@@ -97,7 +97,7 @@ def _arguments(tool: Any, start: str) -> list[str]:
 
 
 def _verbs(namespace: Namespace, called: str, start: str) -> list[str]:
-    """Return the verbs that begin so whose calls a tool makes for them; none for any other tool."""
+    """Return the verbs with a beginning that a tool calls for the session; none for any other tool."""
     relay = called.rpartition(".")[2]
     return [verb for verb, by in namespace.desk.profile.through.items() if by == relay and verb.startswith(start)]
 

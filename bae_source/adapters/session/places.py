@@ -224,7 +224,7 @@ def everyday(place: Place, name: str) -> str:
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
-    """Return the tools that a name which is none may stand for."""
+    """Return the tools that an unknown name may stand for."""
     meant = [verb for verb in _ELSEWHERE.get(name, ()) if verb in tools]
     return list(dict.fromkeys([*meant, *get_close_matches(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 

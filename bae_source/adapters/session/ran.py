@@ -54,7 +54,7 @@ class Ran(Struct, frozen=True, kw_only=True):
         outcome: of the call whose value it has; of a block with another value or none, an answer with that as text; or
             an error.
         answer: the same as JSON has it.
-        is_shown: whether the outcome is to be shown: that of a call, or an error; what else there is, events tell.
+        is_shown: whether the outcome is to be shown: that of a call, or an error; the rest is in events.
         trail: the way from home to where the session is now.
         lost: whether the names of the session are gone.
         traceback: of the error that ended the block, for those who ask for it.

@@ -83,7 +83,7 @@ class Gate:
 
     @contextmanager
     def going_back(self) -> Iterator[None]:
-        """Let the undoing of a change pass that was made here and does not hold, while the context lasts."""
+        """Let the undo of a change of ours that fails pass, while the context lasts."""
         approved, self.approved, self._goes_back = self.approved, None, True
         try:
             yield

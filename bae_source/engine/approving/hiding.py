@@ -252,7 +252,7 @@ class Veiled:
 
     Parameters:
         disk: the files.
-        hidden: tells what may not be read.
+        hidden: decides which files may not be read.
     """
 
     def __init__(self, disk: Disk, hidden: Hidden) -> None:
@@ -343,7 +343,7 @@ class Veiled:
         return self._real[folder]
 
     def _is_spelt(self, path: str) -> bool:
-        """Return whether folders hold what a path names in these very letters; some systems would find it in others."""
+        """Return whether a path exists in exactly this spelling; some file systems ignore case."""
         here = self._disk.root
         for name in path.split("/"):
             try:

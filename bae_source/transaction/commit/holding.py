@@ -77,7 +77,7 @@ class Holder:
 
     Parameters:
         root: the project's root.
-        history: asked whether it has an operation, where nothing else tells whether that was made.
+        history: queried for an operation, where nothing else shows whether that was made.
         witness: gets the fate of a change whose process died.
         wait: how many seconds to wait for the lock.
     """

@@ -90,7 +90,7 @@ class Restorer:
         failed: list[Left] = []
         back: list[tuple[int, Content]] = []
         with suppress(OSError):
-            self._staging.ensure()  # if it cannot be made, each file tells what that means for it
+            self._staging.ensure()  # if it cannot be made, the error comes from the files that need it
         with self._staging.keeping():
             for number, content in reversed(tuple(enumerate(self._record.contents))):
                 if numbers is not None and number not in numbers:

@@ -94,7 +94,7 @@ class SetOutside:
 
     @cached_property
     def _setting_files(self) -> dict[str, bytes]:
-        """The files that may set attributes by names that do not stand there."""
+        """The files that may set attributes by computed names."""
         words = "|".join(_SETTERS)
         paths = self.workspace.python_with(f"(^|[^A-Za-z0-9_])({words})([^A-Za-z0-9_]|$)")
         asked = self.workspace.staged.entries if paths is None else paths
