@@ -196,7 +196,7 @@ class Installing:
             reason = "The project has no environment of its own to install into"
             raise Refused(
                 "forbidden",
-                reason if is_others else f"Where {self.site.python} has its packages is not known from its folder",
+                reason if is_others else f"The folder of {self.site.python} does not show where its packages are",
                 unchanged=True,
                 hints=[
                     "Make one (python -m venv .venv), activate one, or name its Python in [tool.bae-source] python.",
@@ -375,7 +375,7 @@ def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
     if swap.gone:
         yield Notice("forgotten", f"No longer loaded in this process: {listed(swap.gone, _SHOWN)}.")
     if (swap.anew or swap.gone) and (holders := swap.holders().names):
-        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
+        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or restart the process."
         yield Notice("holds_old_objects", text)
 
 

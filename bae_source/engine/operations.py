@@ -42,7 +42,7 @@ class Exporting(Protocol):
     """A request that can do without what it exports, where that is what fails."""
 
     def export_behind(self) -> Operation | None:
-        """Return the request with its exports behind the imports of the package; None if they are, or there are none."""
+        """Return the request with its exports behind the imports of the package; None if there are none to move."""
 
     def without_export(self) -> Operation | None:
         """Return the request without the exports; None if there are none."""

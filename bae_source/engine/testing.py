@@ -151,7 +151,7 @@ def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[Wante
         summary="",
     )
     found = affected_tests(workspace, workspace, plan)
-    text = "complete: false; there is more that may reach it than was followed, so more tests may be concerned."
+    text = "complete: false; not all that may reach it was followed, so more tests may be concerned."
     notices = [] if found.complete else [Notice("tests_left_out", text)]
     return tuple(WantedTest(path=test.path, names=test.names) for test in found.tests), notices
 

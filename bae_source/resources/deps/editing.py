@@ -78,7 +78,7 @@ def _spelled(name: str, others: Mapping[str, Any]) -> str:
         raise RequestError(
             "invalid_arguments",
             f"{name!r} is no name of a group or an extra.",
-            hints=["It is to have letters, digits, and . _ - between them, such as dev or typing-tests."],
+            hints=["Use letters, digits, and . _ - between them, such as dev or typing-tests."],
         )
     return next((each for each in others if normalised(each) == normalised(name)), name)
 
