@@ -94,7 +94,7 @@ class Drafts:
             HistoryError: `handle_expired`.
         """
         try:
-            found = self._found(handle) if _HANDLE.fullmatch(handle) else None
+            found = self._kept_as(handle) if _HANDLE.fullmatch(handle) else None
         except (OSError, Refused):
             found = None
         if found is None:
@@ -115,7 +115,7 @@ class Drafts:
             with suppress(OSError, Refused):  # it ends by itself
                 self._file.write(lambda connection: _dropped(connection, handle))
 
-    def _found(self, handle: str) -> Kept | None:
+    def _kept_as(self, handle: str) -> Kept | None:
         """Return a draft that has not lived too long; a use that tells something new is written down."""
         select = "SELECT used, content, check_sum FROM drafts WHERE handle = ? AND project = ?"
 

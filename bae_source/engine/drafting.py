@@ -131,9 +131,9 @@ class Draft:
             ResourceError: one of them cannot be made any more.
         """
         for each in requests:
-            asked = operation(each)
-            assert isinstance(asked, Operation)
-            self._take(self._planned(asked), (each,))
+            request = operation(each)
+            assert isinstance(request, Operation)
+            self._take(self._planned(request), (each,))
 
     def _planned(self, request: Operation) -> Plan:
         self._now.lets_used_go = True
@@ -157,8 +157,8 @@ class Draft:
         self._check_open()
         if not self._plans:
             return Outcome(status="planned", text=_NOTHING)
-        asked = self._asked()
-        outcome = self._telling(asked, self._come_to)
+        request = self._as_request()
+        outcome = self._telling(request, self._come_to)
         return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
@@ -175,7 +175,7 @@ class Draft:
         check_unused(self._first, self._now, self._plans)
         if self._plans:
             with called_by(context.who):
-                outcome = self._commit(self._asked(), context, self._plan())
+                outcome = self._commit(self._as_request(), context, self._plan())
         else:
             outcome = Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
         self._closed = not context.dry_run
@@ -189,7 +189,7 @@ class Draft:
         plan = with_unread(self._first, users_named(self._first, self._plan()))
         return self._changing.outcome(plan, self._first, status="planned")
 
-    def _asked(self) -> Apply:
+    def _as_request(self) -> Apply:
         return Apply(requests=tuple(self.requests), message=self.message)
 
     def _plan(self) -> Plan:

@@ -266,7 +266,7 @@ class Making:
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:
-            found += judging.judge_made(place)
+            found += judging.judge_written(place)
         except ResourceError as error:
             raise _undone(error, writes[-1].operation_id if writes else "", stands=place.is_made) from error.__cause__
         return Written(committed=writes[-1], results=found)

@@ -330,11 +330,11 @@ class Deciding:
     def _replayed(self, proposal: Proposal, context: Context) -> Outcome:
         """Have the requests of a proposal planned, judged and made as any others, under its proposer's name."""
         context = replace(context, **{k: tuple(v) if k == "verify" else v for k, v in proposal.how.items()})
-        asked = _asked(proposal.requests)
+        request = _request_of(proposal.requests)
         with called_by(proposal.who):
-            if isinstance(asked, (Undo, Redo)):
-                return travel(self._changing, asked, context)
-            return self._changing.change(asked, context)
+            if isinstance(request, (Undo, Redo)):
+                return travel(self._changing, request, context)
+            return self._changing.change(request, context)
 
     def _without(
         self, task: str, person: Person, reason: str, parts: Sequence[str], *, others: bool = False
@@ -371,13 +371,13 @@ class Deciding:
         return replace(proposal, requests=({"do": "patch", "patch": rest},), how=how), taken
 
 
-def _asked(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:
+def _request_of(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:
     """Return the request that a proposal stands for."""
     if len(requests) == 1:
         [given] = requests
         if (kind := _TRAVELS.get(given.get("do", ""))) is not None:
             return parse(kind, {name: value for name, value in given.items() if name != "do"})
-        asked = operation(given)
-        assert isinstance(asked, Operation)
-        return asked
+        request = operation(given)
+        assert isinstance(request, Operation)
+        return request
     return Apply(requests=tuple(requests))

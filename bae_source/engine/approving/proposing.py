@@ -292,7 +292,7 @@ class Proposing:
         if found.state is not State.APPROVED or found.operation_id != proposal.operation_id or self.is_made(found):
             raise HistoryError(
                 "proposal_closed",
-                f"{proposal.id} {_SAYS[found.state]} meanwhile; nothing was written.",
+                f"{proposal.id} {_STATES[found.state]} meanwhile; nothing was written.",
                 hints=[Call("show", task=proposal.id, then="says what became of it.")],
             )
 
@@ -416,7 +416,7 @@ def drawn(proposal: Proposal) -> str:
     """Return a proposal as text: the verdict, caller, reason and risk first, then the change."""
     counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
     lines = [
-        f"{proposal.id} {_SAYS[proposal.state]}: {proposal.summary}",
+        f"{proposal.id} {_STATES[proposal.state]}: {proposal.summary}",
         f"risk: {proposal.risk.level}{f' ({counts})' if counts else ''}",
         *(f"    {each}" for each in proposal.risk.reasons),
         f"by {proposal.who}, {proposal.at}: {proposal.reason or '(no reason given)'}",
@@ -438,7 +438,7 @@ def drawn(proposal: Proposal) -> str:
 
 
 _MOVED = "What it was planned on has changed since; it is planned anew when a person decides about it."
-_SAYS = {
+_STATES = {
     State.AWAITING: "waits for approval",
     State.APPROVED: "is approved and not made yet",
     State.APPLIED: "was applied",

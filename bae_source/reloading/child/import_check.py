@@ -396,7 +396,5 @@ def _answers(finished: Finished) -> _Answers:
             return _Answers(errors=errors, broken=None, read=read)
         if "key" in line:
             errors[line["key"]] = line["error"]
-    said_last = finished.errors.decode("utf-8", "replace")
-    return _Answers(
-        errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=said_last)
-    )
+    stderr = finished.errors.decode("utf-8", "replace")
+    return _Answers(errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=stderr))

@@ -31,7 +31,7 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         Refused: one changed since the plan was made, or may not be written.
         ValueError: the plan contradicts itself; a mistake of ours.
     """
-    found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
+    found = [(change, _target(change, walk, disk, speak)) for change in changes.files]
     if any(change.before is None for change in changes.files):
         leaving = [content.parts for change, content in found if change.after is None]
         staying = [content.parts for change, content in found if change.after is not None]
@@ -105,7 +105,7 @@ def _order(content: Content) -> int:
     return 0 if content.after is None else 2 if content.before is None else 1
 
 
-def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
+def _target(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
     try:
         return read_target(walk, disk, speak, change.path)
     except OSError as error:

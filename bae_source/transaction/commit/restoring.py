@@ -118,7 +118,7 @@ class Restorer:
         """
         (content,) = self._record.contents
         with self._staging.keeping():
-            found = self._found(content)
+            found = self._present(content)
             if found is None or not found.holds(content.after) or self._is_undone(0, content, found):
                 return False
             if self._is_theirs(self._look_primary(0, content), content):
@@ -207,7 +207,7 @@ class Restorer:
             return True
         return may_be_draft(ours, content) and (found.is_file(read) or is_seen_by_mode(content))
 
-    def _found(self, content: Content) -> Found | None:
+    def _present(self, content: Content) -> Found | None:
         """Return the present file at a target; None if the folders above it are others now."""
         try:
             return look(self._disk, content.parts[-1], self._walk.at(content.folder))
@@ -250,7 +250,7 @@ class Restorer:
 
     def _is_untouched(self, content: Content) -> bool:
         """Return whether a target shows that nothing was put in its place."""
-        found = self._found(content)
+        found = self._present(content)
         return found is not None and (found.holds(content.before) or found.is_file(content.attributes))
 
     def _look_primary(self, number: int, content: Content) -> Found:

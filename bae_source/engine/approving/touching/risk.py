@@ -182,14 +182,14 @@ class _Assessment:
     def __init__(self, touched: Touched) -> None:
         self._touched = touched
         self._plan = touched.plan
-        self._found: dict[_Clause, list[str]] = defaultdict(list)
+        self._clauses: dict[_Clause, list[str]] = defaultdict(list)
         self._counts: Counter[str] = Counter()
         self._running = _Running()
 
     def risk(self, subjects: Sequence[Subject]) -> Risk:
         """Return all that was found."""
         order = {clause: number for number, clause in enumerate(_CLAUSES.values())}
-        clauses = sorted(self._found, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
+        clauses = sorted(self._clauses, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
         found = {
             "files": len(self._plan.changes.files),
             "lines_added": self._counts["added"],
@@ -202,7 +202,7 @@ class _Assessment:
             "unsure": self._counts["unsure"],
         }
         level = max((each.level for each in clauses), default=_LOW)
-        reasons = tuple(clause.of(self._found[clause]) for clause in clauses[:_MOST])
+        reasons = tuple(clause.of(self._clauses[clause]) for clause in clauses[:_MOST])
         kinds = {_KINDS.get(each, "") for each in clauses}
         kind = kinds.pop() if len(kinds) == 1 else ""
         return Risk(level=_LEVELS[level], reasons=reasons, counts=found, kind=kind)
@@ -213,7 +213,7 @@ class _Assessment:
             if each.never or each.runs:
                 text = f"{{}} may not change: {each.never}" if each.never else f"{{}}: {each.runs}"
                 clause = _Clause(level=_HIGH, before=2 if each.never else 1, one=text, several=text)
-                self._found[clause].append(each.name)
+                self._clauses[clause].append(each.name)
             elif each.kind in ("deps", "config"):
                 self._note("dependency" if each.kind == "deps" else "setting", each.name)
 
@@ -263,7 +263,7 @@ class _Assessment:
             self._note("many lines", counted(lines, "line"))
 
     def _note(self, what: str, name: str) -> None:
-        self._found[_CLAUSES[what]].append(name)
+        self._clauses[_CLAUSES[what]].append(name)
 
     def _of_data(self, file: FileChange, name: str) -> None:
         if is_called(file.path, PYPROJECT):
