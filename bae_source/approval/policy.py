@@ -240,7 +240,7 @@ def _fits_any(pattern: str, kind: Kind, name: str, also: Sequence[str]) -> bool:
 
 
 def _below(pattern: str, kind: Kind, module: str) -> Iterator[tuple[str, ...]]:
-    """Yield in which ways a pattern covers something below a module and not the module itself.
+    """Yield the ways in which a pattern covers something below a module and not the module itself.
 
     module `app.core`
         `app.core.f`       (f,)

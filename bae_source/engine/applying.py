@@ -161,7 +161,7 @@ def as_steps(request: Request) -> Request:
 
 
 def is_patch(text: str) -> bool:
-    """Return by its first line whether a text is a patch."""
+    """Return whether a text is a patch, by its first line."""
     return begins_so(text)
 
 

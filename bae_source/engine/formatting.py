@@ -297,7 +297,7 @@ def _part_at(place: Span, formatted: _Marked) -> tuple[str, list[str]]:
 
 
 def _step(text: str, lexed: Lexed) -> str:
-    """Return by what the first suite of a text is indented; "" where it has none."""
+    """Return the indentation of the first suite of a text; "" where it has none."""
     levels = [_indent(text, at) for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
     return next((each.removeprefix(levels[0]) for each in levels if each != levels[0]), "")
 

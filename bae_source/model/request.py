@@ -207,7 +207,7 @@ def _ended(text: str) -> str:
 
 
 def excess(value: Any) -> str | None:
-    """Return in what a value from outside is beyond the limits; None if it is within them."""
+    """Return the limit that a value from outside exceeds; None if it is within them."""
     if isinstance(value, (str, bytes)):  # most are
         return _too_long(len(value)) if len(value) > MAX_CHARACTERS else None
     characters = items = 0

@@ -115,7 +115,7 @@ def _invalid(text: str, problem: str) -> RequestError:
 
 
 def _problem(text: str) -> str:
-    """Return in what way a text is outside the grammar."""
+    """Return the reason why a text is outside the grammar."""
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than {MAX_LENGTH:,}"
     if not is_selector(text):

@@ -50,5 +50,5 @@ def counted(number: int, what: str) -> str:
 
 
 def so_far(done: int, of: int, last: str) -> str:
-    """Return in a line how far something has come: `3 of 151: tests.test_core.test_send`."""
+    """Return the progress of something in a line: `3 of 151: tests.test_core.test_send`."""
     return f"{done:,} of {of:,}: {last}" if of else f"{done:,}: {last}"

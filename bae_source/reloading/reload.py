@@ -374,7 +374,7 @@ def _stamp(path: str) -> Stamp | None:
 
 
 def _modified(path: Path) -> int | None:
-    """Return when a file was modified last, in whole seconds; None where there is none."""
+    """Return the time of a file's last modification in whole seconds; None where there is none."""
     try:
         return int(path.stat().st_mtime)
     except OSError:

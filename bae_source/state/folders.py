@@ -183,7 +183,7 @@ def plans_name(state_id: str) -> str:
 
 
 def whose_state(*places: Path) -> str:
-    """Return of folders in the place of our state why they are not used."""
+    """Return the reason why folders in the place of our state are not used."""
     names = listed(each.name if each.name == LOCAL else f"{each.parent.name}/{each.name}" for each in places)
     if all(map(owned, places)):
         return f"{names} {'was' if len(places) == 1 else 'were'} not made here by you, so nothing in it is believed"

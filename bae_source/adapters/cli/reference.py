@@ -271,7 +271,7 @@ _TYPES = {
 
 
 def _kind(annotation: Any, nothing: str = " or null") -> str:
-    """Return in words what a type lets in.
+    """Return the values of a type, in words.
 
     Parameters:
         nothing: the words for null, where the type has it.
@@ -283,7 +283,7 @@ def _kind(annotation: Any, nothing: str = " or null") -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """Return in words what a JSON Schema lets in."""
+    """Return the values of a JSON Schema, in words."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(map(_type, schema["anyOf"])))
     kinds = schema.get("type", "anything")

@@ -183,7 +183,7 @@ def request_of(value: Any) -> Request | None:
 
 
 def described(value: Any) -> str:
-    """Return in some words what a call returned."""
+    """Return a short description of a call's result."""
     if isinstance(value, str):
         lines = value.count("\n") + (not value.endswith("\n") and value != "")
         return f"str ({lines} line{'' if lines == 1 else 's'})"

@@ -75,7 +75,7 @@ class Meta(Service):
         return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
 
     def is_measuring(self) -> bool:
-        """Return that nothing is noted: the lines are about work on projects."""
+        """Return False: the notes are about work on projects."""
         return False
 
     @cached_property

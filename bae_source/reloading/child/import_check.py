@@ -232,7 +232,7 @@ def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str,
 
 
 def _in_broken_packages(failed: Sequence[ModuleFile], answers: _Answers, earlier: _Earlier) -> dict[str, str]:
-    """Return by path of each new module that fails just as the package around it did before the change: that one."""
+    """Return the packages that failed before the change just as new modules in them do now, by the modules' paths."""
     packages = {
         module.path: package
         for module in failed

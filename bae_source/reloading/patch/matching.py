@@ -233,11 +233,11 @@ class _Handlers:
         self._guarded = [(each.start, each.end, each.target) for each in steps.exception_entries]  # type: ignore[attr-defined]
 
     def around(self, offset: int) -> int:
-        """Return in which an offset lies."""
+        """Return the innermost handler that an offset lies in; 0 for the code itself."""
         return max((target for _, _, target in self._guarded if target <= offset), default=0)
 
     def end_of_guarded(self, handler: int) -> int:
-        """Return where that ends, of what comes in order, which one handles exceptions of."""
+        """Return the offset where the code ends whose exceptions a handler takes, outside of handlers."""
         found = 0
         for start, end, target in self._guarded:
             inner = self.around(start)

@@ -232,7 +232,7 @@ def paths_of_record(record: Path) -> Iterator[str]:
 
 
 def _deepest(found: Iterable[Installed], parts: list[str]) -> list[Installed]:
-    """Return of several that give the same name those that have most of what is imported."""
+    """Return those of several distributions that have the most parts of an imported name."""
     depths = [(_depth(each, parts), each) for each in found]
     most = max(depth for depth, _ in depths)
     return [each for depth, each in depths if depth == most]

@@ -347,7 +347,7 @@ def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier:
 
 
 def _spared(site: Site, names: Collection[str], declared: Sequence[str]) -> set[str]:
-    """Return of some distributions those that nothing else needs which is installed."""
+    """Return those of some distributions that no other installed one needs."""
     needs, gone = site.needs(declared), set(names)
     while needed := gone & {one for other, several in needs.items() if other not in gone for one in several}:
         gone -= needed

@@ -173,7 +173,7 @@ class Run:
             raise self._take_back(error) from error
 
     def _written(self) -> tuple[Notice, ...]:
-        """Return to the loader that the change is made, which nothing that comes of that can alter."""
+        """Report to the loader that the change is made; an error of that becomes a notice."""
         try:
             return _undisturbed(self._loader.written)
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
@@ -214,7 +214,7 @@ class Run:
         return failures.explained(error, restored, tuple(map(failures.saved, kept)))
 
     def _failed(self, error: BaseException) -> BaseException:
-        """Return to the witness that a change which it knows of has failed, and return the error to raise."""
+        """Report the failure of a change to the witness, if it knows of it, and return the error to raise."""
         entry = self.entry
         if entry is None or not self._holding.is_ours():
             return error

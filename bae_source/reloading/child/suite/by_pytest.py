@@ -286,7 +286,7 @@ def _reason(report: Any) -> str:
 
 
 def _of_example(lines: list[str]) -> str:
-    """Return in a line the complaint about an example, which stands with the lines of its docstring in front."""
+    """Return the complaint about an example in a line, which stands with the lines of its docstring in front."""
     heads = ("Expected", "UNEXPECTED", "Differences")
     first = next((number for number, line in enumerate(lines) if line.startswith(heads)), 0)
     end = first + 1 if lines[first].startswith("UNEXPECTED") else len(lines)
