@@ -250,7 +250,7 @@ def _line(entry: Event) -> bytes:
 
 
 def _broken(entry: Event, prev: str) -> str:
-    """Return why an entry breaks the chain, as a clause; "" where it does not."""
+    """Return the reason why an entry breaks the chain; "" where it does not."""
     if sealed(entry).hash != entry.hash:
         return "its text is not what its hash was made of"
     return "" if entry.prev == prev else "the entry before it is not the one that it was appended to"

@@ -191,7 +191,7 @@ class Policy:
 
 
 def _decided(rules: CallerPolicy, subject: Subject) -> tuple[Answer, str]:
-    """Return where the rules of one table lead for something, and the rule.
+    """Return the decision of one table's rules on something, and the rule.
 
     preset "review", allow [":docs/**"], deny ["app.secrets"]
         app.secrets.KEY     deny, by `deny`

@@ -381,7 +381,7 @@ class Service:
         return package_folders(self._surroundings().python)
 
     def _surroundings(self) -> Surroundings:
-        """Return where the project's own programs run."""
+        """Return the surroundings in which the project's own programs run."""
         from bae_source.reloading.child.interpreter import OURS  # as above
         from bae_source.system.programs import Surroundings
 

@@ -379,7 +379,7 @@ def _summary(request: Undo | Redo, entries: Sequence[Entry]) -> str:
 
 
 def _closed(workspace: Workspace, entry: Entry) -> Refused | None:
-    """Return why the caller may not read what an operation changed; None where he may."""
+    """Return the refusal to read what an operation changed; None where the caller may."""
     for file in entry.files:
         for path in filter(None, (file.path, file.origin)):
             try:

@@ -132,7 +132,7 @@ class LanguageServer:
         ]
 
     def _obstacle(self) -> str | None:
-        """Return why the server cannot be started; None where nothing speaks against it."""
+        """Return the reason why the server cannot be started; None where it can."""
         if self.name == OFF:
             return "the language server is switched off"
         if self.name not in COMMANDS:

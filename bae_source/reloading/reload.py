@@ -302,7 +302,7 @@ class Reload:
         return tuple(found)
 
     def _now(self, module: ModuleFile) -> str:
-        """Return where a module's source lies after the change: `a.py` may have become `a/__init__.py`."""
+        """Return the path of a module's source after the change: `a.py` may have become `a/__init__.py`."""
         if self._after.get(module.path) is not None:
             return module.path
         others = (other for other in self._modules if other.name == module.name and other.path.endswith(".py"))

@@ -190,7 +190,7 @@ class _Search:
         return is_new
 
     def _reaching(self) -> set[str]:
-        """Return all that leads to a test."""
+        """Return all addresses that lead to a test."""
         return set(reached(self._arrived, lambda each: self._from.get(each, ())))
 
     def _follow(self) -> None:

@@ -136,7 +136,7 @@ def judging_of(
 
 
 def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace) -> Setting:
-    """Return how the project's code is run."""
+    """Return the setting for the project's code."""
     python = own_settings(workspace.files).get("python")
     interpreter = find_interpreter(
         root, setting=python if isinstance(python, str) else None, virtual_env=environment.get("VIRTUAL_ENV")

@@ -112,7 +112,7 @@ class _Comparison:
                 yield self.will.edge(path, target)
 
     def _before(self, path: str) -> str:
-        """Return where a module was before the change: `a/__init__.py` may have been `a.py`."""
+        """Return the path of a module before the change: `a/__init__.py` may have been `a.py`."""
         if path in self.origins or path in self.was.workspace.census.stamps:
             return self.origins.get(path, path)
         return next(iter(self.was.workspace.census.find(self.will.name(path))), path)

@@ -167,7 +167,7 @@ class Shadow:
             self._write()
 
     def _behind_links(self, path: str) -> str:
-        """Return where a file of a plan is written, where links inside of the project lead there."""
+        """Return the path at which a file of a plan is written, where links inside of the project lead there."""
         root, real = os.path.realpath(self._project), os.path.realpath(self._project / path)
         return os.path.relpath(real, root).replace(os.sep, "/") if real.startswith(root + os.sep) else path
 

@@ -74,7 +74,7 @@ def through_server(load: "Callable[[], Callable[[], int]]", unwritten: "Callable
 
 
 def _stem(argv: list[str]) -> str | None:
-    """Return where a server for a command would be; None for a command that none may answer."""
+    """Return the path of the server for a command; None for a command that none may answer."""
     environment = os.environ
     if not argv or argv[0] not in meeting.READS or "-" in argv or sys.stdout is None or sys.stderr is None:
         return None

@@ -75,7 +75,7 @@ class Guard:
         await self._application(scope, _limited(receive), guarded)
 
     def _refusal(self, scope: Scope) -> tuple[int, str, str] | None:
-        """Return why a request is refused, as status, code and message; None where it may come in."""
+        """Return the refusal of a request as status, code and message; None where it may come in."""
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

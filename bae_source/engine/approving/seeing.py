@@ -94,11 +94,11 @@ class Seeing:
         return self.governing.described(folders)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
-        """Return why a setting, a distribution or a log may not be read now; None where it may."""
+        """Return the refusal to read a setting, a distribution or a log now; None where it may be read."""
         return self.hidden().refusal_of(kind, name) if self.may_be_around else None
 
     def refusal_of_log(self, name: str, path: str) -> Refused | None:
-        """Return why a log may not be read now, by its name and its absolute path; None where it may."""
+        """Return the refusal to read a log now, by its name and its absolute path; None where it may."""
         found = self.refusal_of("logs", name)
         lead = f"{str(self.root).rstrip(os.sep)}{os.sep}"
         if found is not None or not path.startswith(lead):
@@ -158,7 +158,7 @@ class Seen(Disk):
             self._veiled.check(path)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
-        """Return why a setting, a distribution or a log may not be read; None where it may."""
+        """Return the refusal to read a setting, a distribution or a log; None where it may be read."""
         return None if self._veiled is None else self._veiled.hidden.refusal_of(kind, name)
 
     def keeps_back(self, text: str) -> bool:

@@ -58,7 +58,7 @@ def unified_diff(
 
 
 def _moves(changes: ChangeSet) -> dict[str, str]:
-    """Return where each file came from that was moved and not copied, by its new path."""
+    """Return the old paths of files that were moved and not copied, by their new ones."""
     deleted = {file.path for file in changes.files if file.after is None}
     moved: dict[str, str] = {}
     for file in changes.files:

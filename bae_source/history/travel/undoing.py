@@ -456,7 +456,7 @@ def _plain(bits: Bits) -> Bits:
 
 
 def _moved(change: Entry, *, back: bool) -> dict[str, str]:
-    """Return where files of a change come from that it moved, by where they come to."""
+    """Return the old paths of files that a change moved, by their new ones."""
     names = {file.path for file in change.files}
     moved = [(file.path, file.origin) for file in change.files if file.origin in names]
     return {(went if back else came): (came if back else went) for came, went in moved if went is not None}

@@ -400,7 +400,7 @@ class Compared:
         return module.name if module else path
 
     def _why(self, name: str) -> Iterator[str]:
-        """Yield why a dependency may be used though nothing imports it."""
+        """Yield the reasons why a dependency may be used though nothing imports it."""
         declared_in = [each for each in self.declarations.dependencies if each.name == name]
         there = self._installed(name)
         if all(each.part == "build" for each in declared_in):

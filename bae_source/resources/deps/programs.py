@@ -250,7 +250,7 @@ def _run(
 
 
 def _checked(finished: Finished, trouble: str) -> Finished:
-    """Return how a program ended, if it ended well.
+    """Return the result of a program that ended well.
 
     Raises:
         TransactionError: `resolution_failed`, if it failed or took too long.

@@ -274,7 +274,7 @@ def behind_hole(raw: bytes) -> bytes:
 
 
 def hole_in(lines: Sequence[bytes]) -> int:
-    """Return how many NULs in long runs are not shown."""
+    """Return the number of NULs in long runs that are not shown."""
     return sum(len(hole) for each in lines if b"\0" in each for hole in _HOLE.findall(each))
 
 

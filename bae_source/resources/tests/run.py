@@ -121,7 +121,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return (*self.problems, *(each for each in self.results if each.is_red))
 
     def count(self, *outcomes: TestOutcome) -> int:
-        """Return how many tests had one of some outcomes, as pytest counts."""
+        """Return the number of tests with one of some outcomes, as pytest counts."""
         return sum(self.counts.get(each, 0) for each in outcomes)
 
 

@@ -372,7 +372,7 @@ class Restorer:
         return None
 
     def _copy(self, number: int, content: Content) -> str | None:
-        """Return where the old content of a file lies that could not be taken back."""
+        """Return the place of the old content of a file that could not be taken back."""
         for file in self._staging.every(number, content):
             try:
                 if content.before is not None and self._look(file).holds(content.before):

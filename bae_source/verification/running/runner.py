@@ -193,7 +193,7 @@ class Runner:
         return finished
 
     def _ended(self, finished: Finished, reading: Reading, limit: float, *, is_last: bool) -> tuple[Ended, str] | None:
-        """Return how the run ended with a child; None where another one has to go on."""
+        """Return the end of the run with a child; None where another one has to go on."""
         if reading.missing:
             return "no_pytest", f"pytest is not installed for the project's Python ({self._setting.interpreter.origin})"
         if not reading.ready:

@@ -161,7 +161,7 @@ class Imports:
         return any(word.search(self.workspace.bytes_of(each)) for each in builds)
 
     def stem(self, path: str, imported: u.Imported) -> str:
-        """Return where the file of a module that is not there would lie, without its ending."""
+        """Return the path that the file of a missing module would have, without its ending."""
         inner = imported.module.replace(".", "/")
         if imported.level:
             return "/".join([*path.split("/")[: -imported.level], inner])
@@ -186,7 +186,7 @@ class Imports:
 
 
 def submodules(files: Sequence[str], name: str) -> list[str]:
-    """Return where the file of a module of some packages would lie, without its ending."""
+    """Return the paths that the file of a module of some packages would have, without its ending."""
     return [f"{file.removesuffix(_INIT)}/{name}" for file in files if file.endswith(_INIT)]
 
 

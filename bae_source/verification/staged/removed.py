@@ -131,7 +131,7 @@ class Removed:
         return code, places
 
     def _stems(self, path: str, imported: u.Imported) -> list[str]:
-        """Return where the file of a module that is imported would lie, without its ending."""
+        """Return the path that the file of an imported module would have, without its ending."""
         inner = imported.module.replace(".", "/")
         if imported.level:
             return ["/".join(filter(None, [*path.split("/")[: -imported.level], inner]))]
@@ -158,7 +158,7 @@ class Removed:
 
 
 def _stem(path: str) -> str:
-    """Return where a module lies: its file without the ending, or the folder of a package."""
+    """Return the place of a module: its file without the ending, or the folder of a package."""
     return path.removesuffix(_INIT).removesuffix(PYTHON)
 
 

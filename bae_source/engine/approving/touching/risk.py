@@ -187,7 +187,7 @@ class _Assessment:
         self._running = _Running()
 
     def risk(self, subjects: Sequence[Subject]) -> Risk:
-        """Return all that was found."""
+        """Return the risk, with its gravest reasons."""
         order = {clause: number for number, clause in enumerate(_CLAUSES.values())}
         clauses = sorted(self._clauses, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
         found = {
