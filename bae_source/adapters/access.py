@@ -1,4 +1,4 @@
-"""Functions for a model that may look at a project, and propose changes: definitions, and what runs when it calls.
+"""Functions for a model that may look at a project, and propose changes: their definitions, and the code of calls.
 
     found = access(".")
     found.definitions                                       hand these to the model as they are
@@ -87,7 +87,7 @@ def _answering(handler: Handler, run: Callable[[Callable[[Toolbox], Json]], Json
 
 
 def read_source_code(toolbox: Toolbox, file_path: str) -> Json:
-    """Return what a module or a text file holds.
+    """Return the content of a module or a text file.
 
     Parameters:
         file_path: its path from the project's folder, or the name of a module.
@@ -137,7 +137,7 @@ def schedule_code_modification(
 
 
 def _wrong(function: Handler, **given: object) -> str:
-    """Return what is wrong with arguments that are to be texts; "" where nothing is."""
+    """Return the problem of arguments that have to be texts; "" where there is none."""
     for name, value in given.items():
         if not isinstance(value, str):
             return f"{function.__name__} was called wrongly: {name}: expected `str`, got `{type(value).__name__}`."

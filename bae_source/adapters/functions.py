@@ -170,7 +170,7 @@ class _Project:
             self.end()
 
     def end(self) -> None:
-        """Let go of what is open; who holds it alone may do so."""
+        """Close what is open; for the only user of this object."""
         self.closed = True
         self.service.close()
 

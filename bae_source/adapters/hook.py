@@ -67,7 +67,7 @@ def _mendable(outcome: Outcome) -> list[Finding]:
 
 
 def _mended(service: Service, outcome: Outcome, mendable: Sequence[Finding]) -> Outcome:
-    """Mend what can be, and return what was found with what was done; a refusal is told, and nothing has changed."""
+    """Mend what can be, and return the findings with what was done; on a refusal nothing has changed."""
     names: dict[str, list[str]] = {}
     for each in mendable:
         names.setdefault(each.address, []).append(each.mend)

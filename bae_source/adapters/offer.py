@@ -370,7 +370,7 @@ def _inner(name: str, arguments: Mapping[str, Any]) -> tuple[str, Mapping[str, A
 
 
 def _read(text: str) -> Any:
-    """Return what a JSON text holds, as models write an object now and then; the text itself where it is none."""
+    """Return the object in a JSON text, as models write one now and then; the text itself where it is none."""
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -386,7 +386,7 @@ def offered(
     direct: bool = False,
     meta: bool = False,
 ) -> Offer:
-    """Return what is to be offered, once all of it is there.
+    """Return the offer, once all of it is there.
 
     Parameters:
         names, profile, read_only, further, direct, meta: as `Offer` has them; a name may hold several, with commas

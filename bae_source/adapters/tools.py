@@ -115,7 +115,7 @@ def as_called(name: str, failure: Outcome) -> Outcome:
 
 
 def as_texts(outcome: Outcome) -> list[str]:
-    """Return what a tool says: what `as_text` does; of `ast` what is printed, and then any warnings."""
+    """Return the text of a tool: that of `as_text`; of `ast` the printed lines, and then any warnings."""
     if not isinstance(outcome, Selected):
         return [as_text(outcome)]
     return [outcome.text, *(["".join(f"{line}\n" for line in warned)] if (warned := _warned(outcome)) else [])]
@@ -155,7 +155,7 @@ def _failure(outcome: Outcome) -> str:
 
 
 def _known(outcome: Outcome) -> list[str]:
-    """Return what is known about what was read or changed: addresses and etags."""
+    """Return addresses and etags of what was read or changed."""
     lines = []
     if outcome.etag and outcome.etag not in (each.etag for each in outcome.changed):
         lines.append(f"etag {outcome.etag}" + (f" of {outcome.address}" if outcome.address else ""))

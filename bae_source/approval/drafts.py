@@ -1,10 +1,10 @@
-"""Drafts as they are kept: requests, and a digest of what they came to, so that any process goes on with them.
+"""Kept drafts: requests, with a digest of their result, which any process can continue.
 
 Invariants:
 - a draft holds requests and no plan, so nothing in it can be out of date;
 - its handle cannot be guessed;
-- one that is not used ends by itself, and there are never more than the limit: the oldest goes first;
-- the way in which a draft ended is known for as long as it would have lived.
+- an unused one expires, and above the limit the oldest goes first;
+- the way in which a draft ended is remembered until it would have expired.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Drafts:
             HistoryError: `handle_expired`.
         """
         try:
-            found = self._found(handle) if _HANDLE.fullmatch(handle) else None
+            found = self._kept_as(handle) if _HANDLE.fullmatch(handle) else None
         except (OSError, Refused):
             found = None
         if found is None:
@@ -115,7 +115,7 @@ class Drafts:
             with suppress(OSError, Refused):  # it ends by itself
                 self._file.write(lambda connection: _dropped(connection, handle))
 
-    def _found(self, handle: str) -> Kept | None:
+    def _kept_as(self, handle: str) -> Kept | None:
         """Return a draft that has not lived too long; a use that tells something new is written down."""
         select = "SELECT used, content, check_sum FROM drafts WHERE handle = ? AND project = ?"
 

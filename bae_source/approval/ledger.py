@@ -1,4 +1,4 @@
-"""The ledger: what was done to a project, and tried, in an append-only file in which each entry seals those before it.
+"""The ledger: changes of a project, and attempts, in an append-only file in which each entry seals those before it.
 
     {"ts": "…", "schema": 2, "event": "change_applied", "meta": {"who": "ana", …}, "prev": "9f2c…", "hash": "41d0…"}
     {"ts": "…", "schema": 2, "event": "change_refused", "meta": {"who": "bot", …}, "prev": "41d0…", "hash": "c7aa…"}
@@ -12,7 +12,7 @@ head which is kept elsewhere: each commit of the history has one, and `ledger he
 
 Invariants:
 - an entry is on the disk before `append` returns; one that was cut off by a crash was never acknowledged, and goes;
-- processes append one at a time; who reads needs no lock;
+- processes append one at a time; readers need no lock;
 - a file without the id of our state is none of the ledger, so what an archive puts there does not count;
 - no link is followed, and nothing that belongs to another user is read or written;
 - no entry has source text in it, and none is long.
@@ -31,6 +31,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from bae_source.model.outcome import Fields
 from bae_source.state.binding import user
 from bae_source.state.folders import StateFolders
 from bae_source.state.ledger_files import FOLDER, LOCK, check, files_of, name_of, number_of
@@ -52,7 +53,7 @@ _LONGEST, _MOST = 500, 50
 """Characters of a text, and items of a list, that an entry takes."""
 
 
-class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Event(Fields, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entry.
 
     Parameters:
@@ -71,12 +72,8 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prev: str
     hash: str
 
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
-
-class Fault(Struct, frozen=True, kw_only=True):
+class Fault(Fields, frozen=True, kw_only=True):
     """The first entry that breaks the chain.
 
     Parameters:
@@ -90,10 +87,6 @@ class Fault(Struct, frozen=True, kw_only=True):
     file: str
     line: int
     reason: str
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -177,6 +170,10 @@ class Ledger:
         Raises:
             OSError: the folder cannot be read.
         """
+        # entries 1, 2, 3 with (prev, hash): (0000, 9f2c) (9f2c, 41d0) (41d0, c7aa)
+        #   the text of 2 is altered    it hashes to another value than 41d0: fault at 2
+        #   2 is taken out              the next one has the prev 41d0, and not 9f2c: fault at 2
+        #   3 is cut off                the chain holds; `head="c7aa"` finds no such hash: fault at 2, the last
         last: Event | None = None
         number, file, line = 0, "", 0
         seen = START.startswith(head)
@@ -242,19 +239,18 @@ class Ledger:
 
 def sealed(entry: Event) -> Event:
     """Return an entry with its hash."""
-    data = {name: getattr(entry, name) for name in entry.__struct_fields__ if name != "hash"}
+    data = {name: value for name, value in entry.as_data().items() if name != "hash"}
     return msgspec.structs.replace(entry, hash=sha256(msgspec.json.encode(data, order="sorted")))
 
 
 def _line(entry: Event) -> bytes:
     """Return the one line that stands for an entry."""
-    data = {name: getattr(entry, name) for name in entry.__struct_fields__}
-    data["meta"] = msgspec.Raw(msgspec.json.encode(entry.meta, order="sorted"))
-    return msgspec.json.encode(data) + b"\n"
+    meta = msgspec.Raw(msgspec.json.encode(entry.meta, order="sorted"))
+    return msgspec.json.encode({**entry.as_data(), "meta": meta}) + b"\n"
 
 
 def _broken(entry: Event, prev: str) -> str:
-    """Return why an entry breaks the chain, as a clause; "" where it does not."""
+    """Return the reason why an entry breaks the chain; "" where it does not."""
     if sealed(entry).hash != entry.hash:
         return "its text is not what its hash was made of"
     return "" if entry.prev == prev else "the entry before it is not the one that it was appended to"

@@ -1,4 +1,4 @@
-"""Answers about the ledger: its entries as lines for a person, its head, and what came of checking it."""
+"""Answers about the ledger: its entries as lines for a person, its head, and the result of checking it."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class PlanFile:
             return otherwise
 
     def counts(self) -> Mapping[str, int]:
-        """Return how many drafts (`drafts`) and proposals, by their states, the project has; nothing is touched.
+        """Return the numbers of drafts (`drafts`) and of proposals by state; nothing is touched.
 
         Raises:
             Damaged, OSError, Refused: as `peek`.
@@ -177,7 +177,7 @@ class PlanFile:
             self.write(clearing)
 
     def notices(self) -> tuple[Notice, ...]:
-        """Name what is damaged and lies beside it, for as long as it does."""
+        """Name the damaged files beside it, for as long as they lie there."""
         found = set_aside(self.folders)
         if not found:
             return ()
@@ -240,7 +240,7 @@ class PlanFile:
                 _put(_new_file(self.path), self.path)
 
     def _set_aside(self, path: Path, identity: tuple[int, int] | None) -> None:
-        """Put a successor in the place of a damaged file, unless another process did so; at no moment there is none."""
+        """Put a successor in the place of a damaged file, unless another process did so; there is one at any moment."""
         with project_lock(path.with_name(_LOCK), wait=PATIENCE, pid=os.getpid()):
             if _identity(path) != identity:
                 return
@@ -294,7 +294,7 @@ def sum_of(first: bytes, second: bytes = b"") -> int:
 
 
 def check_row(found: object, first: Any, second: Any = b"") -> None:
-    """See that the pieces of a row are those that were written.
+    """Check that the pieces of a row are those that were written.
 
     Raises:
         Damaged: they are not.
@@ -303,7 +303,7 @@ def check_row(found: object, first: Any, second: Any = b"") -> None:
 
 
 def check_rows(rows: Iterable[tuple[Any, Any, object]]) -> None:
-    """See that rows of two pieces and their checksum are what was written.
+    """Check that rows of two pieces and their checksum are what was written.
 
     Raises:
         Damaged: one is not.
@@ -351,7 +351,7 @@ def _translated(error: sqlite3.Error, path: Path) -> Exception:
 
 
 def _check_file(path: Path) -> None:
-    """See that a file and its journal are files of this user, and no links; no descriptor of them is opened for that.
+    """Check that a file and its journal are files of this user, and no links; no descriptor of them is opened for that.
 
     To close one would give up the locks that SQLite holds on the file elsewhere in this process.
     """
@@ -416,7 +416,7 @@ def _put(draft: Path, path: Path) -> None:
 def _rescue(damaged: Path, connection: sqlite3.Connection) -> None:
     """Copy the proposals that are what was written, from the first on as far as it goes, and from the last on.
 
-    Drafts are not copied: who has the handle of one has what it is of, too.
+    Drafts are not copied: the holder of a handle has its requests, too.
     """
     import _sqlite3 as sqlite3
 
@@ -436,7 +436,7 @@ def _marks(count: int) -> str:
 
 
 def _address(path: Path, mode: str = "rw") -> str:
-    """Return what has SQLite open a file that is there, and never make one."""
+    """Return an address by which SQLite opens a file that is there, and never makes one."""
     place = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file://{place}?mode={mode}"
 

@@ -7,7 +7,7 @@
 
 Invariants:
 - a proposal is there whole, in a state that its moves lead to, or not at all, however a process ends;
-- of two that move it at once one does, and the other is told by whom and whereto it was moved;
+- of two that move it at once one does, and the other gets an error with its new state and by whom;
 - what enters a step in the ledger runs before the step counts: one that a process dies in may be entered twice, and
   none is left out;
 - what was approved is never altered: a move changes the state and what is noted, and nothing that the digest is of;
@@ -62,7 +62,7 @@ _WHOLE = (
     "FROM proposals LEFT JOIN bodies USING (number) WHERE number = ?"
 )
 _STRANGE = f"state NOT IN ({', '.join(repr(each.value) for each in State)})"
-"""Rows whose state is none, so that they are damaged; who looks for some states has to see them."""
+"""Rows with an unknown state, so damaged; a search for some states has to include them."""
 
 
 Enter = Callable[[Proposal], object]
@@ -166,7 +166,7 @@ class Plans:
         return found
 
     def listed(self, states: Collection[State] = (), *, who: str | None = None) -> list[Summary]:
-        """Return what is known of proposals without what is long of them, the oldest first.
+        """Return the proposals without their long parts, the oldest first.
 
         Parameters:
             states: those that are wanted; all where none is given.
@@ -177,7 +177,7 @@ class Plans:
         return self._summaries(clause if who is None else f"{clause} AND who = ?", *wanted, *_name(who))
 
     def counts(self) -> Mapping[State, int]:
-        """Return how many there are in each state."""
+        """Return the number of proposals in each state."""
         select = "SELECT state, count(*) FROM proposals WHERE project = ? GROUP BY state"
 
         def counting(connection: sqlite3.Connection) -> dict[str, int]:
@@ -276,7 +276,7 @@ class Plans:
         return self._file.notices()
 
     def _altered(self, proposal_id: str, alter: Callable[[Proposal], Proposal], enter: Enter = _nowhere) -> Proposal:
-        """Replace a proposal by what is made of it, while no other process can."""
+        """Replace a proposal by a new version of it, while no other process can."""
 
         def altering(connection: sqlite3.Connection) -> Proposal:
             number, old = self._one(connection, proposal_id)
@@ -375,7 +375,7 @@ def _check_digest(proposal: Proposal, digest: str | None) -> None:
     if digest is not None and digest != proposal.digest:
         raise Refused(
             "stale",
-            f"{proposal.id} was planned anew, so it is not what was shown",
+            f"{proposal.id} was planned anew, and differs from the one that was shown",
             unchanged=True,
             hints=[f"show {proposal.id} shows it as it is now."],
             details={"digest": proposal.digest},
@@ -383,7 +383,7 @@ def _check_digest(proposal: Proposal, digest: str | None) -> None:
 
 
 def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
-    """Return the row of a list: what is looked for, and the summary."""
+    """Return the row of a list: the columns to search, and the summary."""
     own = {
         "symbols": len(proposal.symbols),
         "names": tuple(map(_shortened, proposal.symbols[:_NAMES])),
@@ -397,7 +397,7 @@ def _head(proposal: Proposal, project: bytes) -> tuple[object, ...]:
 
 
 def _key(proposal: Proposal) -> bytes:
-    """Return what the checksum of a summary is of besides: the columns by which it is found."""
+    """Return the further content of a summary's checksum: the columns by which it is found."""
     return f"{proposal.id} {proposal.state}".encode()
 
 

@@ -116,7 +116,7 @@ class Policy:
         return any(rules.read.deny or rules.read.allow for each in self._tables for rules in _all(each.rules))
 
     def change(self, subjects: Iterable[Subject], caller: str) -> tuple[Ruling, ...]:
-        """Return how a change of some subjects is decided: the rulings that are the strictest, one a rule.
+        """Return the strictest rulings on a change of some subjects, one a rule.
 
         Returns:
             Nothing where the change may be made at once.
@@ -191,7 +191,7 @@ class Policy:
 
 
 def _decided(rules: CallerPolicy, subject: Subject) -> tuple[Answer, str]:
-    """Return where the rules of one table lead for something, and the rule.
+    """Return the decision of one table's rules on something, and the rule.
 
     preset "review", allow [":docs/**"], deny ["app.secrets"]
         app.secrets.KEY     deny, by `deny`
@@ -240,7 +240,7 @@ def _fits_any(pattern: str, kind: Kind, name: str, also: Sequence[str]) -> bool:
 
 
 def _below(pattern: str, kind: Kind, module: str) -> Iterator[tuple[str, ...]]:
-    """Yield in which ways a pattern covers something below a module and not the module itself.
+    """Yield the ways in which a pattern covers something below a module and not the module itself.
 
     module `app.core`
         `app.core.f`       (f,)
@@ -284,7 +284,7 @@ def _plain(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _covering(pattern: str) -> re.Pattern[str]:
-    """Return what matches the names that a pattern covers.
+    """Return the regular expression of the names that a pattern covers.
 
     `app.*.pay`      app\\.[^.:/]*\\.pay(?:$|[.:/@[])
     `:docs/*.md`     :docs/[^/]*\\.md(?:$|[.:/@[])

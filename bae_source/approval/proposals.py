@@ -149,7 +149,7 @@ def digest_of(requests: tuple[dict[str, Any], ...], base: Mapping[str, str | Non
 
 
 def check_move(proposal: Proposal, to: State) -> None:
-    """See that a proposal may come to stand there.
+    """Check that a proposal may come to stand there.
 
     Raises:
         HistoryError: `proposal_closed`.

@@ -1,4 +1,4 @@
-"""Requests on what waits for a person, and on what was done and tried; to decide is no request."""
+"""Requests about proposals and about the ledger; to decide is no request."""
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 

@@ -39,7 +39,7 @@ class Doctor(Request, frozen=True, kw_only=True):
     limit: Annotated[int, described("How many files that do not parse are named.", ge=1)] = 10
 
 
-def examined(asked: Doctor, scene: Scene) -> Outcome:
+def examined(request: Doctor, scene: Scene) -> Outcome:
     """Look at everything; `found` of the outcome has the findings as values (`doctor.health.Trouble`)."""
     from bae_source.doctor import of_project, of_state  # whose imports the request's help need not pay
 
@@ -52,7 +52,7 @@ def examined(asked: Doctor, scene: Scene) -> Outcome:
         of_state.history,
         of_state.plans,
         of_state.telemetry,
-        lambda scene: of_project.modules(scene, asked.limit),
+        lambda scene: of_project.modules(scene, request.limit),
         of_state.cache,  # behind the modules: looking at them fills it
         of_project.settings,
         of_project.policy,

@@ -88,7 +88,7 @@ def settings(scene: Scene) -> Part:
 
 
 def _of_the_project(scene: Scene) -> tuple[str, Iterable[Trouble]]:
-    if scene.obstacle is not None:  # which the source roots have told already, if it was in their way
+    if scene.obstacle is not None:  # which the source roots report already, if it was in their way
         return "unknown", () if scene.homeless else (_trouble("settings_unreadable", scene.obstacle),)
     table = scene.own_settings
     names = list(table) if isinstance(table, dict) else []

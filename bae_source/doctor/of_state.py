@@ -158,7 +158,7 @@ def telemetry(scene: Scene) -> Part:
 
 
 def _obstacles(folders: StateFolders) -> Mapping[Path, str]:
-    """Return what keeps changes from being made or recorded; that the journal is none is told with what it says."""
+    """Return the obstacles to making or recording changes; a journal that is none is reported with its text."""
     found: dict[Path, str] = {}
     journal = folders.base / NAME
     files = dict.fromkeys((journal, folders.lock, folders.base / HISTORY_LOCK), stat.S_IFREG)
@@ -184,7 +184,7 @@ def _files_of_ledger(folders: StateFolders, ledger: Path) -> list[Path]:
 
 
 def _kind(path: Path) -> int | None:
-    """Return what kind of thing stands at a path, itself and not what it links to; None for nothing that we may see."""
+    """Return the kind of file at a path, without following a link; None where there is none that we may see."""
     try:
         return stat.S_IFMT(path.lstat().st_mode)
     except OSError:
@@ -251,7 +251,7 @@ def _closed(place: Path, problem: str, *, changes: bool) -> Trouble:
 
 
 def _opened(place: Path, modes: str) -> str:
-    """Return what opens a place to us: of what is another's, as after a change that root made, we cannot set modes."""
+    """Return the command that opens a place to us: `chmod`, or `chown` of another user's, as after root's change."""
     try:
         ours = place.lstat().st_uid == os.geteuid()
     except OSError:
@@ -263,7 +263,7 @@ def _opened(place: Path, modes: str) -> str:
 
 
 def _nearest(place: Path) -> Path:
-    """Return what stands at a place, or at the nearest one above it where something does."""
+    """Return a place, or the nearest one above it that exists."""
     return next((each for each in (place, *place.parents) if os.path.lexists(each)), place)
 
 

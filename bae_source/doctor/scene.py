@@ -34,7 +34,7 @@ class Scene:
 
     Attributes:
         policies: tells of folders with settings below the root, and of what is around them, each table of a policy that
-            is in force, in a line, and why others cannot be told.
+            is in force, in a line, and why others are unknown.
     """
 
     def __init__(
@@ -136,5 +136,5 @@ def quoted(path: Path) -> str:
 
 
 def megabytes(size: int) -> str:
-    """Return how much room something takes."""
+    """Return a size in bytes as text."""
     return f"{size / 1e6:.1f} MB"

@@ -30,41 +30,41 @@ def is_worth_keeping(requests: Requests) -> bool:
     return sum(len(text) for each in requests for _, text in _texts(each)) >= WORTH
 
 
-def amended(requests: Requests, asked: Amend) -> Requests:
+def amended(requests: Requests, request: Amend) -> Requests:
     """Return changes of which one is as it was amended.
 
     Raises:
         RequestError: `invalid_arguments` where it is not clear what is to change, or the result is no change.
         LookupFailed: `symbol_not_found` or `ambiguous_symbol` for a text that does not occur once.
     """
-    pieces = pieces_of(asked.old, asked.new, verb=asked.verb)
-    number = _number(requests, asked, pieces)
+    pieces = pieces_of(request.old, request.new, verb=request.verb)
+    number = _number(requests, request, pieces)
     given = dict(requests[number])
-    if asked.new_source is not None:
+    if request.new_source is not None:
         own = type(operation(given)).__struct_fields__
         name = next((each for each in _SOURCES if each in own), None)
         if name is None:
             raise RequestError(
                 "invalid_arguments", f"{given['do']} has no new source.", hints=["Use set, or old and new."]
             )
-        given = {key: value for key, value in given.items() if key not in ("old", "new")} | {name: asked.new_source}
-    given |= asked.set or {}
+        given = {key: value for key, value in given.items() if key not in ("old", "new")} | {name: request.new_source}
+    given |= request.set or {}
     for piece in pieces:
         given = _with_text(given, piece)
     operation(given)  # raises what is wrong with it
     return (*requests[:number], given, *requests[number + 1 :])
 
 
-def _number(requests: Requests, asked: Amend, pieces: Sequence[Piece]) -> int:
+def _number(requests: Requests, request: Amend, pieces: Sequence[Piece]) -> int:
     """Return the index of the request that is amended."""
     count = len(requests)
-    if not pieces and asked.new_source is None and not asked.set:
+    if not pieces and request.new_source is None and not request.set:
         problem = "Amend takes old and new, new_source, or set"
-    elif asked.number is not None and asked.number > count:
-        problem = f"The draft has {counted(count, 'request')}, and no number {asked.number}"
-    elif asked.number is not None or count == 1:
-        return (asked.number or 1) - 1
-    elif pieces and not asked.set and asked.new_source is None:
+    elif request.number is not None and request.number > count:
+        problem = f"The draft has {counted(count, 'request')}, and no number {request.number}"
+    elif request.number is not None or count == 1:
+        return (request.number or 1) - 1
+    elif pieces and not request.set and request.new_source is None:
         holding = [n for n, each in enumerate(requests) if any(pieces[0].old in text for _, text in _texts(each))]
         if len(holding) == 1:
             return holding[0]

@@ -100,12 +100,12 @@ class Apply(Request, frozen=True, kw_only=True):
         return self.requests or ({"do": Patch.verb, **as_mapping(patch_of(self.patch or ""))},)
 
     def export_behind(self) -> Apply | None:
-        """Return the same with what new modules export behind the imports that are there; None if nothing is."""
+        """Return the request with exports of new modules behind the present imports; None if there are none."""
         given = {name: getattr(self, name) for name in self.__struct_fields__}
         return _Behind(**given) if self.without_export() else None
 
     def without_export(self) -> Apply | None:
-        """Return the same without what new modules export; None if nothing is exported so."""
+        """Return the request without exports of new modules; None if there are none."""
         less = tuple({**each, "export": False} if _may_export(each) else each for each in self.changes)
         return Apply(requests=less, message=self.message) if less != self.changes else None
 
@@ -125,13 +125,13 @@ def _may_export(asked: Mapping[str, Any]) -> bool:
     return bool(asked.get("export", True)) if asked.get("do") == "write" else bool(asked.get("export"))
 
 
-def _behind(asked: Request) -> Request:
-    later = asked.export_behind() if isinstance(asked, Exporting) else None
-    return later if isinstance(later, Request) else asked
+def _behind(request: Request) -> Request:
+    later = request.export_behind() if isinstance(request, Exporting) else None
+    return later if isinstance(later, Request) else request
 
 
 def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
-    """Return what the mappings of a changes file ask for.
+    """Return the requests that the mappings of a changes file stand for.
 
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`, with every problem of every request.
@@ -150,23 +150,23 @@ def operations(requests: Sequence[Mapping[str, Any]]) -> tuple[Request, ...]:
     return tuple(changes)
 
 
-def as_steps(asked: Request) -> Request:
-    """Return a change as the several that it stands for; as it is where it stands for itself.
+def as_steps(request: Request) -> Request:
+    """Return a change as the several that it stands for, if it does; else as it is.
 
     Raises:
         RequestError: `invalid_arguments`.
     """
-    steps = asked.steps() if isinstance(asked, Composed) else ()
-    return Apply(requests=steps) if steps else asked
+    steps = request.steps() if isinstance(request, Composed) else ()
+    return Apply(requests=steps) if steps else request
 
 
 def is_patch(text: str) -> bool:
-    """Return by its first line whether a text is a patch."""
+    """Return whether a text is a patch, by its first line."""
     return begins_so(text)
 
 
 def operation(given: Mapping[str, Any]) -> Request:
-    """Return what one mapping asks for.
+    """Return the request that one mapping stands for.
 
     Raises:
         RequestError: `unknown_operation` or `invalid_arguments`.
@@ -187,7 +187,7 @@ def _kind(verb: str) -> type[Request] | None:
 
 
 def _in_own_words(kind: type[Request], given: dict[str, Any]) -> dict[str, Any]:
-    """Return what a mapping says, with the new source called as the request calls it, whichever door's word it has.
+    """Return a mapping with the new source under the request's own name, whichever adapter's name it had.
 
     A text stands in a list of its own where the request takes a list of texts alone.
 
@@ -247,7 +247,7 @@ def composed(workspace: Workspace, asked: Sequence[Request]) -> Plan:
 
 
 def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> None:
-    """See that nothing uses what was to go unused, as all changes leave the project.
+    """Check that nothing uses what was to go unused, as all changes leave the project.
 
     Raises:
         Refused: `unsafe_change` with the request, and what uses it.
@@ -263,7 +263,7 @@ def check_unused(first: Workspace, last: Workspace, plans: Sequence[Plan]) -> No
 
 
 def _check_mended(workspace: Workspace, path: str) -> None:
-    """See that a file which earlier requests may have left broken is whole in the end."""
+    """Check that a file which earlier requests may have left broken is whole in the end."""
     content, module = workspace.content(path), workspace.layout.module_at(path)
     if content is None or module is None:
         return

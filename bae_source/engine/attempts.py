@@ -23,7 +23,7 @@ def attempted(attempt: Callable[[bool], Outcome], locked: Callable[[], AbstractC
 
     Parameters:
         attempt: gets whether the lock is held for it; raises `Crowded` where it must be.
-        held: takes the lock.
+        locked: takes the lock.
 
     Raises:
         Refused: `stale`, after the last attempt; whatever else an attempt raises.

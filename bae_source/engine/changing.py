@@ -109,7 +109,7 @@ class Changing:
         self._installs = False
         self.gate = Gate(root, policies, environment)
 
-    def change(self, asked: Operation, context: Context, planned: Plan | None = None) -> Outcome:
+    def change(self, request: Operation, context: Context, planned: Plan | None = None) -> Outcome:
         """Plan and commit; while another process writes the same file, plan anew.
 
         Parameters:
@@ -124,7 +124,7 @@ class Changing:
                 stands = self._standing()
                 workspace = self.workspace(None)
                 try:
-                    plan = self._planned(asked, workspace, first)
+                    plan = self._planned(request, workspace, first)
                 except ResourceError as error:
                     if isinstance(error, RequestError) or alone or context.dry_run or stands():
                         raise
@@ -134,7 +134,7 @@ class Changing:
                 raise Crowded
             first = plan if is_sure else planned
             try:
-                return self._carried_out(asked, plan, workspace, context, first, verdicts)
+                return self._carried_out(request, plan, workspace, context, first, verdicts)
             except TransactionError as error:  # of what writes nothing; half of another change may have been judged
                 if alone or stands() or not (context.dry_run or context.propose or self.gate.is_in_force):
                     raise
@@ -148,7 +148,7 @@ class Changing:
 
     def _carried_out(
         self,
-        asked: Operation,
+        request: Operation,
         plan: Plan,
         workspace: Workspace,
         context: Context,
@@ -162,20 +162,20 @@ class Changing:
             finished = self._resolved(finished, workspace) if finished.requirements is not None else finished
             if context.dry_run or not (finished.changes or finished.releases):
                 return self._unmade(finished, workspace, context)
-            given = {name: _written(each) for name, each in as_mapping(asked).items()}  # type: ignore[arg-type]
-            requests = parsed_changes_of(asked)  # type: ignore[arg-type]
-            return self.commit(finished, workspace, context, given, requests, verb=asked.verb, verdicts=verdicts)  # type: ignore[attr-defined]
+            given = {name: _written(each) for name, each in as_mapping(request).items()}  # type: ignore[arg-type]
+            requests = parsed_changes_of(request)  # type: ignore[arg-type]
+            return self.commit(finished, workspace, context, given, requests, verb=request.verb, verdicts=verdicts)  # type: ignore[attr-defined]
         except TransactionError as error:
-            if not isinstance(asked, Exporting) or error.code != "reload_failed":
+            if not isinstance(request, Exporting) or error.code != "reload_failed":
                 raise
-            less = asked.without_export()
+            less = request.without_export()
             if less is None or less.plan(workspace).changes == plan.changes:
                 raise  # it exports nothing, so that is not what fails
-            return self._exporting_less(asked, less, context, first, error)
+            return self._exporting_less(request, less, context, first, error)
         except Refused as error:
             if error.code == "stale":
                 raise
-            raise self._with_way_out(error, asked, workspace, context) from None
+            raise self._with_way_out(error, request, workspace, context) from None
 
     def _formatted(self, plan: Plan, workspace: Workspace) -> Plan:
         """Return a plan as the project's own formatter writes it."""
@@ -216,9 +216,9 @@ class Changing:
         files = tuple(file for file in plan.changes.files if file.edits or file.path not in same)
         return plan if len(files) == len(plan.changes.files) else replace(plan, changes=ChangeSet(files))
 
-    def _with_way_out(self, error: Refused, asked: Operation, workspace: Workspace, context: Context) -> Refused:
+    def _with_way_out(self, error: Refused, request: Operation, workspace: Workspace, context: Context) -> Refused:
         """Return a refusal for a circle of imports with the call that makes none, if there is one."""
-        other = asked.untangled() if "cycles" in error.details and isinstance(asked, Untangling) else None
+        other = request.untangled() if "cycles" in error.details and isinstance(request, Untangling) else None
         if other is None:
             return error
         try:
@@ -236,14 +236,14 @@ class Changing:
         head, was_open = head_of(folders.base), folders.is_open()
         return lambda: not was_open and head_of(folders.base) == head
 
-    def _planned(self, asked: Operation, workspace: Workspace, first: Plan | None) -> Plan:
+    def _planned(self, request: Operation, workspace: Workspace, first: Plan | None) -> Plan:
         """Plan, and see that what the change names is still what it was when it was planned first.
 
         Raises:
             Refused: `stale` if it is not.
         """
         try:
-            plan = asked.plan(workspace)
+            plan = request.plan(workspace)
         except ResourceError as error:
             if first is None or isinstance(error, RequestError):  # which no change of the code makes
                 raise
@@ -323,13 +323,14 @@ class Changing:
                 plan = replace(plan, users=(*plan.users, *environment.users))
             making = self._making(plan, workspace, context, verdicts, environment)
             written = making.make(self.transactions, operated) if plan.changes else making.only_judged()
-        installed = () if environment is None else environment.found
+        installed = () if environment is None else environment.results
         if written.committed is None:
             alone = Notice("not_recorded", "No file changed, but the environment alone, so undo does not take it back.")
             notices = entered_alone(self.folders(), plan, who=operated.who, verb=verb, why=operated.why)
-            notices = (alone, *notices, *notices_in((*written.found, *installed)))
+            notices = (alone, *notices, *notices_in((*written.results, *installed)))
             outcome = replace(outcome, warnings=(*outcome.warnings, *notices))
-            return with_checks(outcome, (*checks, *checks_in((*installed, *written.found))), silent=not context.verify)
+            checks = (*checks, *checks_in((*installed, *written.results)))
+            return with_checks(outcome, checks, silent=not context.verify)
         committed = written.committed
         unrecorded = any(notice.code == UNRECORDED for notice in committed.warnings)
         ids = of if kind == "undo" else tuple(reversed(of)) or (committed.operation_id,)
@@ -337,13 +338,13 @@ class Changing:
         outcome = replace(
             outcome,
             operation_id=committed.operation_id,
-            warnings=(*outcome.warnings, *notices_in(written.found), *committed.warnings, *notices_in(installed)),
+            warnings=(*outcome.warnings, *notices_in(written.results), *committed.warnings, *notices_in(installed)),
             next_actions=(
                 *(() if unrecorded else (back,)),
                 *(removing(each) for each in plan.warnings if each.code == UNREAD),
             ),
         )
-        found = (*checks, *checks_in(installed), *checks_in(written.found))
+        found = (*checks, *checks_in(installed), *checks_in(written.results))
         return with_checks(outcome, found, silent=not context.verify)
 
     def _proposed(
@@ -433,7 +434,7 @@ class Changing:
         return Making
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
-        """Return a plan with what can be said of it before anything is written, as far as the caller asks for that.
+        """Return a plan with the checks that need nothing written, as far as the caller wants them.
 
         Returns:
             The plan, and what was verified.
@@ -456,13 +457,13 @@ class Changing:
         return replace(plan, warnings=(*plan.warnings, *notices)), tuple(e for e in found if isinstance(e, Check))
 
     def _unmade(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
-        """Return what a dry run comes to, or a change that has nothing to do."""
+        """Return the outcome of a dry run, or of a change that has nothing to do."""
         if context.dry_run:
             return self.planned(plan, workspace, context)
         return self.outcome(plan, workspace, status="unchanged", quiet=context.quiet)
 
     def planned(self, plan: Plan, workspace: Workspace, context: Context) -> Outcome:
-        """Return what a dry run comes to."""
+        """Return the outcome of a dry run."""
         plan, checks = self.judged(plan, workspace, context)
         outcome = self.outcome(plan, workspace, status="planned", quiet=context.quiet)
         if waits_for := self.gate.judge(plan, workspace, self.who(context)).waits_for:
@@ -491,7 +492,7 @@ class Changing:
         status: Literal["planned", "applied", "unchanged"],
         quiet: bool = False,
     ) -> Outcome:
-        """Return what a plan comes to, before it is made or instead.
+        """Return the outcome of a plan, before it is made or instead.
 
         Parameters:
             quiet: whether mentions are only counted.
@@ -522,7 +523,7 @@ class Changing:
         )
 
     def limits(self) -> Limits:
-        """Return how much history the project's settings want kept."""
+        """Return the limits of the history from the project's settings."""
         from bae_source.history.record.history import Limits
 
         own = own_settings(self.workspace(None).files, only="history-")

@@ -1,7 +1,7 @@
 """The modules of dependencies in this process, resolved by name: a registry of svcs, from which old ones are let go.
 
 module_of("rich")      imported when it is first asked for, and the same from then on
-let_go()               a release changed: the next one who asks gets the module that is there then
+let_go()               a release changed: the next call gets the module that is there then
 """
 
 from __future__ import annotations

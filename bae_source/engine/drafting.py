@@ -48,7 +48,7 @@ class Draft:
         changing: plans changes.
         read: answers a reading request from a workspace.
         commit: makes what was drafted, if it still comes to what the plan says.
-        recover: finishes what a process left that died, and returns what there is to say of that.
+        recover: finishes what a process left that died, and returns the notices of that.
         message: the reason, for the history.
 
     Attributes:
@@ -70,7 +70,7 @@ class Draft:
     def __len__(self) -> int:
         return len(self._plans)
 
-    def run(self, asked: Request, context: Context) -> Outcome:
+    def run(self, request: Request, context: Context) -> Outcome:
         """Answer a reading request from the planned text, or plan a change on top of it.
 
         Raises:
@@ -80,15 +80,15 @@ class Draft:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         self._check_open()
-        asked, context = parse(type(asked), as_mapping(asked)), checked(context)
-        if asked.effect is not Effect.READS:
+        request, context = parse(type(request), as_mapping(request)), checked(context)
+        if request.effect is not Effect.READS:
             _check_same_for_all(context)
         with called_by(context.who):
-            return within_budget(asked, context, lambda: self._telling(asked, lambda: self._run(asked, context)))
+            return within_budget(request, context, lambda: self._telling(request, lambda: self._run(request, context)))
 
-    def _telling(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+    def _telling(self, request: Request, do: Callable[[], Outcome]) -> Outcome:
         """Carry out a request on a project that was recovered first, with the notices of that."""
-        notices = self._recovered(asked)
+        notices = self._recovered(request)
         try:
             outcome = do()
         except ResourceError as error:
@@ -97,32 +97,32 @@ class Draft:
             raise
         return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
-    def _recovered(self, asked: Request) -> tuple[Notice, ...]:
+    def _recovered(self, request: Request) -> tuple[Notice, ...]:
         """Bring the project in order, take a new snapshot while nothing is planned, and return what to tell."""
-        notices = self._recover() if asked.recovers else ()
+        notices = self._recover() if request.recovers else ()
         if not self._plans:
             self._first = self._now = self._changing.workspace(None)
         return notices
 
-    def _run(self, asked: Request, context: Context) -> Outcome:
-        if asked.effect is Effect.READS:
-            return self._read(self._now, asked, context)
-        if not isinstance(asked, Operation):
+    def _run(self, request: Request, context: Context) -> Outcome:
+        if request.effect is Effect.READS:
+            return self._read(self._now, request, context)
+        if not isinstance(request, Operation):
             raise RequestError(
                 "unknown_operation",
-                f"{asked.verb} is no part of a transaction.",
+                f"{request.verb} is no part of a transaction.",
                 hints=["Commit or abandon the transaction first."],
             )
-        asked = as_steps(in_full(self._now, asked)[0])
-        assert isinstance(asked, Operation)
-        check_makes(asked)
+        request = as_steps(in_full(self._now, request)[0])
+        assert isinstance(request, Operation)
+        check_makes(request)
         before = self._now
-        plan = self._planned(asked)
+        plan = self._planned(request)
         outcome = replace(
             self._changing.outcome(users_named(before, plan), before, status="planned"),
             text=f"Planned, to be written by the commit of the transaction: {plan.summary}",
         )
-        self._take(plan, changes_of(asked))
+        self._take(plan, changes_of(request))
         return outcome
 
     def resume(self, requests: Sequence[dict[str, Any]]) -> None:
@@ -132,13 +132,13 @@ class Draft:
             ResourceError: one of them cannot be made any more.
         """
         for each in requests:
-            asked = operation(each)
-            assert isinstance(asked, Operation)
-            self._take(self._planned(asked), (each,))
+            request = operation(each)
+            assert isinstance(request, Operation)
+            self._take(self._planned(request), (each,))
 
-    def _planned(self, asked: Operation) -> Plan:
+    def _planned(self, request: Operation) -> Plan:
         self._now.lets_used_go = True
-        return asked.plan(self._now)
+        return request.plan(self._now)
 
     def _take(self, plan: Plan, requests: Sequence[dict[str, Any]]) -> None:
         self.requests += requests
@@ -154,12 +154,12 @@ class Draft:
         return sha256(msgspec.json.encode([seen, data], order="deterministic"))
 
     def preview(self, budget: int | None = None) -> Outcome:
-        """Return what all that was drafted comes to, within a budget in bytes."""
+        """Return the outcome of the draft, within a budget in bytes."""
         self._check_open()
         if not self._plans:
             return Outcome(status="planned", text=_NOTHING)
-        asked = self._asked()
-        outcome = self._telling(asked, self._come_to)
+        request = self._as_request()
+        outcome = self._telling(request, self._come_to)
         return shortened(outcome, budget, answer=False)
 
     def commit(self, context: Context) -> Outcome:
@@ -176,7 +176,7 @@ class Draft:
         check_unused(self._first, self._now, self._plans)
         if self._plans:
             with called_by(context.who):
-                outcome = self._commit(self._asked(), context, self._plan())
+                outcome = self._commit(self._as_request(), context, self._plan())
         else:
             outcome = Outcome(status="planned" if context.dry_run else "unchanged", text=_NOTHING)
         self._closed = not context.dry_run
@@ -190,7 +190,7 @@ class Draft:
         plan = with_unread(self._first, users_named(self._first, self._plan()))
         return self._changing.outcome(plan, self._first, status="planned")
 
-    def _asked(self) -> Apply:
+    def _as_request(self) -> Apply:
         return Apply(requests=tuple(self.requests), message=self.message)
 
     def _plan(self) -> Plan:
@@ -208,6 +208,6 @@ def _check_same_for_all(context: Context) -> None:
     if names := [name for name in _OF_THE_WHOLE if getattr(context, name) != getattr(usual, name)]:
         raise RequestError(
             "invalid_arguments",
-            f"{', '.join(names)} is said once, for the whole transaction.",
+            f"{', '.join(names)} is given once, for the whole transaction.",
             hints=["Give it to what commits: do, transaction(…), or commit."],
         )

@@ -164,7 +164,7 @@ class _Marked(Struct, frozen=True):
     comments: set[int]
 
     def part(self, first: int, last: int) -> tuple[str, list[str]]:
-        """Return what some of them say: the code, and the comments, which may move within a statement."""
+        """Return some of them as code, and as comments, which may move within a statement."""
         code = "".join(self.signs[number] for number in range(first, last) if number not in self.comments)
         return code, sorted(self.signs[number] for number in range(first, last) if number in self.comments)
 
@@ -183,7 +183,7 @@ class _Output:
         self.is_same = self.text == self._given
 
     def check_whole(self, name: str) -> None:
-        """See that it is the same code.
+        """Check that it is the same code.
 
         Raises:
             TransactionError: `verify_failed`.
@@ -193,7 +193,7 @@ class _Output:
             raise self._other(name)
 
     def splices(self, tree: Tree, units: Sequence[Unit], module: str) -> Iterator[tuple[Span, str]]:
-        """Yield what puts its words for those of some units of a text.
+        """Yield the splices that put the formatted text of some units in their place.
 
         Raises:
             TransactionError: `verify_failed` where a unit has other code in it.
@@ -233,7 +233,7 @@ class _Output:
         return Span(lexed.starts[top], lexed.starts[below] if below < len(lexed.starts) else len(self.text))
 
     def _words(self, place: Span, unit: Unit, shift: Shift, newline: str) -> str:
-        """Return what stands at a place, indented and ended as a unit is."""
+        """Return the text at a place, indented and ended as a unit is."""
         words = place.cut(self.text)
         if not shift.idle:
             moves = reindent(self.text, place, self._outline, shift)
@@ -242,7 +242,7 @@ class _Output:
         return NEWLINE.sub(newline, words)
 
     def _shift(self, lexed: Lexed, place: Span, unit: Unit, *, is_part: bool) -> Shift:
-        """Return how to indent a unit as it was.
+        """Return the shift that indents a unit as it was.
 
         Parameters:
             is_part: whether its suite goes on behind it, and so has to stay where that is.
@@ -260,14 +260,14 @@ class _Output:
     def _other(self, what: str) -> TransactionError:
         return TransactionError(
             "verify_failed",
-            f"{self._tool.name} gave back other code than it got for {what}",
+            f"{self._tool.name} changed the code of {what}, not only its format",
             unchanged=True,
             hints=["Leave the option out."],
         )
 
 
 def _marked(text: str, lexed: Lexed) -> _Marked:
-    """Return what of a text counts.
+    """Return the characters of a text that count.
 
     A prefix of a string does not, since strings can be joined. Of a docstring with examples only its ends do.
     """
@@ -292,12 +292,12 @@ def _marked(text: str, lexed: Lexed) -> _Marked:
 
 
 def _part_at(place: Span, formatted: _Marked) -> tuple[str, list[str]]:
-    """Return what stands at a place of an output."""
+    """Return code and comments at a place of an output."""
     return formatted.part(bisect_left(formatted.offsets, place.start), bisect_left(formatted.offsets, place.end))
 
 
 def _step(text: str, lexed: Lexed) -> str:
-    """Return by what the first suite of a text is indented; "" where it has none."""
+    """Return the indentation of the first suite of a text; "" where it has none."""
     levels = [_indent(text, at) for at, kind in zip(lexed.starts, lexed.kinds, strict=True) if kind is LineKind.LOGICAL]
     return next((each.removeprefix(levels[0]) for each in levels if each != levels[0]), "")
 

@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from bae_source.engine.dependencies import let_go
 from bae_source.engine.lock_files import ABOUT
 from bae_source.errors import Refused, ResourceError, TransactionError
-from bae_source.model.changeset import between, digest
+from bae_source.model.changeset import between, digest_of
 from bae_source.model.outcome import Check, Notice
 from bae_source.model.plan import ModuleFile, Plan, Release, distribution_of, in_words
 from bae_source.model.text import listed
@@ -58,12 +58,12 @@ class InEnvironment(Struct, frozen=True, kw_only=True):
     """A change that the environment has.
 
     Parameters:
-        found: the check of it, and what the caller should know.
+        results: the check of it, and what the caller should know.
         users: modules that import what changed; the change does not hold unless they import.
         turn: has the environment be as it is with the change, or without it.
     """
 
-    found: tuple[Check | Notice, ...]
+    results: tuple[Check | Notice, ...]
     users: tuple[ModuleFile, ...]
     turn: Callable[[bool], None]
 
@@ -182,10 +182,10 @@ class Installing:
                     before.restore()
 
             check = Check(name="install", result="passed", detail=in_words(wanted))
-            yield InEnvironment(found=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
+            yield InEnvironment(results=(check, *mended, *others, *_swapped(swap, wanted)), users=users, turn=turn)
 
     def _check_own(self) -> None:
-        """See that the project has an environment of its own, which can be put back.
+        """Check that the project has an environment of its own, which can be put back.
 
         Raises:
             Refused: `forbidden`.
@@ -196,7 +196,7 @@ class Installing:
             reason = "The project has no environment of its own to install into"
             raise Refused(
                 "forbidden",
-                reason if is_others else f"Where {self.site.python} has its packages is not known from its folder",
+                reason if is_others else f"The folder of {self.site.python} does not show where its packages are",
                 unchanged=True,
                 hints=[
                     "Make one (python -m venv .venv), activate one, or name its Python in [tool.bae-source] python.",
@@ -218,12 +218,12 @@ class Installing:
         return installer_of(self._surroundings, self.site, copy)
 
     def _check_releases(self, releases: Sequence[Release], requirements: Sequence[str]) -> None:
-        """See that releases break nothing that is there, and take out nothing that could not be brought back."""
+        """Check that releases break nothing that is there, and take out nothing that could not be brought back."""
         unmet = [each.clause for each in self.site.unmet(releases, requirements)]
         if unmet:
             raise TransactionError(
                 "resolution_failed",
-                f"{in_words(releases)}: something that is there would lack what it needs: {listed(unmet, _SHOWN)}",
+                f"{in_words(releases)}: installed distributions would lack requirements: {listed(unmet, _SHOWN)}",
                 unchanged=True,
                 hints=["Ask for a release that fits, or change the other one as well."],
             )
@@ -237,14 +237,14 @@ class Installing:
             )
 
     def _nothing_new(self, plan: Plan) -> str:
-        """Return the summary of a plan that neither files nor environment need."""
+        """Return the summary of a plan that changes neither files nor environment."""
         wanted, there = plan.requirements, self.site.versions()
         names = [*wanted.upgrade, *(each.partition("[")[0] for each in wanted.add)] if wanted is not None else []
         newest = [f"{name} {there[name]}" for name in names if name in there]
         return f"Nothing newer is allowed: {listed(newest, _SHOWN)}." if wanted and wanted.upgrade else plan.summary
 
     def _standing(self, releases: Sequence[Release], after: Workspace) -> tuple[list[Release], tuple[Notice, ...]]:
-        """Return the releases that can be made as things are now, and what to say of the others."""
+        """Return the releases that can be made as things are now, and notices of the others."""
         now = self.site.versions()
         wanted = [each for each in releases if now.get(each.name) == each.before]
         others = [each.name for each in releases if now.get(each.name) not in (each.before, each.after)]
@@ -267,7 +267,7 @@ class Installing:
     def _imports(self, workspace: Workspace) -> Iterator[tuple[OuterImport, set[str]]]:
         """Yield the imports of the project from outside, each with the distributions that give it now."""
         environment = self.site.environment()
-        for each in imports_outside(workspace).found:
+        for each in imports_outside(workspace).imports:
             yield each, {one.name for one in environment.giving(each.dotted)}
 
     def _users(self, releases: Sequence[Release]) -> tuple[ModuleFile, ...]:
@@ -282,7 +282,7 @@ class Installing:
         return tuple(each for each in files if each.import_checked)
 
     def _check(self, releases: Sequence[Release], after: Workspace) -> None:
-        """See that the environment holds releases, and that they have what they need."""
+        """Check that the environment holds releases, and that they have what they need."""
         now = self.site.versions()
         wrong = [each for each in releases if now.get(each.name) != each.after]
         if wrong:
@@ -309,7 +309,7 @@ class Installing:
 
     def _note(self) -> dict[str, str | None]:
         """Return facts by which another process sees that these files are of this project, and not changed since."""
-        return {"id": self._folders.id, **{path: _digest(self._workspace.own_content(path)) for path in ABOUT}}
+        return {"id": self._folders.id, **{path: digest_of(self._workspace.own_content(path)) for path in ABOUT}}
 
     def mended(self) -> tuple[Notice, ...]:
         """Put back what a process that died while it installed has left, unless its files were written already."""
@@ -351,10 +351,6 @@ class Installing:
         shutil.rmtree(self._kept, ignore_errors=True)
 
 
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
-
-
 def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) -> Plan:
     """Return a plan in which more files get new content."""
     after = workspace.after(plan.changes)
@@ -367,7 +363,7 @@ def _with_files(plan: Plan, workspace: Workspace, contents: dict[str, bytes]) ->
 
 
 def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
-    """Yield what this process made of changed packages that it has loaded."""
+    """Yield notices of changed packages that this process has loaded."""
     names = listed((each.name for each in releases), _SHOWN)
     if swap.failed:
         text = (
@@ -379,7 +375,7 @@ def _swapped(swap: Swap, releases: Sequence[Release]) -> Iterator[Notice]:
     if swap.gone:
         yield Notice("forgotten", f"No longer loaded in this process: {listed(swap.gone, _SHOWN)}.")
     if (swap.anew or swap.gone) and (holders := swap.holders().names):
-        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or start anew."
+        text = f"{listed(holders, _SHOWN)} still hold objects of the old {names}; reload them, or restart the process."
         yield Notice("holds_old_objects", text)
 
 
@@ -426,7 +422,7 @@ def installed(
     with transactions.locked():
         now = look()
         for file in plan.changes.files:
-            if file.before != _digest(now.content(file.path)):
+            if file.before != digest_of(now.content(file.path)):
                 reason = "Others changed the files while the change was planned; nothing was changed."
                 raise Refused("stale", reason, hints=["Make the change again."])
         with Installing(workspace, folders).installed(

@@ -27,7 +27,7 @@ from bae_source.engine.operations import Operation, changes_of
 from bae_source.errors import Refused, RequestError, ResourceError
 from bae_source.history.travel.commands import Amend
 from bae_source.model.call import Call
-from bae_source.model.context import Context, checked
+from bae_source.model.context import Context, checked, options_in
 from bae_source.model.outcome import DRAFT, REPORT, Check, Outcome, with_checks
 from bae_source.model.reasons import CHANGES_THEM, has_word
 from bae_source.model.request import Effect, Request
@@ -65,18 +65,18 @@ class Keeping:
         """
         return self._stored(self._store.get(handle), None)
 
-    def planned(self, asked: Request, context: Context, outcome: Outcome) -> Outcome:
+    def planned(self, request: Request, context: Context, outcome: Outcome) -> Outcome:
         """Return the outcome of a dry run with the handle of a draft that makes it as it was shown, if it is long.
 
         What is short is given as soon again as its handle.
         """
-        requests = changes_of(asked)
+        requests = changes_of(request)
         if outcome.status != "planned" or not outcome.diff or not is_worth_keeping(requests):
             return outcome
         draft = self._begin(context.why or "")
         try:
             draft.resume(requests)
-            handle = self._keep(None, draft, how=_how(context, besides="verify"))  # the checks are kept
+            handle = self._keep(None, draft, how=options_in(context, _HOW[1:]))  # not `verify`: the checks are kept
         except ResourceError:  # it can be asked for again
             return outcome
         if outcome.checks:
@@ -84,7 +84,7 @@ class Keeping:
         making = Call("commit", draft=handle, then="makes it as it is shown.")
         return replace(outcome, draft=handle, next_actions=(*outcome.next_actions, making))
 
-    def run(self, handle: str, asked: Request, context: Context) -> Outcome:
+    def run(self, handle: str, request: Request, context: Context) -> Outcome:
         """Answer from what is planned in a draft, or plan a change on top of it.
 
         Raises:
@@ -92,13 +92,13 @@ class Keeping:
             ResourceError: what the request itself raises; the draft is as before then.
         """
         draft = self._draft(handle)
-        outcome = draft.run(asked, context)
-        if asked.effect is not Effect.READS:
+        outcome = draft.run(request, context)
+        if request.effect is not Effect.READS:
             self._keep(handle, draft)
         return outcome
 
     def preview(self, handle: str, budget: int | None) -> Outcome:
-        """Return what a draft comes to now.
+        """Return the present result of a draft.
 
         Raises:
             HistoryError: `handle_expired`.
@@ -111,25 +111,25 @@ class Keeping:
             draft = self._planned[handle]
         return draft.preview(budget)
 
-    def refusal(self, asked: Request, context: Context, error: ResourceError) -> ResourceError:
+    def refusal(self, request: Request, context: Context, error: ResourceError) -> ResourceError:
         """Return a refusal with the handle of its draft: of one that may be committed all the same, or be amended."""
         if DRAFT in error.details:
             return error
         may_be_committed = error.code == "unsafe_change" and REPORT in error.details and not context.dry_run
-        requests = changes_of(asked)
-        message = context.why or (asked.message if isinstance(asked, Apply) else "")
+        requests, how = changes_of(request), options_in(context, _HOW)
+        message = context.why or (request.message if isinstance(request, Apply) else "")
         try:
             if may_be_committed and _comes_to_something(error):
-                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=_how(context))
+                draft = Kept(requests=requests, message=message, digest=_digest(error), refused=True, how=how)
                 return _with_draft(error, self._store.keep(draft), draft)
             if is_worth_keeping(requests):
-                draft = Kept(requests=requests, message=message, refused=True, how=_how(context))
+                draft = Kept(requests=requests, message=message, refused=True, how=how)
                 return _with_hints(error, handle := self._store.keep(draft), _amending(handle))
         except (OSError, Refused):  # it cannot be kept
             return error
         return error
 
-    def amend(self, asked: Amend, context: Context) -> Outcome:
+    def amend(self, request: Amend, context: Context) -> Outcome:
         """Change a piece of a draft; what was refused is made then, and an open transaction is planned anew.
 
         Raises:
@@ -137,9 +137,9 @@ class Keeping:
             RequestError, LookupFailed: it is not clear what is to change; the draft is as before then.
             ResourceError: it is refused again; the draft is as it was amended then.
         """
-        handle, kept = asked.draft, self._store.get(asked.draft)
+        handle, kept = request.draft, self._store.get(request.draft)
         context = _as_wanted(checked(context), kept)
-        requests = amended(kept.requests, asked)
+        requests = amended(kept.requests, request)
         if not kept.refused:
             draft = self._begin(kept.message)
             draft.resume(requests)
@@ -180,7 +180,7 @@ class Keeping:
         Raises:
             HistoryError: `handle_expired`.
             RequestError: the choices are none of this draft's.
-            Refused: `unsafe_change` where unsure places are left; `stale` if it comes to something else now.
+            Refused: `unsafe_change` where unsure places are left; `stale` if its result is another now.
         """
         kept = self._store.get(handle)
         context = _as_wanted(checked(context), kept)
@@ -227,7 +227,7 @@ class Keeping:
 
         Raises:
             HistoryError: `handle_expired`.
-            Refused: `stale` where it comes to something else now; the next time it is taken as it is.
+            Refused: `stale` where its result is another now; the next time it is taken as it is.
         """
         kept = self._store.get(handle)
         draft = self._planned.get(handle)
@@ -249,7 +249,7 @@ class Keeping:
         return draft
 
     def _keep(self, handle: str | None, draft: Draft, *, how: dict[str, Any] | None = None) -> str:
-        """Keep what an open transaction holds now, and return its handle.
+        """Keep the present requests of an open transaction, and return its handle.
 
         Parameters:
             how: as `Kept` has it, of a new one.
@@ -307,14 +307,14 @@ class Keeping:
         except ResourceError as error:
             raise (_with_draft(error, handle, kept) if REPORT in error.details else error) from error.__cause__
 
-    def _refusal(self, asked: Operation) -> ResourceError:
+    def _refusal(self, request: Operation) -> ResourceError:
         """Return the refusal that a change comes to now, or would come to if anything were unsure.
 
         Raises:
             ResourceError: it comes to another one.
         """
         try:
-            plan = asked.plan(self._changing.workspace(None))
+            plan = request.plan(self._changing.workspace(None))
         except ResourceError as error:
             if REPORT not in error.details:
                 raise
@@ -327,19 +327,13 @@ _HOW = ("verify", "tidy", "format", "cascade", "propose", "goal")
 """Parameters of the context that are kept; not `reload`, by which less would be checked than the call says."""
 
 
-def _how(context: Context, *, besides: str = "") -> dict[str, Any]:
-    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
-    usual, names = Context(), (name for name in _HOW if name != besides)
-    return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
-
-
 def _as_wanted(context: Context, kept: Kept) -> Context:
     """Return the context of a call that makes a draft, with what the draft's own caller wanted where it says nothing.
 
     edit app.f --verify tests --source f.py     refused: it does not parse
     amend draft_9f2c --old … --new …            is verified by tests, too
     """
-    own = _how(context)
+    own = options_in(context, _HOW)
     wanted = {name: tuple(value) if name == "verify" else value for name, value in kept.how.items() if name not in own}
     return replace(context, **wanted, why=context.why or kept.message or None)
 
@@ -378,7 +372,7 @@ def _chosen(given: dict[str, Any], handle: str, unsure: str, include: Sequence[s
 
 
 def _stale(handle: str, draft: Draft) -> Refused:
-    """Return what to say of a transaction that comes to something else now, and what it comes to."""
+    """Return the refusal of a transaction whose result is another now, with that result."""
     now = draft.preview()
     return Refused(
         "stale",

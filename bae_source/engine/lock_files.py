@@ -20,7 +20,7 @@ def shown(changes: ChangeSet) -> ChangeSet:
 
 
 def locked(changes: ChangeSet, before: Mapping[str, bytes]) -> Iterator[Notice]:
-    """Yield that a lock follows, of which the diff is not shown."""
+    """Yield a notice of a lock that follows, whose diff is not shown."""
     file = next((each for each in changes.files if each.path == _LOCK), None)
     if file is not None and len(changes.files) > 1 and file.after is not None:
         lines = file.apply(before[_LOCK]).count(b"\n") - before[_LOCK].count(b"\n")

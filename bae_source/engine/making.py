@@ -46,11 +46,11 @@ class Written(Struct, frozen=True, kw_only=True):
 
     Parameters:
         committed: the operation; None where no file changes, and so nothing was written.
-        found: what judged it came to.
+        results: what judged it came to.
     """
 
     committed: Committed | None
-    found: Found
+    results: Found
 
 
 class Operated(Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class Making:
         Raises:
             TransactionError: it does not hold.
         """
-        return Written(committed=None, found=self.judge() if self._context.verify else ())
+        return Written(committed=None, results=self.judge() if self._context.verify else ())
 
     def make(self, transactions: Transactions, operated: Operated) -> Written:
         """Judge the change, and write it.
@@ -142,7 +142,7 @@ class Making:
         """
         reload = self._reload(self._context)
         if self._context.reload == "off" and not self._context.verify:
-            return Written(committed=self._written(transactions, operated, reload), found=())
+            return Written(committed=self._written(transactions, operated, reload), results=())
         with transactions.locked():
             pass  # what keeps any change from being written refuses this one before tests are run for it
         judging, copied = self._judging(reload, self._context)
@@ -155,15 +155,15 @@ class Making:
         return self._written_as_judged(transactions, operated, reload, judging, found, changed)
 
     def _set_up(self, environment: Mapping[str, str]) -> Setting:
-        """Return how the project's code is run."""
+        """Return the setting in which the project's code runs."""
         return setting_of(self._folders.root, environment, self._workspace)
 
     def _reload(self, context: Context) -> Reload:
-        """Return what loads the change."""
+        """Return the loader of the change."""
         return reload_of(self._setting, self._workspace, self._plan, context)
 
     def _judges(self) -> tuple[Judge, ...]:
-        """Return what judges it beside what the caller wants."""
+        """Return the judges beside those that the caller wants."""
         return ()
 
     def _judging(self, reload: Reload, context: Context) -> tuple[Judging, Any]:
@@ -207,7 +207,7 @@ class Making:
                 others = reload.changed_since()
                 if not others:
                     committed = self._written(transactions, operated, reload)
-                    return Written(committed=committed, found=(*found, *self._meanwhile(found, again, changed)))
+                    return Written(committed=committed, results=(*found, *self._meanwhile(found, again, changed)))
             again += others
             try:
                 imported = judging.import_again()
@@ -225,7 +225,7 @@ class Making:
         )
 
     def _meanwhile(self, found: Found, again: list[str], changed: list[str]) -> tuple[Notice, ...]:
-        """Return what judges have not seen of what others wrote while they judged.
+        """Return a notice of files that others wrote while the judges ran, which those have not seen.
 
         Parameters:
             again: modules that were imported again.
@@ -266,10 +266,10 @@ class Making:
 
         place = InProject(patient(self._setting, self._workspace), make, undo)
         try:
-            found += judging.judge_made(place)
+            found += judging.judge_written(place)
         except ResourceError as error:
             raise _undone(error, writes[-1].operation_id if writes else "", stands=place.is_made) from error.__cause__
-        return Written(committed=writes[-1], found=found)
+        return Written(committed=writes[-1], results=found)
 
 
 def _undone(error: ResourceError, operation: str, *, stands: bool) -> ResourceError:
@@ -296,5 +296,5 @@ def checks_in(found: Found) -> tuple[Check, ...]:
 
 
 def notices_in(found: Found) -> tuple[Notice, ...]:
-    """Return what the caller should know among what judges came to."""
+    """Return the notices among the results of judges."""
     return tuple(gathered(each for each in found if isinstance(each, Notice)))

@@ -35,7 +35,7 @@ class Gathering(Protocol):
         """The changes as `apply` takes them."""
 
     def parsed(self) -> tuple[dict[str, Any], ...]:
-        """Return the same with every parameter, alike for requests alike, whichever words they were given in."""
+        """Return the changes with every parameter, in one form whichever words they were given in."""
 
 
 @runtime_checkable
@@ -43,10 +43,10 @@ class Exporting(Protocol):
     """A request that can do without what it exports, where that is what fails."""
 
     def export_behind(self) -> Operation | None:
-        """Return the same with the exports behind all that the package imports; None if they are, or there are none."""
+        """Return the request with its exports behind the imports of the package; None if there are none to move."""
 
     def without_export(self) -> Operation | None:
-        """Return the same without the exports; None if there are none."""
+        """Return the request without the exports; None if there are none."""
 
 
 @runtime_checkable
@@ -54,7 +54,7 @@ class Untangling(Protocol):
     """A request that can be made in a way which leads to fewer circles of imports."""
 
     def untangled(self) -> Operation | None:
-        """Return the same in that way; None if it is made so, or cannot be."""
+        """Return the request in that form; None if it has it already, or cannot."""
 
 
 @runtime_checkable
@@ -65,26 +65,26 @@ class Checking(Protocol):
     verb: str
 
 
-def check_makes(asked: object) -> None:
+def check_makes(request: object) -> None:
     """See that a part of a transaction is one that is made.
 
     Raises:
         RequestError: `invalid_arguments`.
     """
-    if isinstance(asked, Checking) and asked.check:
+    if isinstance(request, Checking) and request.check:
         raise RequestError(
             "invalid_arguments",
-            f"check makes nothing, and this {asked.verb} is a part of something that is made",
+            f"check makes nothing, and this {request.verb} is a part of something that is made",
             unchanged=True,
             hints=["Leave check out, or ask by a call of its own."],
         )
 
 
-def changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
+def changes_of(request: Request) -> tuple[dict[str, Any], ...]:
     """Return the changes that a request consists of, as `apply` takes them."""
-    return asked.changes if isinstance(asked, Gathering) else ({"do": asked.verb, **as_mapping(asked)},)
+    return request.changes if isinstance(request, Gathering) else ({"do": request.verb, **as_mapping(request)},)
 
 
-def parsed_changes_of(asked: Request) -> tuple[dict[str, Any], ...]:
-    """Return the same, each with all of its parameters."""
-    return asked.parsed() if isinstance(asked, Gathering) else changes_of(asked)
+def parsed_changes_of(request: Request) -> tuple[dict[str, Any], ...]:
+    """Return the changes of a request, each with all of its parameters."""
+    return request.parsed() if isinstance(request, Gathering) else changes_of(request)

@@ -1,4 +1,4 @@
-"""The outcome that a plan comes to: its verdict, its diff, the symbols that change, and what the caller should know."""
+"""The outcome of a plan: its verdict, its diff, the symbols that change, and notices for the caller."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def outcome_of(
     quiet: bool,
     mode_of: Callable[[str], int | None],
 ) -> Outcome:
-    """Return what a plan comes to, before it is made or instead.
+    """Return the outcome of a plan, before it is made or instead.
 
     Parameters:
         quiet: whether mentions are only counted.
@@ -54,7 +54,7 @@ def outcome_of(
 
 
 def _unread(plan: Plan) -> list[Notice]:
-    """Return what to say of files that a refactoring could not look into."""
+    """Return notices of files that a refactoring could not read."""
     unparsed = plan.report.unparsed if plan.report is not None else ()
     if len(unparsed) > _MOST_NAMED:
         named = listed([name for name, _ in unparsed], _MOST_NAMED)
@@ -65,7 +65,7 @@ def _unread(plan: Plan) -> list[Notice]:
 
 
 def _generated(plan: Plan, before: Mapping[str, bytes]) -> list[Notice]:
-    """Return what to say of files that a refactoring changes, and a program writes."""
+    """Return notices of files that a refactoring changes although a program writes them."""
     if plan.report is None:
         return []
 

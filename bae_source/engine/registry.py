@@ -170,7 +170,7 @@ def called(
         verb: the request's verb.
         arguments: the request's own parameters and those of the context that go with it (`model.context.steering`).
         context: how it is run where the arguments say nothing.
-        wrong: problems that are known already, to be told with the others.
+        wrong: problems that are known already, to be reported with the others.
 
     Raises:
         RequestError: `unknown_operation`, or `invalid_arguments` with every problem.

@@ -104,7 +104,7 @@ def _packages(interpreter: Interpreter) -> tuple[list[str], str]:
     if settings is None:
         return (
             [],
-            f"{interpreter.origin} is no virtual environment, whose packages alone can be told without running it",
+            f"{interpreter.origin} is no virtual environment, so that its packages are unknown without running it",
         )
     pythons = [interpreter.path]
     if settings.get("include-system-site-packages", "").lower() == "true":

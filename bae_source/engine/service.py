@@ -148,16 +148,16 @@ class Service:
             surroundings=self._surroundings,
         )
 
-    def run(self, asked: Request, context: Context | None = None) -> Outcome:
+    def run(self, request: Request, context: Context | None = None) -> Outcome:
         """Carry a request out.
 
         Raises:
             ResourceError: why it cannot be done; what the project's state is then, its class says.
         """
-        return self._run(asked, context or Context())
+        return self._run(request, context or Context())
 
     def adopt(self, agrees: Callable[[tuple[Path, ...]], bool]) -> Outcome:
-        """Make state that was copied or moved with the project the user's own, if a person agrees; no request asks it.
+        """Adopt state that was copied or moved with the project, if a person agrees; no request does this.
 
         Raises:
             ResourceError: why it was not done.
@@ -220,16 +220,16 @@ class Service:
             message=message,
         )
 
-    def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
+    def _run(self, request: Request, context: Context, planned: Plan | None = None) -> Outcome:
         """Carry a request out: measured, within its budget, checked, on a project that is whole and stands still."""
 
         def bounded() -> Outcome:
-            return within_budget(asked, context, lambda: self._recovered(*self._checked(asked, context), planned))
+            return within_budget(request, context, lambda: self._recovered(*self._checked(request, context), planned))
 
         with called_by(context.who):
-            return self._measured(asked, bounded)
+            return self._measured(request, bounded)
 
-    def _measured(self, asked: Request, do: Callable[[], Outcome]) -> Outcome:
+    def _measured(self, request: Request, do: Callable[[], Outcome]) -> Outcome:
         """The layer of telemetry: note how a request went."""
         begun, code, answered = self.timer(), "internal_error", ""
         try:
@@ -240,18 +240,18 @@ class Service:
             code = error.code
             raise
         finally:
-            self._note(asked, code, answered, self.timer() - begun)
+            self._note(request, code, answered, self.timer() - begun)
         return outcome
 
-    def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
+    def _checked(self, request: Request, context: Context) -> tuple[Request, Context]:
         """Return a request and its context once more, with everything in them checked."""
-        return parse(type(asked), as_mapping(asked)), checked(context)
+        return parse(type(request), as_mapping(request)), checked(context)
 
-    def _recovered(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
+    def _recovered(self, request: Request, context: Context, planned: Plan | None) -> Outcome:
         """The layer of recovery: finish what a process that died left half done, and say so."""
-        notices = [*self.folders.unused(), *self._recover()] if asked.recovers else []
+        notices = [*self.folders.unused(), *self._recover()] if request.recovers else []
         try:
-            outcome = self._steady(asked, context, planned, notices)
+            outcome = self._steady(request, context, planned, notices)
         except ResourceError as error:
             notices += self._recovered_since()
             if notices:
@@ -265,21 +265,21 @@ class Service:
         return () if self.folders.is_idle() else self.changing.transactions.recover()
 
     def _recovered_since(self) -> tuple[Notice, ...]:
-        """Return what was recovered by a transaction that waited for one whose process died meanwhile."""
+        """Return the notices of recovery by a transaction that waited for one whose process died meanwhile."""
         return self.changing.recovered() if "changing" in self.__dict__ else ()
 
-    def _steady(self, asked: Request, context: Context, planned: Plan | None, notices: list[Notice]) -> Outcome:
+    def _steady(self, request: Request, context: Context, planned: Plan | None, notices: list[Notice]) -> Outcome:
         """The layer of the stable snapshot: answer anew where a change was begun while the project was read.
 
         Parameters:
-            notices: takes what is said of that change.
+            notices: takes the notices of that change.
         """
-        if asked.effect is not Effect.READS or asked.staged or asked.waits or not asked.recovers:
-            return self._carried_out(asked, context, planned)
+        if request.effect is not Effect.READS or request.staged or request.waits or not request.recovers:
+            return self._carried_out(request, context, planned)
         for attempt in range(_READINGS):
             head = head_of(self.folders.base)
             try:
-                outcome = self._carried_out(asked, context, planned)
+                outcome = self._carried_out(request, context, planned)
             except ResourceError:
                 if head_of(self.folders.base) == head or attempt == _READINGS - 1:
                     raise
@@ -289,44 +289,44 @@ class Service:
             notices += self._recover()
         return outcome
 
-    def _carried_out(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
+    def _carried_out(self, request: Request, context: Context, planned: Plan | None) -> Outcome:
         """Hand a request to what carries it out; a name that was not found is an error with the symbols that end so."""
         try:
-            return self._handed(asked, context, planned)
+            return self._handed(request, context, planned)
         except ResourceError as error:
-            if asked.effect is not Effect.READS:
+            if request.effect is not Effect.READS:
                 from bae_source.engine.approving.recording import enter_refusal  # of changes alone
 
-                enter_refusal(self.folders, self.changing.who(context), asked, context, error)
+                enter_refusal(self.folders, self.changing.who(context), request, context, error)
             if isinstance(error, LookupFailed):
-                raise with_namesakes(self.workspace(), asked, error) from error.__cause__
+                raise with_namesakes(self.workspace(), request, error) from error.__cause__
             raise
 
-    def _handed(self, asked: Request, context: Context, planned: Plan | None) -> Outcome:
-        if asked.staged:
-            return self._judged(asked, context)
-        if asked.effect is Effect.READS:
-            return self._paged(asked, context, self.workspace())
+    def _handed(self, request: Request, context: Context, planned: Plan | None) -> Outcome:
+        if request.staged:
+            return self._judged(request, context)
+        if request.effect is Effect.READS:
+            return self._paged(request, context, self.workspace())
         if context.cursor is not None:
             raise RequestError(
-                "invalid_arguments", f"{asked.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
+                "invalid_arguments", f"{request.verb} has no pages.", hints=["Leave the cursor out; it is for reading."]
             )
-        asked, _ = in_full(self.workspace(), asked)
-        if asked.runner != "change":
-            return self._command(asked, context)
-        if isinstance(asked, Composed) and asked.steps():
+        request, _ = in_full(self.workspace(), request)
+        if request.runner != "change":
+            return self._command(request, context)
+        if isinstance(request, Composed) and request.steps():
             from bae_source.engine.applying import as_steps  # few changes stand for several
 
-            asked = as_steps(asked)
-        if isinstance(asked, Checking) and asked.check:
+            request = as_steps(request)
+        if isinstance(request, Checking) and request.check:
             context = replace(context, dry_run=True)
         try:
-            outcome = self.changing.change(asked, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
-            return self.keeping.planned(asked, context, outcome) if context.dry_run else outcome
+            outcome = self.changing.change(request, context, planned)  # type: ignore[arg-type]  # what is a change has a plan
+            return self.keeping.planned(request, context, outcome) if context.dry_run else outcome
         except ResourceError as error:
-            raise self.keeping.refusal(asked, context, error) from error.__cause__
+            raise self.keeping.refusal(request, context, error) from error.__cause__
 
-    def _judged(self, asked: Request, context: Context) -> Outcome:
+    def _judged(self, request: Request, context: Context) -> Outcome:
         """Answer about what git has staged instead of the files."""
         from bae_source.project.git.index import GitIndex  # for the hook alone
         from bae_source.project.git.staged import StagedWorkspace
@@ -334,43 +334,43 @@ class Service:
         unfinished = not self.folders.is_idle()
         with GitIndex(self.root, self.environment) as index:
             workspace = StagedWorkspace(self.seeing.staged(index), kept=self._kept.beside(), unfinished=unfinished)
-            return self._paged(asked, context, workspace)
+            return self._paged(request, context, workspace)
 
-    def _paged(self, asked: Request, context: Context, workspace: Workspace) -> Outcome:
+    def _paged(self, request: Request, context: Context, workspace: Workspace) -> Outcome:
         """Answer, in pages where the caller wants them; what belongs to a family has limits of its own."""
-        outcome = self._answer(workspace, asked, context)
-        if has_own_limits(asked) or (context.budget is None and context.cursor is None):
+        outcome = self._answer(workspace, request, context)
+        if has_own_limits(request) or (context.budget is None and context.cursor is None):
             return outcome
         from bae_source.model.page import within  # most callers want the answer in one piece, however long
 
         def less() -> list[str]:
             from bae_source.project.naming.narrower import narrower  # only for an answer that is too long
 
-            return narrower(workspace, asked)
+            return narrower(workspace, request)
 
-        return within(outcome, asked, budget=context.budget, cursor=context.cursor, narrower=less)
+        return within(outcome, request, budget=context.budget, cursor=context.cursor, narrower=less)
 
-    def _answer(self, workspace: Workspace, asked: Request, context: Context) -> Outcome:
-        asked, notices = in_full(workspace, asked)
-        if asked.runner != "query":
-            outcome = self._command(asked, context)
+    def _answer(self, workspace: Workspace, request: Request, context: Context) -> Outcome:
+        request, notices = in_full(workspace, request)
+        if request.runner != "query":
+            outcome = self._command(request, context)
         else:
-            assert isinstance(asked, Query), "what is a query answers"
-            if asked.navigates:
-                outcome = self._navigated(workspace, asked, context)
+            assert isinstance(request, Query), "what is a query answers"
+            if request.navigates:
+                outcome = self._navigated(workspace, request, context)
             else:
-                outcome = _by_name(workspace, asked).answer(workspace)
+                outcome = _by_name(workspace, request).answer(workspace)
         return replace(outcome, warnings=(*notices, *outcome.warnings)) if notices else outcome
 
-    def _command(self, asked: Request, context: Context) -> Outcome:
-        return COMMANDS[asked.runner](self, asked, context)
+    def _command(self, request: Request, context: Context) -> Outcome:
+        return COMMANDS[request.runner](self, request, context)
 
-    def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
-        """Answer without a language server, and then add what one knows."""
+    def _navigated(self, workspace: Workspace, request: Query, context: Context) -> Outcome:
+        """Answer without a language server, and then add a server's answer."""
         from bae_source.model.selection import Selected
         from bae_source.project.naming.navigation import navigated
 
-        answered = asked.answer(workspace)
+        answered = request.answer(workspace)
         assert isinstance(answered, Selected), "only what selects can be navigated"
         chosen = "off" if workspace.hides else context.language_server  # it would read everything
         wanted, named = self._language_servers.choice(chosen, by_model=context.by_model)
@@ -383,7 +383,7 @@ class Service:
         return package_folders(self._surroundings().python)
 
     def _surroundings(self) -> Surroundings:
-        """Return where the project's own programs run."""
+        """Return the surroundings in which the project's own programs run."""
         from bae_source.reloading.child.interpreter import OURS  # as above
         from bae_source.system.programs import Surroundings
 
@@ -440,14 +440,14 @@ class Service:
         module = workspace.layout.module_at(place) if is_python else None
         return address_of(workspace.census, place) if module is None else module.name
 
-    def _note(self, asked: Request, code: str, answered: str, nanoseconds: int) -> None:
-        """Note how a request went, unless that is switched off."""
+    def _note(self, request: Request, code: str, answered: str, nanoseconds: int) -> None:
+        """Note the result of a request, unless that is switched off."""
         parsed = self._kept.timings.taken()
-        if asked.verb == "forget" or not self.is_measuring():
+        if request.verb == "forget" or not self.is_measuring():
             return  # files that `forget` removed must not come back with the note of it
         from bae_source.engine.measuring.telemetry import Line, buckets, tokens
 
-        verb = asked.verb if type(asked) in REQUESTS else "unknown"
+        verb = request.verb if type(request) in REQUESTS else "unknown"
         line = Line(
             request=verb,
             code=code,
@@ -514,14 +514,14 @@ class Service:
         return StateFolders(self.root, UserState(self.environment))
 
 
-def _by_name(workspace: Workspace, asked: Query) -> Query:
+def _by_name(workspace: Workspace, request: Query) -> Query:
     """Return a query with a dotted name where it has a selector."""
-    given = (getattr(asked, "target", None), getattr(asked, "scope", None))
+    given = (getattr(request, "target", None), getattr(request, "scope", None))
     if not any(isinstance(each, str) and is_selector(each) for each in given):
-        return asked
+        return request
     from bae_source.project.naming.select import by_name  # 2 ms, for selectors alone
 
-    return by_name(workspace, asked)  # type: ignore[type-var]  # a query is a request
+    return by_name(workspace, request)  # type: ignore[type-var]  # a query is a request
 
 
 def find_root(start: Path, environment: Mapping[str, str]) -> Path:

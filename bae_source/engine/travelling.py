@@ -4,7 +4,7 @@ Invariants:
 - an undo leads to bytes that were there before, or, where a file has changed since, to what is there without the
   change's own symbols, checked like any plan; or it is refused;
 - a change from outside is only reported where no transaction of ours is changing the file;
-- that a state gone back to does not import is told, and no reason to refuse it.
+- a state gone back to that does not import is reported, and not refused.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ __all__ = ("Forget", "History", "Prune", "Redo", "Undo", "forgotten", "listed_op
 _ID = re.compile(r"op_[0-9a-f]+")
 
 
-def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
+def travel(changing: Changing, request: Undo | Redo, context: Context) -> Outcome:
     """Undo or redo; where another process writes meanwhile, the answer is worked out anew.
 
     Raises:
@@ -77,41 +77,41 @@ def travel(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
 
     def attempt(alone: bool) -> Outcome:
         try:
-            return _attempt(changing, asked, context)
+            return _attempt(changing, request, context)
         except HistoryError as error:
             if alone or not _is_unexplained(error) or (context.dry_run and changing.folders().is_idle()):
                 raise
-            raise (_passing(asked, error) if context.dry_run else Crowded) from error
+            raise (_passing(request, error) if context.dry_run else Crowded) from error
 
     return attempted(attempt, nullcontext if context.dry_run else changing.transactions.locked)
 
 
-def listed_operations(changing: Changing, asked: History, context: Context) -> Outcome:
+def listed_operations(changing: Changing, request: History, context: Context) -> Outcome:
     """List what was done, or tell one operation in full.
 
     Raises:
         RequestError: `invalid_arguments`, `invalid_name`.
         HistoryError: `nothing_to_undo`, if the history cannot be read.
     """
-    if is_selector(asked.target):
-        asked = by_name(changing.workspace(None), asked)
-    if _ID.fullmatch(asked.target):
+    if is_selector(request.target):
+        request = by_name(changing.workspace(None), request)
+    if _ID.fullmatch(request.target):
         try:
-            return _whole(changing, changing.history.entry(asked.target), context)
+            return _whole(changing, changing.history.entry(request.target), context)
         except HistoryError as error:
-            if error.code != "nothing_to_undo" or not _is_code(changing, asked.target):
+            if error.code != "nothing_to_undo" or not _is_code(changing, request.target):
                 raise
-    since = None if asked.since is None else moment(asked.since, changing.now(), parameter="since")
+    since = None if request.since is None else moment(request.since, changing.now(), parameter="since")
     found = select(
         changing.history,
-        limit=asked.limit,
-        who=asked.who,
+        limit=request.limit,
+        who=request.who,
         since=since,
-        target=_canonical(changing, asked.target),
+        target=_canonical(changing, request.target),
         touches=lambda entry, name: _touches(changing, entry, name),
     )
     closed = []
-    if asked.diff:
+    if request.diff:
         workspace = changing.workspace(None)
         closed = [each.entry.id for each in found if _closed(workspace, each.entry) is not None]
         found = tuple(
@@ -127,7 +127,7 @@ def listed_operations(changing: Changing, asked: History, context: Context) -> O
     )
 
 
-def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
+def pruned(changing: Changing, request: Prune, context: Context) -> Outcome:
     """Delete old operations from the history.
 
     Raises:
@@ -135,20 +135,20 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
         HistoryError: `nothing_to_undo`, if the history cannot be read or written.
         Refused: `forbidden` where a policy is in force.
     """
-    if asked.keep is None and asked.older_than is None:
+    if request.keep is None and request.older_than is None:
         raise RequestError(
             "invalid_arguments",
             "prune needs to know what to keep.",
             hints=["prune(keep=1000), or prune(older_than='30d')."],
         )
     _check_records(changing)
-    limit = None if asked.older_than is None else moment(asked.older_than, changing.now(), parameter="older_than")
+    limit = None if request.older_than is None else moment(request.older_than, changing.now(), parameter="older_than")
     oldest = None if limit is None else limit.isoformat(timespec="seconds")
-    newest = [entry.id for entry in changing.history.entries(asked.keep or 0)]
+    newest = [entry.id for entry in changing.history.entries(request.keep or 0)]
     kept = frozenset(newest)
 
     def keep(entry: Entry) -> bool:
-        among_newest = asked.keep is not None and entry.id in kept
+        among_newest = request.keep is not None and entry.id in kept
         return among_newest or (oldest is not None and entry.when >= oldest)
 
     if context.dry_run:
@@ -157,12 +157,12 @@ def pruned(changing: Changing, asked: Prune, context: Context) -> Outcome:
     deleted = changing.history.prune(keep)
     notices: tuple[Notice, ...] = ()
     if deleted.operations:
-        about = {"who": changing.who(context), "verb": asked.verb, "operations": deleted.operations}
+        about = {"who": changing.who(context), "verb": request.verb, "operations": deleted.operations}
         notices = Recording(changing.folders()).enter("history_pruned", about)
     return Outcome(status="applied" if deleted.operations else "unchanged", text=_deleted(deleted), warnings=notices)
 
 
-def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
+def forgotten(changing: Changing, request: Forget, context: Context) -> Outcome:
     """Remove every trace of us, or what stands in the place of our state and is not ours.
 
     Raises:
@@ -172,7 +172,7 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
     _check_records(changing)
     folders = changing.folders()
     try:
-        if asked.foreign:
+        if request.foreign:
             found = forget_foreign(folders, dry_run=context.dry_run)
         elif context.dry_run:
             found = traces(folders, changing.history, PlanFile(folders))
@@ -184,17 +184,17 @@ def forgotten(changing: Changing, asked: Forget, context: Context) -> Outcome:
             f"Not all of it could be removed: {error.strerror}; the project's own files are as they were.",
             hints=["Check who owns our folders, and forget again."],
         ) from error
-    nothing = "all state here is yours, or there is none" if asked.foreign else "there was no trace of bae_source"
+    nothing = "all state here is yours, or there is none" if request.foreign else "there was no trace of bae_source"
     names = ", ".join(found) if found else f"nothing; {nothing}"
     status: Literal["planned", "applied", "unchanged"] = (
         "planned" if context.dry_run else "applied" if found else "unchanged"
     )
     text = f"Dry run, nothing was removed: {names}." if context.dry_run else f"Removed {names}."
-    return Outcome(status=status, text=text, warnings=() if asked.foreign else left(folders))
+    return Outcome(status=status, text=text, warnings=() if request.foreign else left(folders))
 
 
 def _check_records(changing: Changing) -> None:
-    """See that no policy, of the project or of a folder in it, keeps its records."""
+    """Check that no policy, of the project or of a folder in it, keeps its records."""
     paths = data_names(changing.workspace(None)).paths
     changing.gate.check_records([path for path in paths if path.endswith(f"/{SETTINGS}")])
 
@@ -227,7 +227,7 @@ def adopted(changing: Changing, agrees: Callable[[tuple[Path, ...]], bool]) -> O
     return Outcome(status="applied", text=text, warnings=notices)
 
 
-def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcome:
+def _attempt(changing: Changing, request: Undo | Redo, context: Context) -> Outcome:
     workspace = changing.workspace(None)
     store = changing.transactions
 
@@ -238,17 +238,17 @@ def _attempt(changing: Changing, asked: Undo | Redo, context: Context) -> Outcom
         return list(_users(changing, travel, workspace, who))
 
     who = changing.who(context)
-    found = plan_travel(asked, changing.history, who, store.read, store.bits, merge, changing.now(), users)
+    found = plan_travel(request, changing.history, who, store.read, store.bits, merge, changing.now(), users)
     for entry in found.entries:
         if (refusal := _closed(workspace, entry)) is not None:
             raise refusal.altered(reason=refusal.reason.removesuffix("."), unchanged=True)
-    plan = _with_environment(changing, asked, found, _plan(asked, found, workspace))
+    plan = _with_environment(changing, request, found, _plan(request, found, workspace))
     _check_same(plan, workspace)
     for later, used in users(found):
-        raise needed_later(asked.verb, found, later, used)
+        raise needed_later(request.verb, found, later, used)
     if context.dry_run:
         return changing.planned(plan, workspace, context)
-    return _commit(changing, asked, context, workspace, plan, tuple(entry.id for entry in found.entries))
+    return _commit(changing, request, context, workspace, plan, tuple(entry.id for entry in found.entries))
 
 
 def _is_unexplained(error: HistoryError) -> bool:
@@ -256,24 +256,24 @@ def _is_unexplained(error: HistoryError) -> bool:
     return error.code == "undo_conflict" and not error.details.get("later")
 
 
-def _passing(asked: Undo | Redo, error: HistoryError) -> HistoryError:
+def _passing(request: Undo | Redo, error: HistoryError) -> HistoryError:
     """Return the conflict of a dry run with a change that is under way, and not recorded yet."""
     names = listed(error.details["modules"])
     return HistoryError(
         "undo_conflict",
-        f"What {asked.verb} comes to cannot be told now: another change is being made, maybe to {names}.",
+        f"The result of {request.verb} is unknown now: another change is being made, maybe to {names}.",
         hints=["Ask again when it is done."],
         details=error.details,
     )
 
 
 def _commit(
-    changing: Changing, asked: Undo | Redo, context: Context, workspace: Workspace, plan: Plan, of: tuple[str, ...]
+    changing: Changing, request: Undo | Redo, context: Context, workspace: Workspace, plan: Plan, of: tuple[str, ...]
 ) -> Outcome:
-    kind: Literal["undo", "redo"] = "undo" if isinstance(asked, Undo) else "redo"
-    given = as_mapping(asked)
-    requests = ({"do": asked.verb, "operation_id": list(of)},)
-    commit = partial(changing.commit, verb=asked.verb, kind=kind, of=of)
+    kind: Literal["undo", "redo"] = "undo" if isinstance(request, Undo) else "redo"
+    given = as_mapping(request)
+    requests = ({"do": request.verb, "operation_id": list(of)},)
+    commit = partial(changing.commit, verb=request.verb, kind=kind, of=of)
     try:
         return commit(plan, workspace, context, given, requests)
     except (TransactionError, Refused) as error:
@@ -282,7 +282,7 @@ def _commit(
             notice = Notice("not_installed", f"The environment stays as it is, also {names}: {error.clause}.")
             summary = plan.summary.removesuffix(f" {in_words(plan.releases)}.")
             plan = replace(plan, releases=(), summary=summary, warnings=(*plan.warnings, notice))
-            return _commit(changing, asked, context, workspace, plan, of)
+            return _commit(changing, request, context, workspace, plan, of)
         if error.code != "reload_failed":
             raise
         notice = Notice("import_failed", f"{error.clause}; it stands all the same.")
@@ -300,14 +300,14 @@ def _merge(workspace: Workspace, path: str, left: bytes, now: bytes, aim: bytes)
     return found.content if found.clean else Obstacle()
 
 
-def _plan(asked: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
+def _plan(request: Undo | Redo, found: Travel, workspace: Workspace) -> Plan:
     modules = [workspace.layout.module_at(file.path) for file in found.changes.files]
     return Plan(
         changes=found.changes,
         changed=tuple(dict.fromkeys(address for entry in found.entries for address in entry.changed)),
         modules=tuple(workspace.module_file(module) for module in modules if isinstance(module, ModuleFile)),
         warnings=(*_merged(found.merged), *_left_behind(workspace, found.changes)),
-        summary=_summary(asked, found.entries),
+        summary=_summary(request, found.entries),
         passed=found.passed,
     )
 
@@ -360,7 +360,7 @@ def _check_same(plan: Plan, workspace: Workspace) -> None:
 
 
 def _left_behind(workspace: Workspace, changes: ChangeSet) -> Iterator[Notice]:
-    """Yield what to say of modules that go with an undo or redo, and are still imported."""
+    """Yield notices of modules that go with an undo or redo, and are still imported."""
     if any(file.after is None for file in changes.files):
         from bae_source.refactoring.planning.left_behind import (
             left_at_last,  # names across files, which others need not
@@ -371,15 +371,15 @@ def _left_behind(workspace: Workspace, changes: ChangeSet) -> Iterator[Notice]:
             yield from left_at_last(later, name)
 
 
-def _summary(asked: Undo | Redo, entries: Sequence[Entry]) -> str:
-    did = "Undid" if isinstance(asked, Undo) else "Redid"
+def _summary(request: Undo | Redo, entries: Sequence[Entry]) -> str:
+    did = "Undid" if isinstance(request, Undo) else "Redid"
     if len(entries) == 1:
         return f"{did} {entries[0].id}: {entries[0].summary}"
     return f"{did} {len(entries)} changes: {', '.join(entry.id for entry in entries)}."
 
 
 def _closed(workspace: Workspace, entry: Entry) -> Refused | None:
-    """Return why the caller may not read what an operation changed; None where he may."""
+    """Return the refusal to read what an operation changed; None where the caller may."""
     for file in entry.files:
         for path in filter(None, (file.path, file.origin)):
             try:

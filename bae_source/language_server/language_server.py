@@ -132,7 +132,7 @@ class LanguageServer:
         ]
 
     def _obstacle(self) -> str | None:
-        """Return why the server cannot be started; None where nothing speaks against it."""
+        """Return the reason why the server cannot be started; None where it can."""
         if self.name == OFF:
             return "the language server is switched off"
         if self.name not in COMMANDS:
@@ -189,7 +189,7 @@ class LanguageServers:
         return self._warm
 
     def choice(self, named: str | None, *, by_model: bool) -> tuple[str | None, Callable[[str], LanguageServer]]:
-        """Return which server is wanted whatever the project says, None for none, and what returns one of a name.
+        """Return the wanted server's name, None for none, and a function from names to servers.
 
         Parameters:
             named: by the call.

@@ -118,7 +118,7 @@ class Session:
         self._greeted = True
 
     def _exchange(self, wanted: Collection[int], deadline: float) -> None:
-        """Talk to the server until it has answered all that is wanted."""
+        """Exchange messages with the server until all answers are there."""
         while any(self._answers[number] is None for number in wanted):
             if (left := deadline - time.monotonic()) <= 0:
                 raise Late

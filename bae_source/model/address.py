@@ -1,4 +1,4 @@
-"""Names: what a caller asked for (`DottedName`), and what it turned out to be (`Address`).
+"""Names: as the caller gave them (`DottedName`), and resolved (`Address`).
 
     Address  = Module ["@stub" | "@module"] ("." Name [ "[" n "]" | "@" Accessor ])* ["@" Part] | [Package] ":" Resource
     Accessor = getter | setter | deleter | overload[n] | impl

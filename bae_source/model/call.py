@@ -61,7 +61,7 @@ class Call(str):
         Parameters:
             command: the verb, behind its family.
             then: what follows the call in its sentence.
-            line: the call on the command line, where it cannot be told from the arguments.
+            line: the call on the command line, where it does not follow from the arguments.
         """
         arguments = {name: _plain(value) for name, value in arguments.items()}
         line = line or _line(command, arguments)

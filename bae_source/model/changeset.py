@@ -44,6 +44,11 @@ def digest(content: bytes) -> str:
     return sha256(content)
 
 
+def digest_of(content: bytes | None) -> str | None:
+    """Return the digest of a file's content; None where there is no file."""
+    return None if content is None else digest(content)
+
+
 class FileChange(Struct, frozen=True, kw_only=True):
     """The edits of one file.
 
@@ -166,7 +171,7 @@ def edit_between(before: bytes, after: bytes) -> Edit:
 
 
 def _common(first: bytes, second: bytes) -> int:
-    """Return how many bytes the two begin with in common, by halving: slices compare faster than a loop."""
+    """Return the length of the common beginning, by halving: slices compare faster than a loop."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

@@ -2,9 +2,9 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -131,7 +131,7 @@ _PROPOSING = frozenset({"propose", "goal"})
 
 @cache
 def steering(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return what a caller may say, beside a request's own parameters, about how it is run."""
+    """Return the parameters of a run, beside a request's own."""
     changes = kind.runner in _PLANNED
     without = () if changes else _FINISHING if kind.runner == "travel" else _FINISHING | _PROPOSING
     changing = [name for name in _CHANGING if name not in without]
@@ -140,12 +140,18 @@ def steering(kind: type[Request]) -> tuple[Parameter, ...]:
     return tuple(declared[name] for name in (*names, *(_NAVIGATING if kind.navigates else ())))
 
 
-def within_budget(asked: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
+def options_in(context: Context, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some options of a context that differ from the defaults."""
+    usual = Context()
+    return {name: value for name in names if (value := getattr(context, name)) != getattr(usual, name)}
+
+
+def within_budget(request: Request, context: Context, do: Callable[[], Outcome]) -> Outcome:
     """Carry out a request, and keep its outcome within the budget of the context, errors included.
 
     Calls in it are written as the context says.
     """
-    return in_form(context, lambda: _within_budget(asked, context.budget, do))
+    return in_form(context, lambda: _within_budget(request, context.budget, do))
 
 
 def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
@@ -164,20 +170,20 @@ def in_form(context: Context, do: Callable[[], Outcome]) -> Outcome:
     return replace(outcome, next_actions=hinted(outcome.next_actions))
 
 
-def _within_budget(asked: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
-    if not isinstance(budget, int) or has_own_limits(asked):
+def _within_budget(request: Request, budget: int | None, do: Callable[[], Outcome]) -> Outcome:
+    if not isinstance(budget, int) or has_own_limits(request):
         return do()
     from bae_source.model.shortened import shortened, shortened_error  # most have none
 
     try:
-        return shortened(do(), budget, answer=asked.effect is Effect.READS)
+        return shortened(do(), budget, answer=request.effect is Effect.READS)
     except ResourceError as error:
         raise shortened_error(error, budget) from error.__cause__
 
 
-def has_own_limits(asked: Request) -> bool:
+def has_own_limits(request: Request) -> bool:
     """Return whether a request's answer has limits of its own, and no budget."""
-    return asked.family == "ast"
+    return request.family == "ast"
 
 
 def checked(context: Context) -> Context:
@@ -202,7 +208,7 @@ def checked(context: Context) -> Context:
 
 
 def check_name(who: str) -> None:
-    """See that a name is one that a person can read in a line of a list.
+    """Check that a name is one that a person can read in a line of a list.
 
     Raises:
         RequestError: `invalid_arguments`.
@@ -216,7 +222,7 @@ def check_name(who: str) -> None:
 
 
 def as_name(text: str) -> str:
-    """Return a text that the caller did not give as a name, as one: cut, and with escapes for what is not seen."""
+    """Return any text in the form of a name: cut, and with escapes for invisible characters."""
     seen = (each if each.isprintable() else ascii(each)[1:-1] for each in text[:LONGEST_NAME])
     return "".join(seen)[:LONGEST_NAME]
 

@@ -1,4 +1,4 @@
-"""Something wrong that a check found: where, what kind, and a sentence about it.
+"""A problem that a check found: its place, its kind, and a sentence about it.
 
 app.core:12: NAME_NOT_FOUND app.client has no send.
 """

@@ -2,7 +2,7 @@
 
 Invariants:
 - places in a question count characters, lines and columns from 1; places in an answer count as the protocol does,
-  columns in UTF-16 code units, because only who has the text can convert them;
+  columns in UTF-16 code units, because only the owner of the text can convert them;
 - an answer may be wrong or stale: the merge looks each place up in the project first.
 """
 

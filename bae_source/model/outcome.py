@@ -1,4 +1,4 @@
-"""The outcome as data: the one shape that every verb answers with and every `--json` prints."""
+"""The outcome as data: the one shape of every answer, which `--json` prints."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ Status = Literal["applied", "unchanged", "planned", "pending", "answer", "error"
 
 
 Result = Literal["passed", "failed", "failed_before", "not_run"]
+
+
+class Fields(Struct, frozen=True, kw_only=True):
+    """A part of an answer whose JSON has all of its fields."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as the JSON of an outcome has it."""
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class Notice(Struct, frozen=True):
@@ -152,7 +160,7 @@ def to_json(outcome: Outcome) -> str:
 
 
 def as_mapping(outcome: Outcome) -> dict[str, Any]:
-    """Return what the JSON of an outcome says, as plain values; every key is always there."""
+    """Return the JSON of an outcome as plain values; every key is always there."""
     values = {key: _plain(getattr(outcome, key)) for key in _JSON_KEYS if key != "found"}
     return {key: values[key] if key in values else places(outcome) for key in _JSON_KEYS}
 
@@ -177,7 +185,7 @@ def _plain(value: Any) -> Any:
 
 
 def verdict(checks: Iterable[Check]) -> str:
-    """Return what was verified and what was not, in a line; "" where nothing was to be."""
+    """Return the checks that passed and those left out, in a line; "" where none was wanted."""
     by_result: dict[str, list[str]] = {}
     for check in checks:
         detail = f" ({check.detail})" if check.detail else ""
@@ -188,7 +196,7 @@ def verdict(checks: Iterable[Check]) -> str:
 
 
 def headed(outcome: Outcome, command: str = "{}") -> tuple[str, str, tuple[str, ...]]:
-    """Return how a change begins to be shown: its verdict and how it is taken back; then what is left.
+    """Return the head of a change's text, verdict and undo; then the rest.
 
     Parameters:
         command: how an action such as `undo op_7f3a` is written; the action goes where `{}` is.
@@ -249,7 +257,7 @@ def telling(error: ResourceError, notices: Iterable[Notice]) -> ResourceError:
 
 
 def warned_by(error: ResourceError) -> tuple[Notice, ...]:
-    """Return what an error tells beside what went wrong."""
+    """Return the notices of an error, beside its message."""
     return tuple(Notice(each["code"], each["message"]) for each in error.details.get(WARNED, ()))
 
 

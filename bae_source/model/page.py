@@ -39,7 +39,7 @@ _CURSOR = r"(\d{1,12})-(\d{1,9})-([0-9a-f]{12})"
 
 def within(
     outcome: Outcome,
-    asked: Request,
+    request: Request,
     *,
     budget: int | None,
     cursor: str | None = None,
@@ -49,7 +49,7 @@ def within(
 
     Parameters:
         outcome: the whole answer.
-        asked: the request that it answers.
+        request: the request that it answers.
         budget: how many bytes its text may have as UTF-8; None for any number.
         cursor: which page is wanted; None for the answer in one piece.
         narrower: calls that ask for less; called only if the budget is exceeded.
@@ -60,11 +60,11 @@ def within(
         RequestError: `invalid_arguments` if the cursor is none.
     """
     if cursor is not None:
-        return _page(outcome, asked, cursor, budget)
+        return _page(outcome, request, cursor, budget)
     if budget is None or _fits(outcome.text, budget):
         return outcome
     size = size_of(outcome.text)
-    calls = [*narrower(), call_of(asked, budget=budget, cursor=FIRST)]
+    calls = [*narrower(), call_of(request, budget=budget, cursor=FIRST)]
     raise Refused(
         "budget_exceeded",
         f"The answer has {size:,} bytes, more than the budget of {budget:,}; ask for less, or for pages.",
@@ -73,21 +73,21 @@ def within(
     )
 
 
-def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> Outcome:
+def _page(outcome: Outcome, request: Request, cursor: str, budget: int | None) -> Outcome:
     text = outcome.text
     known = sha256(text.encode("utf-8", "surrogatepass"))[:12]
-    start, room, digest = _read(cursor, asked)
+    start, room, digest = _read(cursor, request)
     room = budget or room
     if digest not in (None, known) or start > len(text):
         raise Refused(
             "stale",
             "The answer has changed since its first page.",
-            hints=[call_of(asked, budget=room, cursor=FIRST)],
+            hints=[call_of(request, budget=room, cursor=FIRST)],
         )
     end = start + len(cut_to(text, room, start))
     if end >= len(text):
         return replace(outcome, text=text[start:])
-    following = _call_of_next(asked, f"{end}-{room}-{known}", room)
+    following = _call_of_next(request, f"{end}-{room}-{known}", room)
     notice = Notice("page", f"These are characters {start + 1:,} to {end:,} of {len(text):,}.")
     return replace(
         outcome,
@@ -98,16 +98,16 @@ def _page(outcome: Outcome, asked: Request, cursor: str, budget: int | None) -> 
     )
 
 
-def _call_of_next(asked: Request, cursor: str, room: int) -> str:
+def _call_of_next(request: Request, cursor: str, room: int) -> str:
     """Return the call of the next page; where it is too long, what the call that the caller has gets in addition."""
-    call = call_of(asked, cursor=cursor)
+    call = call_of(request, cursor=cursor)
     if size_of(call) <= max(room // 2, _LONGEST):
         return call
-    command = command_of(type(asked))
+    command = command_of(type(request))
     return Call(command, line=f"{command} … --cursor {cursor}", cursor=cursor)
 
 
-def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
+def _read(cursor: str, request: Request) -> tuple[int, int, str | None]:
     if cursor == FIRST:
         return 0, USUAL, None
     match = re.fullmatch(_CURSOR, cursor)
@@ -115,7 +115,7 @@ def _read(cursor: str, asked: Request) -> tuple[int, int, str | None]:
         raise RequestError(
             "invalid_arguments",
             f"{cursor!r} is no cursor.",
-            hints=[call_of(asked, cursor=FIRST), "The next page's cursor stands in next_actions."],
+            hints=[call_of(request, cursor=FIRST), "The next page's cursor stands in next_actions."],
         )
     return int(match[1]), int(match[2]), match[3]
 
@@ -132,7 +132,7 @@ def cut_to(text: str, room: int, start: int = 0) -> str:
 
 
 def size_of(text: str) -> int:
-    """Return how many bytes a text has as UTF-8, a call the longest of its forms; a surrogate escape counts three."""
+    """Return the bytes of a text as UTF-8, a call the longest of its forms; a surrogate escape counts three."""
     text = text.longest if isinstance(text, Call) else text
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 

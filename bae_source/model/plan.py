@@ -103,7 +103,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         unused: addresses of what goes that nothing may use, once all changes that are made together are.
         users: modules that use what goes, and are not changed: the change does not import unless they do.
         report: of a refactoring, what changes and what stays.
-        takes: whether names go that nothing takes the place of, so that who uses them is said beside the report.
+        takes: whether names go that nothing takes the place of, so that their users are named beside the report.
         circles: whether a new circle of imports refuses it, be that asked for or not.
         ran_code: whether code that is not ours worked it out, which may come to something else the next time, so that
             a proposal keeps the bytes.
@@ -145,7 +145,7 @@ def in_words(releases: Sequence[Release]) -> str:
 
 
 def recorded(plan: Plan) -> dict[str, Any]:
-    """Return what the history keeps of the environment that a plan changes; nothing where it changes none."""
+    """Return the history's record of the environment that a plan changes; empty where it changes none."""
     if not plan.releases:
         return {}
     build = plan.requirements is not None and plan.requirements.build
@@ -153,7 +153,7 @@ def recorded(plan: Plan) -> dict[str, Any]:
 
 
 def releases_in(requests: Sequence[Mapping[str, Any]]) -> tuple[Release, ...]:
-    """Return what requests of the history, made one after the other, changed in the environment together."""
+    """Return the changes of the environment by consecutive requests of the history, taken together."""
     found: dict[str, Release] = {}
     for request in requests:
         for name, before, after in request.get("releases", ()):

@@ -398,7 +398,7 @@ class Reach(Enum):
     BASE_FINDS = "{base}, which it is below, may find it"
     UNKNOWN_BASE_FINDS = "a base of it is not known, and may find it"
     KEPT_WHEN_MADE = "code that runs when it is made may keep it"
-    SUBCLASSES_ASKED = "the project asks classes for their __subclasses__()"
+    SUBCLASSES_ASKED = "the project calls __subclasses__() of classes"
     NAMED_IN_UNREAD = "a file that cannot be looked into has its name"
     NAMED_IN_STRING = "the text of a string has its name"
     NAMED_IN_TEXT = "a text file speaks of it"
@@ -415,7 +415,7 @@ class Purpose(Enum):
 
     Attributes:
         sentence: as users read it behind `unsure: `, with holes for what differs; empty where the code says plainly
-            that the import is meant, so that nothing has to be said.
+            that the import is meant, so that no reason is needed.
     """
 
     sentence: str

@@ -110,7 +110,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 def counts_of(found: Iterable[Reference | Shown]) -> dict[str, int]:
-    """Return how many of some places are how sure."""
+    """Return the number of places by certainty."""
     counted = Counter("sure" if isinstance(each, Shown) else each.certainty for each in found)
     return {
         "sure": counted["sure"],

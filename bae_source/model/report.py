@@ -37,7 +37,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> tuple[Reference, ...]:
-        """Return what a person should look at: places that are not sure, be they changed or not, and mentions."""
+        """Return the places for a person to check: unsure ones, changed or not, and mentions."""
         return (*self.probable, *self.unsure, *self.mentions)
 
     def as_data(self) -> dict[str, Any]:

@@ -61,8 +61,8 @@ class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         staged: whether it is answered from what git has staged instead of the files.
         lists_places: whether what it finds are places, which the JSON of its outcome has as data.
         lists_addresses: whether each value that it finds has an `address`, so that its answer can be one name a line.
-        said: parameters that stand for something else where they are left out than where code hands on a None that
-            it got; such a None is refused from Python.
+        refuses_none: parameters with a default of their own, so that None from Python is a mistake and
+            is refused.
         abbreviates: whether the last parts of a symbol's name stand for it where they lead to it alone; not where the
             name may be a new one, or one from outside the project.
         arrives: the parameter with which its answer comes line by line, while it is waited for; "" where none is.
@@ -149,7 +149,7 @@ def values_of(
         kind: what is called, for the message.
         declared: what it takes.
         given: the arguments by their names.
-        wrong: problems that are known already, to be told with the others.
+        wrong: problems that are known already, to be reported with the others.
 
     Raises:
         RequestError: `invalid_arguments`, with every problem in one message and the signature as a hint.
@@ -208,7 +208,7 @@ def _ended(text: str) -> str:
 
 
 def excess(value: Any) -> str | None:
-    """Return in what a value from outside is beyond the limits; None if it is within them."""
+    """Return the limit that a value from outside exceeds; None if it is within them."""
     if isinstance(value, (str, bytes)):  # most are
         return _too_long(len(value)) if len(value) > MAX_CHARACTERS else None
     characters = items = 0
@@ -241,7 +241,7 @@ def _lowered(text: str) -> str:
 
 
 def _choices(parameter: Parameter, error: msgspec.ValidationError) -> str:
-    """Return what may stand there, where something else was given than one of a few words."""
+    """Return the words that are allowed where another value was given."""
     words = choices_of(parameter.annotation)
     return f", expected one of {', '.join(words)}" if words and str(error).startswith("Invalid enum value") else ""
 
@@ -266,7 +266,7 @@ def check_none(kind: type[Request], given: Mapping[str, Any]) -> None:
         if name in given and given[name] is None:
             raise RequestError(
                 "invalid_arguments",
-                f"{name} is None, so there is nothing to {kind.verb}: what changed nothing has no {name}.",
+                f"{name} is None, so there is nothing to {kind.verb}: a call that changed nothing has no {name}.",
                 hints=[f"{kind.verb}() takes the last one; history lists the others."],
             )
 
@@ -293,7 +293,7 @@ def summary(kind: type[Request]) -> str:
 
 
 def _strangers(names: Sequence[object], declared: Mapping[str, Parameter]) -> list[str]:
-    """Return what arguments are not declared: the first ones, and how many more there are."""
+    """Return the arguments that are not declared: the first ones, and the number of the others."""
     problems = [_unknown(name, declared) for name in names[:MOST_NAMED]]
     return problems if len(names) <= MOST_NAMED else [*problems, f"{len(names) - MOST_NAMED:,} more names are unknown"]
 

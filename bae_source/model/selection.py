@@ -207,7 +207,7 @@ def shortened(text: str) -> str:
 
 
 def _fitting(lines: list[str]) -> int:
-    """Return how many of the first lines have at most the bytes of a snippet, the last one's line end not counted."""
+    """Return the number of first lines that fit into a snippet, the last one's line end not counted."""
     size = 0
     for number, line in enumerate(lines):
         if size + len(_encoded(line.rstrip("\r\n"))) > MAX_SNIPPET_BYTES:

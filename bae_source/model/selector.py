@@ -1,4 +1,4 @@
-"""Selectors: `sym://` text to what it asks for, and an address to the selector that it has.
+"""Selectors: `sym://` text parsed, and the selector of an address.
 
     URI        = "sym://" Language "/" Kind "/" Path ("#" Member)?
     Language   = "python"
@@ -115,7 +115,7 @@ def _invalid(text: str, problem: str) -> RequestError:
 
 
 def _problem(text: str) -> str:
-    """Return in what way a text is outside the grammar."""
+    """Return the reason why a text is outside the grammar."""
     if len(text) > MAX_LENGTH:
         return f"it has {len(text):,} characters, more than {MAX_LENGTH:,}"
     if not is_selector(text):

@@ -99,7 +99,7 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     ] = None
     verify_seconds: Annotated[float, _hint("How long tests, types and commands may take.", 300, gt=0)] = 300
     history_megabytes: Annotated[
-        float, _hint("What the history may take on the disk; at least half of it is kept.", 200, gt=0)
+        float, _hint("Megabytes that the history may take on the disk; at least half of it is kept.", 200, gt=0)
     ] = 200
     history_operations: Annotated[
         int, _hint("How many operations the history may hold; at least half of them are kept.", 10_000, gt=0)
@@ -213,7 +213,7 @@ def settings(kind: type[Struct] = Settings) -> tuple[Setting, ...]:
 
 
 def problems(table: object, kind: type[Struct] = Settings) -> tuple[Problem, ...]:
-    """Return what is wrong with what stands in `[tool.bae-source]`, or in the user's own file.
+    """Return the problems of `[tool.bae-source]`, or of the user's own file.
 
     Parameters:
         table: as TOML was read.

@@ -3,7 +3,7 @@
 The text itself is kept by `model.page`: whole, refused, or in pages. All the rest together may be as long again.
 
 Invariants:
-- what is left out is said, with the number of what there is and a way to get it;
+- a notice has what is left out, the number of all, and a way to get them;
 - of a change the diff is cut first, and the line of its verdict never;
 - the code of an error, what is short of its message and first hint, and an operation's id always stay;
 - so do the checks, and the first next action of an answer, unless it alone takes half: that of a page is the call of
@@ -70,7 +70,7 @@ def shortened(outcome: Outcome, budget: int | None, *, answer: bool) -> Outcome:
     room = budget - _NOTE - _room_of(replace(less, diff=""), answer=answer)
     less = replace(less, diff=_cut("the diff", outcome.diff, max(room, 0), left_out))
     if not left_out:
-        return outcome  # all of it is told, however small the budget
+        return outcome  # nothing is left out, however small the budget
     return replace(less, warnings=(*warnings, Notice("shortened", _note(left_out, outcome, budget))))
 
 

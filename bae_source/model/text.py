@@ -38,7 +38,7 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """Return names with commas, each once.
 
     Parameters:
-        most: how many are named; how many more there are is said.
+        most: the number of names; that of the others follows them.
     """
     every = list(dict.fromkeys(names))
     return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
@@ -50,5 +50,5 @@ def counted(number: int, what: str) -> str:
 
 
 def so_far(done: int, of: int, last: str) -> str:
-    """Return in a line how far something has come: `3 of 151: tests.test_core.test_send`."""
+    """Return the progress of something in a line: `3 of 151: tests.test_core.test_send`."""
     return f"{done:,} of {of:,}: {last}" if of else f"{done:,}: {last}"

@@ -1,4 +1,4 @@
-"""Load a planned change: does the code import, and what has this process of it?
+"""Load a planned change: check that it imports, and bring it into this process where that has the modules.
 
     auto      the import is tried in a child; then modules loaded in this process are loaded again in place
     patch     like auto, but functions and classes stay the same objects and take the new code
@@ -98,7 +98,7 @@ class Reload:
         self._here: ThisProcess | None = None
 
     def anew(self) -> Reload:
-        """Return what loads the same change once more, after it was undone."""
+        """Return a loader of the same change, for the time after it was undone."""
         return Reload(
             self._mode,
             self._setting,
@@ -160,8 +160,8 @@ class Reload:
         names = [self._addresses.module(str(self._root / path)) or path for path in self._after if path not in modules]
         if not loaded or not names:
             return ()
-        text = f"{listed(names, 5)} was not written yet when modules were loaded again here"
-        return (Notice("data_not_loaded", f"{text}; load them again if they read it when they are imported."),)
+        text = f"Modules were loaded again here before {listed(names, 5)} was written"
+        return (Notice("data_not_loaded", f"{text}; load them again if they read it on import."),)
 
     def written(self) -> tuple[Notice, ...]:
         """Remove compiled files that may be taken for what was written, and name those that cannot be."""
@@ -188,7 +188,7 @@ class Reload:
         return [*present, *self._users]
 
     def _here_now(self) -> ThisProcess:
-        """Return what loads modules here, and remembers what they were."""
+        """Return the loader of modules in this process, which remembers their old state."""
         if self._here is None:
             planned = [(module, self._after.get(module.path)) for module in self._modules]
             self._here = ThisProcess(self._root, planned, self._addresses, patch=self._mode == "patch")
@@ -198,7 +198,7 @@ class Reload:
         """Load modules again here; those that fail as they did before the change keep what they have.
 
         Parameters:
-            tried: what a child said of the changed modules.
+            tried: a child's notices of the changed modules.
         """
         try:
             return self._here_now().load_again(loaded)
@@ -212,7 +212,7 @@ class Reload:
         return (kept, *self._load_again(others, tried))
 
     def _only_here(self, error: TransactionError, tried: Sequence[Notice]) -> TransactionError:
-        """Return what is said of a module that does not load again here: that it imports where a child says it does."""
+        """Return the error of a module that does not load again here, and says if a child imports it."""
         name, problem = error.details.get("module"), error.details.get("problem")
         changed = {each.name for each in self._present(()) if each.import_checked}
         if self._mode == "process" or name not in changed or problem is None or tried:
@@ -302,7 +302,7 @@ class Reload:
         return tuple(found)
 
     def _now(self, module: ModuleFile) -> str:
-        """Return where a module's source lies after the change: `a.py` may have become `a/__init__.py`."""
+        """Return the path of a module's source after the change: `a.py` may have become `a/__init__.py`."""
         if self._after.get(module.path) is not None:
             return module.path
         others = (other for other in self._modules if other.name == module.name and other.path.endswith(".py"))
@@ -374,7 +374,7 @@ def _stamp(path: str) -> Stamp | None:
 
 
 def _modified(path: Path) -> int | None:
-    """Return when a file was modified last, in whole seconds; None where there is none."""
+    """Return the time of a file's last modification in whole seconds; None where there is none."""
     try:
         return int(path.stat().st_mtime)
     except OSError:
@@ -389,7 +389,7 @@ def _modified(path: Path) -> int | None:
 # Invariants:
 # - what any Python compiled, whatever its version, and pytest with it, is looked for beside the source and below the
 #   folders where compiled files are gathered; nothing behind a linked `__pycache__` is touched;
-# - one that cannot be removed, and that Python takes for the source as it is now, is told of;
+# - one that cannot be removed, and that Python takes for the source as it is now, is reported;
 # - what Python sees by itself to be of another source stays: it may be part of the user's repository.
 
 

@@ -101,7 +101,7 @@ class UserState:
         return bool(self.problem)
 
     def binding(self, state_id: str) -> Binding | None:
-        """Return what is recorded of an id; None for nothing."""
+        """Return the record of an id; None for none."""
         if self.folder is None:
             return None
         try:
@@ -295,7 +295,7 @@ class Place:
         return Standing.OURS
 
     def _content_of_id(self) -> bytes | None:
-        """Return what stands in its `id`; None where it has none, and nothing else either.
+        """Return the text of its `id`; None where the folder is empty.
 
         Raises:
             OSError: it has none, and something else, or it cannot be read.
@@ -309,7 +309,7 @@ class Place:
 
 
 def place_of_user(environment: Mapping[str, str]) -> str:
-    """Return where the user's own state folder is to be, be it there or not; "" where no folder is named for it."""
+    """Return the path of the user's own state folder, whether it exists or not; "" where none is named."""
     home, given = environment.get("HOME", ""), environment.get("XDG_STATE_HOME", "")
     has_home = os.path.isabs(home) and os.path.isdir(home)
     base = given if os.path.isabs(given) else f"{home}/.local/state" if has_home else ""
@@ -366,7 +366,7 @@ def _trouble(place: str, *, is_shared: bool = False) -> str:
 
 
 def _boot() -> str:
-    """Return what tells this start of the machine, and of the container that we may be in, from others."""
+    """Return a mark of this start of the machine, and of the container that we may be in."""
     try:
         started = _first(_FIRST_PROCESS).rpartition(b") ")[2].split()[_STARTED].decode("ascii")
         return f"{_first(_BOOT).decode('ascii').strip()} {started}"

@@ -101,11 +101,11 @@ class Cache:
             return 0
 
     def digests(self, paths: Collection[str]) -> dict[str, Seen]:
-        """Return what is known of some paths."""
+        """Return the facts that are kept of some paths."""
         return self._tried(lambda connection: self._digests(connection, paths), {})
 
     def facts(self, kind: str, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return what is known of some contents, by digest."""
+        """Return the facts that are kept of some contents, by digest."""
         return self._tried(lambda connection: self._facts(connection, kind, list(dict.fromkeys(digests))), {})
 
     def keep(

@@ -125,7 +125,7 @@ class StateFolders:
         self._base.settle()
 
     def unused(self) -> tuple[Notice, ...]:
-        """Name what stands in the place of our state and is not ours, the first time that this user meets it."""
+        """Name foreign state in the place of ours, the first time that this user meets it."""
         found = [place for place, each in self.standings().items() if each in _NOT_OURS]
         new = [place for place in found if self.users.is_new(place)]
         return (_unused(new),) if new else ()
@@ -144,7 +144,7 @@ class StateFolders:
         return tuple({place.folder: place for place in (self._base, self._local)}.values())
 
     def check(self) -> None:
-        """See that `base` is ours, or not there yet.
+        """Check that `base` is ours, or not there yet.
 
         Raises:
             OSError: it is not.
@@ -183,7 +183,7 @@ def plans_name(state_id: str) -> str:
 
 
 def whose_state(*places: Path) -> str:
-    """Return of folders in the place of our state why they are not used."""
+    """Return the reason why folders in the place of our state are not used."""
     names = listed(each.name if each.name == LOCAL else f"{each.parent.name}/{each.name}" for each in places)
     if all(map(owned, places)):
         return f"{names} {'was' if len(places) == 1 else 'were'} not made here by you, so nothing in it is believed"

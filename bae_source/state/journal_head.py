@@ -45,7 +45,7 @@ def id_in(folder: Path) -> str:
 
 
 def head_of(folder: Path) -> bytes:
-    """Return what differs after each change, made or taken back; while it is the same, none was begun."""
+    """Return a value that differs after each change, made or taken back; while it is equal, none was begun."""
     try:
         return beginning_of(folder / NAME, SECTOR)
     except OSError:

@@ -65,18 +65,18 @@ def carry_on(folder: Path, old: str, new: str) -> None:
 
 
 def check(folder: Path) -> None:
-    """See that the folder of a ledger is a folder, and this user's.
+    """Check that the folder of a ledger is a folder, and this user's.
 
     Raises:
         OSError: it is not.
     """
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != user():
-        raise OSError(errno.EEXIST, "something that is not ours stands in the place of the ledger", str(folder))
+        raise OSError(errno.EEXIST, "the place of the ledger is taken by a file or link that is not ours", str(folder))
 
 
 def _named(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what is called like a file of a ledger, with the id in its name."""
+    """Yield the files with a ledger's name and the id."""
     check(folder)
     for name in os.listdir(folder):
         if found := _NAME.fullmatch(name):

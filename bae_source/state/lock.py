@@ -100,7 +100,7 @@ class Lock:
         return self._taken.is_held and _is_at(self._path, self._inode)
 
     def sign(self, pid: int) -> None:
-        """Write who holds it now, unless that is there."""
+        """Write the holder's process id, unless that is there."""
         ours = f"{pid}\n".ljust(_WIDTH).encode("ascii")
         if os.pread(self.descriptor, _WIDTH, 0) != ours:
             os.pwrite(self.descriptor, ours, 0)
@@ -155,7 +155,7 @@ def take(descriptor: int) -> Taken | None:
 
 
 def is_held_now(path: Path) -> bool | None:
-    """Return whether a lock is held, by trying to share it for a moment; who wants it whole tries again.
+    """Return whether a lock is held, by trying to share it for a moment; a process that wants it whole tries again.
 
     Returns:
         None where there are no locks.
@@ -181,7 +181,7 @@ def is_held_now(path: Path) -> bool | None:
 
 
 def busy(path: Path | None, wait: float) -> Refused:
-    """Return the refusal that names the holder; None for the path of a lock file that is not his any more."""
+    """Return the refusal that names the holder; None where the path has another lock file by now."""
     pid = None if path is None else _holder(path)
     holder = "unknown" if pid is None else pid
     return Refused(

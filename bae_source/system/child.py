@@ -156,7 +156,7 @@ class Child:
             self._control = -1
 
     def end(self) -> int | None:
-        """End it with all that it started, and return its wait status; None where that was not told.
+        """End it with all that it started, and return its wait status; None where that was not reported.
 
         Raises:
             CannotStart: it never began, since there is no such program, or it cannot be executed.

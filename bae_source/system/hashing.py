@@ -48,7 +48,7 @@ def _openssl(name: str) -> Callable[..., Any]:
 
 @cache
 def _plain(name: str) -> Callable[..., Any]:
-    """Return what hashes without OpenSSL, where this Python has it."""
+    """Return a hash function without OpenSSL, where this Python has it."""
     try:
         found: Callable[..., Any] = getattr(import_module(_MODULES[name]), name)
     except ImportError:  # another Python than CPython

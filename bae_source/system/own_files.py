@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 
 
 def content_of(path: Path) -> bytes:
-    """Return what a file holds.
+    """Return the content of a file.
 
     Raises:
         OSError: it is not there, no regular file, or cannot be read.

@@ -42,7 +42,7 @@ def find_program(name: str, python: str, search_path: str) -> str | None:
 
 
 def within_reach(search_path: str, brought: Path) -> str:
-    """Return what of a search path names a folder absolutely, and outside of another one.
+    """Return the parts of a search path that are absolute, and outside of a folder.
 
     Parameters:
         search_path: as in `PATH`.

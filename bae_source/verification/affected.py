@@ -14,7 +14,7 @@ than half of all tests. Then files with tests that were found come first.
 Invariants:
 - what may be a reference counts as one: to miss a test is worse than to run one more;
 - sure references are followed before the others, and near ones before far ones, imports as well, so that what is left
-  out, because a limit is reached, is what matters least; that it was left out is said;
+  out, because a limit is reached, is what matters least; the answer names it;
 - a test is in the answer only if it is there after the change;
 - files of tests that are named after a changed module are always among those that are run.
 """
@@ -128,6 +128,10 @@ class _Search:
 
     def module(self, module: ModuleFile, changed: Iterable[str]) -> None:
         """Find the tests of one changed module, by the symbols that changed in it."""
+        # `send` of app/core.py changed                    followed: app.core.send
+        # app/post.py      def post(): send()              uses it: app.post.post is followed next, one hop further
+        # test_post.py     def test_post(): post()         a test: taken, so `post` and `send` reach one
+        # Only if `send` reached none: test_core.py, and the files of tests that import app.core.
         if not module.path.endswith(".py"):
             return
         self._take_examples(module.path)
@@ -163,7 +167,7 @@ class _Search:
             self._at = ""
 
     def answer(self) -> Affected:
-        """Return what was found, as far as the limit goes."""
+        """Return the tests that were found, up to the limit."""
         kept = [test for test in self.tests if not any(test != one and _holds(one, test) for one in self.tests)]
         taken, rest = kept[:MOST_TESTS], kept[MOST_TESTS:]
         left_out = dict.fromkeys([*map(self._address, rest), *self.left_out])
@@ -179,14 +183,14 @@ class _Search:
         return True
 
     def _is_new(self, address: str) -> bool:
-        """Note that what is looked at leads to something; say whether nothing led there before."""
+        """Note that the present symbol leads to an address; return whether none did before."""
         self._from.setdefault(address, set()).add(self._at)
         is_new = address not in self._seen
         self._seen.add(address)
         return is_new
 
     def _reaching(self) -> set[str]:
-        """Return all that leads to a test."""
+        """Return all addresses that lead to a test."""
         return set(reached(self._arrived, lambda each: self._from.get(each, ())))
 
     def _follow(self) -> None:
@@ -217,7 +221,7 @@ class _Search:
             self.tests[Test(path)] = None  # they may be about anything, and no symbol is reached by that
 
     def _users(self, workspace: Workspace, resolved: Resolved, unsure: int, hops: int) -> None:
-        """Note who uses a symbol of a workspace."""
+        """Note the users of a symbol of a workspace."""
         names = _names(resolved)
         if self.suite.is_fixture(resolved.module.path, names):
             for path, owner in self.suite.users(resolved.module.path, names):
@@ -234,7 +238,7 @@ class _Search:
                 self._push(reference.address, further, hops)
 
     def _is_quickly_a_test(self, reference: Reference) -> bool:
-        """Take what a reference stands in if that is a test, without having its file parsed."""
+        """Take the test that a reference stands in, if any, without having its file parsed."""
         path = self._paths.get(reference.module)
         names = tuple(part.partition("[")[0].partition("@")[0] for part in _inner(reference).split("."))
         test = self.suite.test_at(path, names) if path else None
@@ -334,7 +338,7 @@ class _Search:
         return [name for name in names if not name.endswith(STUB)]  # a stub is never run
 
     def _references(self, workspace: Workspace, resolved: Resolved) -> Sequence[Reference]:
-        """Return who refers to a symbol of a workspace."""
+        """Return the references to a symbol of a workspace."""
         try:
             references = references_to(project_of(workspace), resolved)
         except ResourceError:
@@ -349,7 +353,7 @@ class _Search:
             self.left_out[name_at(workspace.census, path)] = None
 
     def _resolved(self, address: str) -> tuple[Workspace, Resolved] | None:
-        """Return what an address means, and where.
+        """Return the symbol of an address, with its workspace.
 
         The project as it was is searched first: what is known of it is kept from request to request, and what is new in
         the other one is among what changed.
@@ -383,7 +387,7 @@ class _Search:
 
 
 def _symbol(address: str) -> str:
-    """Return what a part of a symbol is a part of."""
+    """Return the whole symbol of an address that may name a part of one."""
     return address if "@module" in address or "@stub" in address else address.partition("@")[0]
 
 
@@ -396,7 +400,7 @@ def _names(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _around(resolved: Resolved) -> Iterator[str]:
-    """Yield what stands for a symbol whose uses do not name it.
+    """Yield the outer symbol whose uses count, where uses do not name the symbol itself.
 
     A special method is called by what its class's instances are used for; what is inside a function, by the function.
     """

@@ -71,13 +71,13 @@ def foreseen(workspace: Workspace, plan: Plan, context: Context) -> tuple[Notice
 
 
 def _still_named(workspace: Workspace, plan: Plan) -> Iterator[Notice]:
-    """Yield what to say of data files that go, and code still names."""
+    """Yield notices of data files that go, and code still names."""
     if any(file.after is None for file in plan.changes.files):
         yield from still_named(workspace, plan)
 
 
 def reload_of(setting: Setting, workspace: Workspace, plan: Plan, context: Context) -> Reload:
-    """Return what loads a change, which is used once."""
+    """Return the loader of a change, which is used once."""
     before, after = contents_of(workspace, plan)
     return Reload(
         context.reload,
@@ -92,7 +92,7 @@ def reload_of(setting: Setting, workspace: Workspace, plan: Plan, context: Conte
 
 
 def contents_of(workspace: Workspace, plan: Plan) -> tuple[Contents, Contents]:
-    """Return what the files of a change hold before it and after it, by path; None where there is none."""
+    """Return the contents of a change's files before and after it, by path; None where there is none."""
     before = {file.path: workspace.content(file.path) for file in plan.changes.files}
     after = {
         file.path: None if file.after is None else file.apply(before[file.path] or b"") for file in plan.changes.files
@@ -111,7 +111,7 @@ def judging_of(
     progress: Progress,
     always: tuple[Judge, ...] = (),
 ) -> tuple[Judging, Copied]:
-    """Return what judges a change, and the copy in which it does, to be let go afterwards.
+    """Return the judges of a change, and the copy in which they run, to be let go afterwards.
 
     Parameters:
         setting: how code is run in the project, and how long it may take.
@@ -136,7 +136,7 @@ def judging_of(
 
 
 def setting_of(root: Path, environment: Mapping[str, str], workspace: Workspace) -> Setting:
-    """Return how the project's code is run."""
+    """Return the setting for the project's code."""
     python = own_settings(workspace.files).get("python")
     interpreter = find_interpreter(
         root, setting=python if isinstance(python, str) else None, virtual_env=environment.get("VIRTUAL_ENV")
@@ -228,7 +228,7 @@ def symbol_at(workspace: Workspace, path: str, line: int) -> str:
 
 
 def symbols_in(workspace: Workspace, path: str) -> Callable[[int], str]:
-    """Return what tells the symbol at each line of a file, as `symbol_at` does, reading the file once."""
+    """Return a function from lines of a file to symbols, as `symbol_at`, which reads the file once."""
     module = workspace.census.module(path)
     name = module.name if module else path.rpartition(".")[0].replace("/", ".")
     try:

@@ -56,5 +56,5 @@ def mypy_has_targets(files: Files) -> bool:
 
 
 def _section(files: Files, name: str, title: str) -> dict[str, str]:
-    """Return what stands under a title in a file; nothing where there is no such file."""
+    """Return the section of a title in a file; empty where there is no such file."""
     return sections(files, name).get(title, {})

@@ -52,7 +52,7 @@ class Cycle(Struct, frozen=True, kw_only=True):
 
 
 def check_cycles(before: Workspace, changes: ChangeSet) -> tuple[Notice | Check, ...]:
-    """See that a change creates no cycle of imports.
+    """Check that a change creates no cycle of imports.
 
     Returns:
         What it adds to a cycle that there was, and the result.
@@ -116,7 +116,7 @@ class _Comparison:
                 yield self.will.edge(path, target)
 
     def _before(self, path: str) -> str:
-        """Return where a module was before the change: `a/__init__.py` may have been `a.py`."""
+        """Return the path of a module before the change: `a/__init__.py` may have been `a.py`."""
         if path in self.origins or path in self.was.workspace.census.stamps:
             return self.origins.get(path, path)
         return next(iter(self.was.workspace.census.find(self.will.name(path))), path)

@@ -44,7 +44,7 @@ def naming(workspace: Workspace, paths: Sequence[str]) -> tuple[dict[str, list[H
 
 
 def still_named(workspace: Workspace, plan: Plan) -> Iterator[Notice]:
-    """Yield what to say of data files that a change takes away, or gives another name, and code still names.
+    """Yield notices of data files that a change removes or renames, and code still names.
 
     Parameters:
         workspace: the project as it is before the change.

@@ -28,13 +28,13 @@ class Place(Protocol):
     """A folder that holds a project, with a planned change or without it."""
 
     def planned(self) -> Setting:
-        """Have it hold the planned text, and return how code is run there."""
+        """Have it hold the planned text, and return the setting for code there."""
 
     def present(self) -> Setting:
-        """Have it hold the project without the change, and return how code is run there."""
+        """Have it hold the project without the change, and return the setting for code there."""
 
     def tree(self) -> Setting | None:
-        """Return how code is run in the project's own folder, as it is now; None where the place is that folder."""
+        """Return the setting for code in the project's own folder, as it is now; None where this place is it."""
 
 
 class NotInCopy(Exception):
@@ -109,7 +109,7 @@ class Copied:
         return self._holding({})
 
     def tree(self) -> Setting:
-        """Return how code is run in the project's own folder."""
+        """Return the setting for code in the project's own folder."""
         self._setting.turn(False)
         return self._setting
 

@@ -1,7 +1,7 @@
 """A planned change, judged before it is written: by import, and by what `verify` names.
 
     judging.judge()          in a child that has the planned text, and in a copy of the project; nothing is written
-    judging.judge_made(…)    in the project itself, where it cannot be judged in a copy: made first, undone if it fails
+    judging.judge_written(…) in the project itself, where it cannot be judged in a copy: made first, undone if it fails
 
 Invariants:
 - judges run in the order in which they are named, and where one of them refuses, the next are not asked;
@@ -107,7 +107,7 @@ class Judging:
         found = self._timed(name or "import", lambda: self._loaded(name))
         return self._noted(found)
 
-    def judge_made(self, place: InProject) -> Found:
+    def judge_written(self, place: InProject) -> Found:
         """Have the judges that are left judge the project itself, with the change and without it.
 
         Raises:
@@ -195,7 +195,7 @@ class Judging:
 
 
 def _import_check(name: str, notices: Sequence[Notice], *, some: bool) -> Check:
-    """Return what the import of the changed modules came to.
+    """Return the result of importing the changed modules.
 
     Parameters:
         some: whether any of them was imported, and not only compiled.

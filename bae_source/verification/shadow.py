@@ -168,7 +168,7 @@ class Shadow:
             self._write()
 
     def _behind_links(self, path: str) -> str:
-        """Return where a file of a plan is written, where links inside of the project lead there."""
+        """Return the path at which a file of a plan is written, where links inside of the project lead there."""
         root, real = os.path.realpath(self._project), os.path.realpath(self._project / path)
         return os.path.relpath(real, root).replace(os.sep, "/") if real.startswith(root + os.sep) else path
 
@@ -283,7 +283,7 @@ def _refuse_link(folder: Path) -> None:
 
 
 def tag_of(folders: StateFolders) -> str:
-    """Return what the names of a project's own things begin with, where projects of a repository share a folder."""
+    """Return the prefix of a project's own names, where projects of a repository share a folder."""
     return f"{sha256(folders.project.encode())[:8]}-" if folders.project else ""
 
 

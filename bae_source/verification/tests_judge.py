@@ -8,7 +8,7 @@
 
 Invariants:
 - what failed without the change, or could not even be collected, is not blamed on it;
-- that tests were left out is said where some were, and those alone are named;
+- a notice names the tests that were left out, where some were;
 - a run in a shadow that loaded a module of the project's own tree judged other code, and is no judgement.
 """
 
@@ -40,7 +40,7 @@ _MOST_SHOWN = 10
 _NO_PYTHON = ("no_pytest", "no_python")
 _BROKEN = ("unusable", "died", "stopped")
 _NONE_REACHES = (
-    Notice("no_tests", "No test reaches what changed, so none was run."),
+    Notice("no_tests", "No test was run: none reaches the changed code."),
     Check(name="tests", result="not_run", detail="no test reaches what changed"),
 )
 
@@ -164,7 +164,7 @@ class TestsJudge:
         return (Notice("passed_before", f"{text}{'is' if len(names) == 1 else 'are'} skipped or gone."),)
 
     def _check_skipped(self, place: Place, ran: Run) -> None:
-        """See that tests which the copy alone skips do not count as judges: where none passes, or they did before."""
+        """Check that tests which the copy alone skips do not count as judges: where none passes, or they did before."""
         tree = place.tree()
         before = {each.id for each in self._last.results if each.outcome == "passed"} if self._last else set()
         skipped = [each for each in ran.results if each.outcome == "skipped"]
@@ -178,7 +178,7 @@ class TestsJudge:
             raise NotInCopy(f"a copy skips {listed(names, _MOST_SHOWN)}")
 
     def _check_copy(self, place: Place, failed: Sequence[TestResult]) -> None:
-        """See that what fails in a copy without the change, each time, fails in the project, too."""
+        """Check that what fails in a copy without the change, each time, fails in the project, too."""
         tree = place.tree()
         if tree is None or not failed:
             return
@@ -252,7 +252,7 @@ class TestsJudge:
 
 
 def _judged(ran: Run, already: Sequence[TestResult]) -> tuple[Notice | Check, ...]:
-    """Return what a run came to in which nothing is to be blamed on the change."""
+    """Return notices and checks of a run in which no failure is the change's."""
     notices: list[Notice] = []
     if already:
         names = [each.address for each in already if each.address]
@@ -309,7 +309,7 @@ def _described(failed: TestResult) -> Mapping[str, str]:
 
 
 def _rows(failed: Iterable[TestResult]) -> list[str]:
-    """Draw what failed, a line for each test; of its cases the first one."""
+    """Draw the failures, a line for each test; of its cases the first one."""
     cases: dict[str, list[TestResult]] = {}
     for each in failed:
         cases.setdefault(_function(each.address) or "the run", []).append(each)

@@ -5,7 +5,7 @@ same code and say the same; so lines that move, and symbols that move or are ren
 
 Invariants:
 - an error that was there before is counted, and never blamed;
-- a checker that could not do its work before the change cannot judge it: that is said, and is no pass in silence.
+- a checker that could not do its work before the change cannot judge it: that is a notice, and no silent pass.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class TypeCheck:
         checker: which one.
         program: where it is.
         modules: those that change.
-        files: what to check, project-relative, where the checker must be told; None where its settings do.
+        files: what to check, project-relative, where the checker must be given them; None where its settings name them.
         places: tells symbols by their lines.
 
     Attributes:
@@ -177,7 +177,7 @@ class TypeCheck:
             return self._run([self._program, *self._checker.arguments(asked)], place)
 
     def _contents(self) -> Contents:
-        """Return what the changed modules hold in the folder, by path."""
+        """Return the contents of the changed modules in the folder, by path."""
         files = {module.path: self._root / module.path for module in self._modules}
         return {path: file.read_bytes() if file.is_file() else None for path, file in files.items()}
 

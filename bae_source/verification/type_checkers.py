@@ -1,4 +1,4 @@
-"""The type checkers that can be asked: where they are, how they are called, and how to read what they print.
+"""The type checkers: where they are, how they are called, and how their output is read.
 
 Only errors count: warnings and notes are left to the checker's own output.
 
@@ -64,7 +64,7 @@ class TypeChecker(Struct, frozen=True, kw_only=True):
         name: its program.
         arguments: returns what it is called with.
         read: returns the errors in its output; raises ValueError if that is no output of it.
-        takes_files: whether it must be told the files, unless its settings do.
+        takes_files: whether it must be given the files, unless its settings name them.
         by_lines: whether it prints lines, among which what it could not do looks like nothing.
     """
 

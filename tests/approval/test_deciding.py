@@ -170,7 +170,7 @@ def test_what_changed_between_the_question_and_the_code_is_not_written(root: Pat
         person.types(person.code)
         assert person.ends() == 5
     assert files(root) == before
-    assert "is not what that digest names" in person.shown
+    assert "has another digest than the given one" in person.shown
     found = plans(root).get(task)
     assert (found.state, "# three" in found.diff) == (State.AWAITING, True)
     with at_terminal(("approve", task, "--who", "ana"), root) as person:

@@ -361,7 +361,7 @@ def test_tests_that_fail_in_hidden_files_say_no_more_than_that(root: Path) -> No
     for given in ({}, {"tests": ("tests",)}):
         ran = answer(service, "tests_run", given)
         assert CANARY not in ran
-        assert "tests.test_hidden.test_hidden: left out, since it speaks of what may not be read" in ran
+        assert "tests.test_hidden.test_hidden: left out, since it mentions a file that may not be read" in ran
     assert CANARY not in answer(service, "tests_results", {"outcome": "failed"})
     change = {"target": "app.core.send", "old": "f(part.g())", "new": "f(2)"}
     made = answer(service, "edit", change, Context(verify=("tests",)))

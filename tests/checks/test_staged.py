@@ -294,5 +294,5 @@ def test_the_api_asks_it_and_a_transaction_cannot(tmp_path: Path) -> None:
     with source.transaction() as tx:
         assert not hasattr(tx, "check_staged")
     draft = Service(source.root).draft("a reason")
-    with pytest.raises(RequestError, match="nothing that is only planned can be"):
+    with pytest.raises(RequestError, match="which planned ones cannot be"):
         draft.run(CheckStaged(), Context())

@@ -159,7 +159,7 @@ def test_a_test_that_only_classes_below_run_elsewhere_is_not_listed(tmp_path: Pa
         ("class B:\n    def __init_subclass__(cls): ...\nclass A(B): ...", "A",
          "code that runs when it is made may keep it"),
         ("class B: ...\nclass A(B): ...\nprint(B.__subclasses__())", "A",
-         "the project asks classes for their __subclasses__()"),
+         "the project calls __subclasses__() of classes"),
         ("from dataclasses import dataclass\n@dataclass\nclass A:\n    size: int = 0\nA()", "A.size",
          "it may be a field, which the constructor of its class sets"),
         ("from typing import NamedTuple\nclass A(NamedTuple):\n    size: int = 0\nA()", "A.size",

@@ -472,7 +472,7 @@ def test_a_file_that_is_written_while_an_undo_is_planned_is_not_overwritten(
         return content
 
     monkeypatch.setattr(Transactions, "read", disturbed)
-    with pytest.raises(HistoryError, match="changed it outside") as caught:
+    with pytest.raises(HistoryError, match="changed outside") as caught:
         source.undo(reload="off", dry_run=dry_run)
     assert caught.value.code == "undo_conflict"
     assert file.read_text() == "A = 'theirs'\n"

@@ -57,8 +57,8 @@ class Argument(Struct, frozen=True, kw_only=True):
         parameter: what it sets; several arguments of one parameter exclude each other.
         flags: as typed; none for a positional.
         metavar: how the help names the value.
-        required: whether the call is malformed without it; only positionals say so themselves.
-        dashed: whether what follows the first positional is its value, also where it begins with a dash.
+        required: whether the call is malformed without it; set on positionals only.
+        dashed: whether all behind the first positional are its values, also with a dash in front.
     """
 
     parameter: str
@@ -258,7 +258,7 @@ EVERYWHERE = (ROOT, _JSON, _HELP)
 
 
 def of_request(kind: type[Request]) -> tuple[Argument, ...]:
-    """Return what the request itself takes, positionals first."""
+    """Return the arguments of the request itself, positionals first."""
     derived = [argument for parameter in parameters(kind) for argument in _of_parameter(parameter, kind.verb)]
     if any(each.shape in SEVERAL and not each.flags for each in derived):  # which takes all words that are left
         derived = [_as_option(each) if _may_be_option(each) else each for each in derived]

@@ -4,7 +4,7 @@ Invariants:
 - every way out is an outcome: answers, errors, wrong usage, Ctrl-C and our own bugs alike;
 - with `--json`, standard output is exactly that outcome as one line, and nothing else;
 - no traceback is shown, unless BAE_SOURCE_TRACEBACK=1 asks for one;
-- of all verbs only the one that was called is looked at, and what explains them is loaded for who asks or is wrong.
+- of all verbs only the one that was called is read, and help is loaded only for a call that wants it or is wrong.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Parameters:
         is_help: whether the text is one of our own help texts.
-        root: where the project was said to be; it goes into what is to be typed next.
+        root: the project's folder as given; it goes into the commands to type next.
     """
 
     outcome: Outcome
@@ -56,21 +56,21 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 def through_service(
-    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+    root: Path, environment: Mapping[str, str], request: Request, context: Context, arriving: Arriving | None = None
 ) -> Outcome:
     """Carry out a request on the project at `root`.
 
     Parameters:
         arriving: as `Service` has it.
     """
-    return _run(Service(root, environment=environment), asked, context, arriving)
+    return _run(Service(root, environment=environment), request, context, arriving)
 
 
 def through_own_process(
-    root: Path, environment: Mapping[str, str], asked: Request, context: Context, arriving: Arriving | None = None
+    root: Path, environment: Mapping[str, str], request: Request, context: Context, arriving: Arriving | None = None
 ) -> Outcome:
     """Carry out a request in a process that was started for nothing else."""
-    return _run(Service(root, environment=environment, process_is_ours=True), asked, context, arriving)
+    return _run(Service(root, environment=environment, process_is_ours=True), request, context, arriving)
 
 
 def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, door: Door = through_service) -> int:
@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None, *, streams: Streams | None = None, d
 
 
 def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
-    """Return what a command line comes to, whatever happens."""
+    """Return the answer of a command line, whatever happens."""
     try:
         return _answer(command_line(tokens, FAMILIES), streams, door)
     except ResourceError as error:
@@ -110,20 +110,20 @@ def answered(tokens: Sequence[str], streams: Streams, door: Door) -> Answer:
         return Answer(outcome=_bug(error, tokens, streams))
 
 
-def _run(service: Service, asked: Request, context: Context, arriving: Arriving | None) -> Outcome:
+def _run(service: Service, request: Request, context: Context, arriving: Arriving | None) -> Outcome:
     service.arriving = arriving
-    if asked.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
+    if request.effect is not Effect.READS and sys.stderr is not None and sys.stderr.isatty():
         from bae_source.adapters.cli.progress import shown_on  # for a person who waits
 
         with shown_on(sys.stderr) as service.progress:
-            return _closed(service, asked, context)
-    return _closed(service, asked, context)
+            return _closed(service, request, context)
+    return _closed(service, request, context)
 
 
-def _closed(service: Service, asked: Request, context: Context) -> Outcome:
+def _closed(service: Service, request: Request, context: Context) -> Outcome:
     try:
         try:
-            return service.run(asked, context)
+            return service.run(request, context)
         finally:
             service.close()
     except KeyboardInterrupt:
@@ -153,7 +153,7 @@ def _answer(line: CommandLine, streams: Streams, door: Door) -> Answer:
 
 
 def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
-    """Return what a command line comes to that is about the engine's own source.
+    """Return the answer of a command line about the engine's own source.
 
     Parameters:
         line: what stands behind `meta`.
@@ -176,10 +176,10 @@ def _of_engine(line: CommandLine, streams: Streams, door: Door) -> Answer:
             raise RequestError("unknown_operation", f"{META} is a command by itself.", hints=[f"Type {program} VERB …"])
         ours = door is through_own_process
 
-        def engine(_: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+        def engine(_: Path, environment: Mapping[str, str], request: Request, context: Context) -> Outcome:
             from bae_source.engine.meta.service import Meta  # for this alone
 
-            return _run(Meta(environment=environment, process_is_ours=ours), asked, context, None)
+            return _run(Meta(environment=environment, process_is_ours=ours), request, context, None)
 
         kind, there = REQUESTS.called(line.verb), structs.replace(streams, program=program)
         return _requested(kind, line, there, engine, lambda *_: Path())
@@ -268,7 +268,7 @@ def _commanded(command: Command, line: CommandLine, streams: Streams) -> Answer:
 
 
 def _usage(program: str, verb: str, arguments: Sequence[Argument]) -> Callable[[], str]:
-    """Return what tells, where a call is wrong, how the verb is called."""
+    """Return a function that draws the usage of a verb, for a call that is wrong."""
 
     def described() -> str:
         from bae_source.adapters.cli.manual import usage  # as above
@@ -297,7 +297,7 @@ def root_of(values: Mapping[str, Any], streams: Streams) -> Path:
 
 
 def _command(program: str, answer: Answer) -> str:
-    """Return how an action is typed as a command; it goes where `{}` is."""
+    """Return the command of an action; it goes where `{}` is."""
     if answer.outcome.operation_id is None:
         return "{}"
     if answer.root is None:
@@ -339,7 +339,7 @@ def _interrupted(state: str = "if a change had begun, it was taken back") -> Out
 
 
 def _stands(operation_id: str) -> Outcome:
-    """Return the outcome of a change that had been made when what was to be said of it was interrupted."""
+    """Return the outcome of a change that had been made when its answer was interrupted."""
     message = f"The change had been made when it was interrupted, and it stands; history {operation_id} tells the rest."
     return Outcome(
         status="applied",

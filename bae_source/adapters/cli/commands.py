@@ -289,7 +289,7 @@ COMMANDS: Mapping[str, Command] = {
             verb="review",
             about="""Open a page with the changes that wait, where you approve, reject and take apart.
 
-            The page is on this machine's loopback address, for who has the address that is printed: it has a token.
+            The page is on this machine's loopback address, and opens only with the token in the printed address.
             With --terminal the changes are gone through here, the riskiest first. The page needs the extra: pip install
             "bae-source[web]".""",
             arguments=(

@@ -102,7 +102,7 @@ def _folders(prefix: str, **_: object) -> list[str]:
 
 
 def _entries(prefix: str) -> Iterator[tuple[str, bool]]:
-    """Yield what `prefix` may go on to, as typed, and whether it is a folder."""
+    """Yield the completions of `prefix`, as typed, and whether each is a folder."""
     folder, _, beginning = prefix.rpartition("/")
     typed = f"{folder}/" if "/" in prefix else ""
     try:

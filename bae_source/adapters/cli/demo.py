@@ -105,7 +105,7 @@ class Project(Struct, frozen=True, kw_only=True):
         }
 
     def git_state(self) -> dict[str, str]:
-        """Return what git knows of the user's work: status, index, stash, and every commit and branch."""
+        """Return git's view of the user's work: status, index, stash, and every commit and branch."""
         questions = {
             "git status": ("status", "--porcelain=v2", "--branch", "--untracked-files=all"),
             "the index": ("ls-files", "--stage"),

@@ -184,17 +184,17 @@ class _Doing:
         words = [*line.words, "--json"] if self._json else line.words
         self._highest = max(self._highest, delivered(answer, streams, words))
 
-    def _through_draft(self, root: Path, _: Mapping[str, str], asked: Request, context: Context) -> Outcome:
+    def _through_draft(self, root: Path, _: Mapping[str, str], request: Request, context: Context) -> Outcome:
         """Carry a request out as part of the transaction."""
         if root.resolve() != self._service.root:
             raise RequestError(
                 "invalid_arguments", "The project is the same for all commands.", hints=["Give --root to do."]
             )
-        if asked.effect is Effect.READS and self._handle is None:
-            return self._service.run(asked, context)
+        if request.effect is Effect.READS and self._handle is None:
+            return self._service.run(request, context)
         if self._handle is None:
             self._handle = self._service.keeping.begin(self._context.why or "")
-        return self._service.keeping.run(self._handle, asked, context)
+        return self._service.keeping.run(self._handle, request, context)
 
 
 def _kind(line: Line) -> type[Request]:

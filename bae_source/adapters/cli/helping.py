@@ -1,4 +1,4 @@
-"""The answers to a call for help: which text of the manual it is, and what to say where there is no such verb."""
+"""The answers to a call for help: a text of the manual, or an error where there is no such verb."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def of_command(command: Command, program: str) -> str:
 
 
 def unknown(verb: str) -> RequestError:
-    """Return what to say of a verb that there is not."""
+    """Return the error of an unknown verb."""
     known: Sequence[str] = [*REQUESTS.commands, *COMMANDS, "help"]
     close = closest(verb, known)
     return RequestError(

@@ -23,7 +23,7 @@ def read_text(flag: str, name: str, streams: Streams) -> str:
 
 
 def read_escaped(flag: str, name: str, streams: Streams) -> str:
-    """Return the same with surrogate escapes for what is not UTF-8.
+    """Return the text with surrogate escapes for bytes that are not UTF-8.
 
     Raises:
         RequestError: `invalid_arguments`, if it cannot be read.
@@ -77,7 +77,7 @@ def decoded(content: bytes, name: str) -> str:
 
 
 def values_of(text: str | bytes | bytearray) -> object:
-    """Return what a JSON text holds.
+    """Return the value of a JSON text.
 
     Raises:
         json.JSONDecodeError: it is no JSON.

@@ -1,4 +1,4 @@
-"""A command line as a value: which verb, what it was given, and how it shall be carried out."""
+"""A command line as a value: its verb, its arguments, and the options of its run."""
 
 from __future__ import annotations
 

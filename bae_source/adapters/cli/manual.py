@@ -36,7 +36,7 @@ _TOP_EXAMPLES = (
 
 STATUSES = (
     ("0", "done; also when there was nothing to do"),
-    ("1", "something is wrong with what was looked at: findings"),
+    ("1", "findings: there are problems in what was checked"),
     ("2", "the call is malformed, nothing was read"),
     ("3", "no such name, or several"),
     ("4", "the code is at fault: it does not parse, or cannot be decoded"),
@@ -114,8 +114,8 @@ def of_verb(
 
     Parameters:
         about: its docstring.
-        own: what its request takes.
-        general: what steers every verb of its kind.
+        own: the arguments of its request.
+        general: the arguments of every verb of its kind.
         examples: calls, without the program or with `{program}` where that does not stand first.
     """
     return _joined(

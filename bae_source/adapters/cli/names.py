@@ -77,7 +77,7 @@ def _piped(streams: Streams) -> tuple[str, ...]:
 
 
 def _named(lines: Sequence[str]) -> list[str]:
-    """Return what lines name.
+    """Return the names in lines.
 
         app.net:12: text              grep: the place app.net:12
         app.net.send — app.net:12     the name before the space

@@ -1,4 +1,4 @@
-"""The words behind a verb sorted out by what the verb takes; every complaint is a RequestError.
+"""The parser of the arguments of a verb; every problem is a RequestError.
 
     grep x app --context 2 --word       positionals by their place, options by their flags
     edit app.f --old -x --new=--        a value may begin with a dash where it is no flag of this verb
@@ -27,7 +27,7 @@ class Parser:
 
     Parameters:
         prog: how the verb is called.
-        usage: tells what is shown as the hint of every complaint.
+        usage: returns the text that is the hint of every error.
     """
 
     def __init__(self, *, prog: str, usage: Callable[[], str]) -> None:
@@ -53,7 +53,7 @@ class Parser:
 
 
 def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) -> dict[Argument, Any]:
-    """Return what was given, by argument.
+    """Return the given values, by argument.
 
     Raises:
         RequestError: `invalid_arguments`, with the usage as the hint.
@@ -78,10 +78,10 @@ def parse(parser: Parser, arguments: Sequence[Argument], tokens: Sequence[str]) 
 
 
 def _dashed(placed: Sequence[Argument], words: Sequence[str], tokens: Sequence[str]) -> int:
-    """Return where the value of the second positional stands, which begins with a dash; 0 where there is none such.
+    """Return the position of a second positional that begins with a dash; 0 where there is none.
 
-    That of an option is taken for one only where the call would be malformed without it, and never a long one: who
-    forgets the value of `config set a.b --dry-run` does not want it to be written.
+    A short option counts as one only where the call would be malformed without it, and a long one never: where the
+    value is missing in `config set a.b --dry-run`, nothing may be written.
     """
     if not words or len(placed) != 2 or not placed[1].dashed:
         return 0
@@ -159,7 +159,7 @@ def _store(parser: Parser, given: dict[Argument, Any], argument: Argument, value
 
 
 def _value(parser: Parser, argument: Argument, text: str) -> Any:
-    """Return what an option's text means."""
+    """Return the value of an option's text."""
     try:
         value = _CONVERSIONS[argument.shape](text) if argument.shape in _CONVERSIONS else text
     except ValueError as error:

@@ -69,7 +69,7 @@ class Progress:
         self._drawn = 0.0
 
     def __call__(self, done: int, of: int, last: str) -> None:
-        """Draw how much is done, and what came last."""
+        """Draw the progress, and the last step."""
         now = self._timer()
         if now - self._drawn >= _PAUSE:
             self._drawn = now

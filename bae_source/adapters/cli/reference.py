@@ -172,7 +172,7 @@ def _request(tool: Tool) -> Iterator[str]:
 
 
 def _facts(kind: type[Request]) -> str:
-    """Return what a request does to the project, and what else it takes."""
+    """Return the effect of a request on the project, and its further parameters."""
     again = "; asked twice, it comes to the same as once" if kind.idempotent else ""
     taken = ", ".join(f"`{each.name}`" for each in steering(kind))
     return f"Effect: {kind.effect.value}{again}. " + (f"It also takes {taken}." if taken else "Its limits are its own.")
@@ -197,7 +197,7 @@ def _parameter(parameter: Parameter, spelt: str) -> tuple[str, ...]:
 
 
 def _spelt(arguments: Iterable[Argument]) -> dict[str, str]:
-    """Return how parameters are given on the command line, alternatives together."""
+    """Return the command-line forms of parameters, alternatives together."""
     found: dict[str, list[str]] = {}
     for each in arguments:
         found.setdefault(each.parameter, []).append(_flags(each))
@@ -231,7 +231,7 @@ def _drawn(default: object) -> str:
 
 
 def _supported() -> str:
-    """Draw which place of a session has which tool."""
+    """Draw the tools by place of a session."""
     rows = [(f"`{verb}`", *("yes" if name in at else "" for name in PLACES)) for verb, at in table()]
     places = [f"`{call_name(place)}`" for place in PLACES.values() if place.above]
     return f"{_table(('word', *places), everyday_table())}\n\n{_table(('tool', *PLACES), rows)}"
@@ -270,10 +270,10 @@ _TYPES = {
 
 
 def _kind(annotation: Any, nothing: str = " or null") -> str:
-    """Return in words what a type lets in.
+    """Return the values of a type, in words.
 
     Parameters:
-        nothing: how it is said that it lets in nothing at all.
+        nothing: the words for null, where the type has it.
     """
     schema = schema_of(annotation)
     if words := choices_of(annotation):
@@ -282,7 +282,7 @@ def _kind(annotation: Any, nothing: str = " or null") -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
-    """Return in words what a JSON Schema lets in."""
+    """Return the values of a JSON Schema, in words."""
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(map(_type, schema["anyOf"])))
     kinds = schema.get("type", "anything")

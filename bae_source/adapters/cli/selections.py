@@ -40,7 +40,7 @@ class Shape(Struct, frozen=True, kw_only=True):
 
 
 def shape_of(tokens: Sequence[str], families: Collection[str]) -> Shape | None:
-    """Return how a command line's answer is to be printed; None for any other verb's, and for help."""
+    """Return the format of a command line's answer; None for any other verb's, and for help."""
     try:
         line = command_line(tokens, families)
         line = command_line(line.tokens, families) if line.verb == "meta" else line

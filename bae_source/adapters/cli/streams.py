@@ -107,7 +107,7 @@ def encoded(text: str) -> bytes:
 
 
 def abandon(stream: Sink) -> None:
-    """Let what is still buffered for a reader that went away disappear without a word."""
+    """Drop the buffered text for a reader that went away, without an error."""
     try:
         number = stream.raw.fileno()
     except OSError:

@@ -103,7 +103,7 @@ def expire(given: Mapping[str, Any], streams: Streams) -> Outcome:
 
 
 def check_terminal(streams: Streams, verb: str) -> None:
-    """See that a person is there.
+    """Check that a person is there.
 
     Raises:
         Refused: `forbidden`.
@@ -118,7 +118,7 @@ def check_terminal(streams: Streams, verb: str) -> None:
 
 
 def deciding_of(given: Mapping[str, Any], streams: Streams) -> Deciding:
-    """Return what decides about the proposals of the project that was named, or that is here."""
+    """Return the decisions about the proposals of the project that was named, or that is here."""
     return engine_of(given, streams.environment).deciding
 
 
@@ -131,7 +131,7 @@ def engine_of(given: Mapping[str, Any], environment: Mapping[str, str]) -> Servi
 
 
 def person_of(given: Mapping[str, Any], streams: Streams) -> Person:
-    """Return who decides."""
+    """Return the person who decides."""
     environment = streams.environment
     named = given.get("who") or environment.get(_WHO)
     account = next(filter(None, map(environment.get, ("USER", "LOGNAME", "USERNAME"))), "anonymous")
@@ -155,7 +155,7 @@ def agreed(proposal: Proposal, streams: Streams) -> bool:
 
 
 def asked(streams: Streams, question: str) -> str:
-    """Return what the person types."""
+    """Return the line that the person types."""
     streams.stderr.write(question)
     return streams.stdin.readline().decode("utf-8", "replace").strip()
 

@@ -107,7 +107,7 @@ def _serving() -> ModuleType:
             raise
         raise RequestError(
             "unknown_operation",
-            f"The MCP server needs packages that are not installed: there is no {error.name}.",
+            f"The MCP server cannot start: its package {error.name} is not installed.",
             hints=['pip install "bae-source[mcp]"'],
         ) from None
     finally:

@@ -57,7 +57,7 @@ class Connection(H11Protocol):
         self._make_room(MOST_STRANGERS)
 
     def data_received(self, data: bytes) -> None:
-        """Take what was sent; a stranger gains no time by it."""
+        """Take incoming bytes; a connection without the secret gains no time by it."""
         if self._is_client:
             self._heard = self.loop.time()
         super().data_received(data)
@@ -115,7 +115,7 @@ def admit(state: dict[str, Any]) -> None:
 
 
 def server(application: Any, **settings: Any) -> uvicorn.Server:
-    """Return what serves an application on such connections, quietly: nothing of a request is logged.
+    """Return a server of an application on such connections, which logs nothing of a request.
 
     Parameters:
         application: calls `admit` once a request has shown the secret.

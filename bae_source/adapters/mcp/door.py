@@ -152,7 +152,7 @@ class Door:
         if changes and once:
             raise RequestError(
                 "invalid_arguments",
-                f"{', '.join(once)} cannot be said of one change of a transaction.",
+                f"{', '.join(once)} cannot be given for one change of a transaction.",
                 hints=["Give them to transaction_commit, and why to transaction_begin."],
             )
         outcome = self.service.keeping.run(handle, asked, context)

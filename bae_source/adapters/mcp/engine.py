@@ -10,7 +10,7 @@ Invariants:
 - only the job that was cancelled is interrupted: the decision is made in the main thread itself, by the handler of the
   signal;
 - the result of a job that was cancelled is dropped, also when it had been done by then;
-- what tells the process to end is never lost: neither in a job that is being taken back, nor in one that goes on all
+- a signal to end is never lost: neither in a job that is being taken back, nor in one that goes on all
   the same.
 """
 
@@ -114,7 +114,7 @@ class Engine:
             signal.signal(SIGNAL, _nothing)  # one may be on its way, and must not end the process
 
     def _heeded(self) -> dict[signal.Signals, Callable[[int, FrameType | None], Any]]:
-        """Remember from now on that the process was told to end; return the handlers that told it so far."""
+        """Remember signals to end from now on; return the handlers that were set before."""
         before = {number: handler for number in _ENDING if callable(handler := signal.getsignal(number))}
 
         def heed(number: int, frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""The gate of a server over HTTP: a request without the secret gets no answer but that, whatever it asks for.
+"""The gate of a server over HTTP: a request without the secret gets that answer only, whatever its path.
 
     /SECRET/mcp, or /mcp with `Authorization: Bearer SECRET`
 

@@ -29,7 +29,7 @@ IDLE_SECONDS = 30 * 60.0
 
 
 def web_server(server: Server[Any], listening: Listening) -> uvicorn.Server:
-    """Return what serves a server to those clients that have the secret."""
+    """Return the web server of an MCP server, for clients that have the secret."""
     port = listening.socket.getsockname()[1]
     application = server.streamable_http_app(
         streamable_http_path=PATH,

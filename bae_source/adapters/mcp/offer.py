@@ -65,7 +65,7 @@ def input_schema(among: Offer, tool: Tool | Relay) -> dict[str, Any]:
 
 
 def offered(names: Iterable[str] = (), *, profile: str = FULL, read_only: bool = False, meta: bool = False) -> Offer:
-    """Return what a server is to offer.
+    """Return the offer of a server.
 
     Parameters:
         names: only these tools; all of the profile if there are none.

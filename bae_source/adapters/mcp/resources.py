@@ -91,7 +91,7 @@ def read(ask: Ask, uri: str) -> Outcome:
 
 
 def content(uri: str, outcome: Outcome) -> dict[str, Any]:
-    """Return what was read as the protocol describes it; where it goes on after a page stands in `_meta`."""
+    """Return a read resource in the protocol's form; the cursor of the next page stands in `_meta`."""
     found: dict[str, Any] = {"uri": uri, "mimeType": MIME, "text": outcome.text}
     if outcome.complete:
         return found

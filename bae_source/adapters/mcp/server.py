@@ -199,7 +199,7 @@ class Answers:
         return "".join(each for each in name if each.isprintable())[:_LONGEST_NAME].strip() or None
 
     def _or_refused(self, do: Callable[[], T]) -> T:
-        """Return what a function returns; what it raises is an error of the protocol."""
+        """Return a function's result; its exceptions become errors of the protocol."""
         try:
             return do()
         except RequestError as error:
@@ -250,7 +250,7 @@ async def progress(context: ServerRequestContext[Any, Any], tell: Callable[[], s
     """Report progress while the block runs.
 
     Parameters:
-        tell: says what is going on.
+        tell: returns a message about the present step.
     """
     if not context.meta or context.meta.get("progress_token") is None:
         yield

@@ -1,7 +1,7 @@
 """A server from its start to its end: the protocol in a thread of its own, the engine in this one.
 
 Invariants:
-- when the client goes, or this process is told to go, what was begun is taken back, and the process ends;
+- when the client goes, or a signal ends this process, what was begun is taken back, and the process ends;
 - nothing waits for ever for the thread that speaks the protocol: it is a daemon.
 """
 
@@ -54,13 +54,13 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
 
     Parameters:
         environment: the caller's environment variables.
-        say: tells a person something.
+        say: shows a person a message.
 
     Raises:
-        KeyboardInterrupt: this process is told to end.
+        KeyboardInterrupt: a signal ends this process.
     """
     if environment.get("BAE_SOURCE_TRACEBACK") != "1":
-        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what is to be said is said in answers
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)  # messages go into answers
     own = partial(_of_engine, environment) if wanted.offer.meta else None
     door = Door(
         lambda: Service(wanted.root, environment=environment), wanted.offer, budget=wanted.budget, of_engine=own
@@ -74,7 +74,7 @@ def serve(wanted: Wanted, environment: dict[str, str], say: Callable[[str], None
         engine.run()
     finally:
         door.close()
-        if leave is not None:  # who has a pipe is told by its end
+        if leave is not None:  # a client with a pipe sees its end
             leave()
             thread.join(PATIENCE)
     if thread.failure is not None:

@@ -61,7 +61,7 @@ class Sessions:
             session.used = time.monotonic()
 
     def _noting(self, scope: Scope, send: Send) -> Send:
-        """Return what passes messages on, and notes the session that an answer begins."""
+        """Return a sender that passes messages on, and notes the session that an answer begins."""
 
         async def passed(message: dict[str, Any]) -> None:
             begun = _session_in(message.get("headers", ()))

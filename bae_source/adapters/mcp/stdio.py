@@ -222,7 +222,7 @@ def _message(line: bytes | None) -> Any:
         if not isinstance(message, JSONRPCNotification) or b'"id"' not in line or "id" not in json.loads(line):
             return message  # what has an id that is none is no notification, though it reads as one
     except ValidationError:
-        pass  # why, is told below
+        pass  # the reason is logged below
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -242,7 +242,7 @@ def _refused(request: str | int | None, code: int, message: str) -> JSONRPCError
 
 
 def _encoded(message: Any) -> bytes:
-    if isinstance(message, JSONRPCError) and message.id is None:  # which has to be said
+    if isinstance(message, JSONRPCError) and message.id is None:  # which the client has to see
         return json.dumps(message.model_dump(by_alias=True, exclude_none=True) | {"id": None}).encode() + b"\n"
     try:
         text: str = message.model_dump_json(by_alias=True, exclude_unset=True)

@@ -90,7 +90,7 @@ def can_be_part(kind: type[Request]) -> bool:
 
 
 def declared(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return what a call of one of these tools may hold: its own parameters and those of the context that it takes."""
+    """Return the parameters of one of these tools: its own and those of the context that it takes."""
     known = {each.name: each for each in parameters(Context)}
     return (*parameters(kind), *(known[name] for name in getattr(kind, "steered", ())))
 

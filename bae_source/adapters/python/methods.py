@@ -86,7 +86,7 @@ def taken(kind: type[Request]) -> tuple[inspect.Parameter, ...]:
 
 @cache
 def around(kind: type[Request]) -> tuple[Parameter, ...]:
-    """Return what a call may say of how it is run, beside the limits that `Source.within` takes."""
+    """Return the parameters of a call's run, beside the limits that `Source.within` takes."""
     return tuple(each for each in steering(kind) if each.name not in _LIMITS)
 
 
@@ -165,20 +165,20 @@ def return_of(
     return called(kind.verb, {**limits, **arguments}, context, wrong=problems)
 
 
-def valued(asked: Request, outcome: Outcome) -> Any:
+def valued(request: Request, outcome: Outcome) -> Any:
     """Return an outcome as a call returns it: the text of what reads, the JSON of `ast`, else the outcome.
 
     Several selectors have a list of answers, one has its answer alone.
     """
-    if asked.effect is not Effect.READS:
+    if request.effect is not Effect.READS:
         return outcome
-    if asked.live and outcome.found:
+    if request.live and outcome.found:
         return module_of(outcome.found[0].module)
-    if asked.family != "ast":
+    if request.family != "ast":
         return Text(outcome)
     found = answered(outcome)
     answers = found.get("answers", [found])
-    value = Selections(answers) if len(asked.uris) > 1 else Selection(found)  # type: ignore[attr-defined]
+    value = Selections(answers) if len(request.uris) > 1 else Selection(found)  # type: ignore[attr-defined]
     value.outcome = outcome
     return value
 

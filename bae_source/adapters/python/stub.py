@@ -51,7 +51,7 @@ def drawn() -> str:
 
 
 def _how() -> Iterator[str]:
-    """Yield what every changing method takes by name."""
+    """Yield the keyword parameters of every changing method."""
     yield "class How(TypedDict, total=False):"
     yield from (f"    {each.name}: {typed(each.annotation)}" for each in around(named("edit")))
     yield ""

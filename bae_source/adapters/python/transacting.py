@@ -60,11 +60,11 @@ class Transaction(CodeVerbs):
         return planned
 
     def diff(self) -> str:
-        """Return what all that was planned so far comes to, as a unified diff that `git apply` takes."""
+        """Return the plan so far as a unified diff that `git apply` takes."""
         return self._draft.preview().diff
 
     def preview(self) -> Outcome:
-        """Return what all that was planned so far comes to."""
+        """Return the outcome of the plan so far."""
         return self._draft.preview()
 
     def commit(self) -> Outcome:

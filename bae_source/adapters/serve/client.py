@@ -74,7 +74,7 @@ def through_server(load: "Callable[[], Callable[[], int]]", unwritten: "Callable
 
 
 def _stem(argv: list[str]) -> str | None:
-    """Return where a server for a command would be; None for a command that none may answer."""
+    """Return the path of the server for a command; None for a command that none may answer."""
     environment = os.environ
     if not argv or argv[0] not in meeting.READS or "-" in argv or sys.stdout is None or sys.stderr is None:
         return None
@@ -101,7 +101,7 @@ def _answer(stem: str) -> "tuple[int, list[tuple[int, bytes]]] | None":
 
 
 def asked(path: str, request: bytes, seconds: float) -> bytes:
-    """Send a request to a socket, and return all that is said.
+    """Send a request to a socket, and return the whole reply.
 
     Parameters:
         seconds: how long a pause may be once the server has begun.

@@ -1,4 +1,4 @@
-"""`serve`, the verb of the command line: a server in the foreground, and what there is to know of one that runs."""
+"""`serve`, the verb of the command line: a server in the foreground, and the state of one that runs."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def serve(given: Mapping[str, Any], streams: Streams) -> Outcome:
             hints=["Commands work without one."],
         )
     if "stop" in given or "status" in given:
-        return Outcome(status="answer", text=_asked(stem, meeting.STOP if "stop" in given else meeting.STATUS))
+        return Outcome(status="answer", text=_reply(stem, meeting.STOP if "stop" in given else meeting.STATUS))
     idle = given.get("idle")
     if idle is not None and not (math.isfinite(idle) and idle > 0):
         raise RequestError("invalid_arguments", "--idle takes a number of seconds above 0.", hints=["Check --idle."])
     return Outcome(status="answer", text=_served(stem, idle, streams))
 
 
-def _asked(stem: str, kind: bytes) -> str:
-    """Ask the server that runs, and return what to say of its answer."""
+def _reply(stem: str, kind: bytes) -> str:
+    """Send the running server a request, and return its answer as an outcome."""
     request = meeting.framed(b"\0".join((meeting.MAGIC, kind, meeting.world())))
     try:
         if not meeting.is_private(os.path.dirname(stem)):

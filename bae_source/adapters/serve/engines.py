@@ -138,14 +138,14 @@ class Engines:
             if not os.path.isdir(root):
                 del self._services[root]
 
-    def _through(self, root: Path, environment: Mapping[str, str], asked: Request, context: Context) -> Outcome:
-        if asked.effect is not Effect.READS or asked.runner != "query" or asked.staged or not asked.recovers:
+    def _through(self, root: Path, environment: Mapping[str, str], request: Request, context: Context) -> Outcome:
+        if request.effect is not Effect.READS or request.runner != "query" or request.staged or not request.recovers:
             raise Declined("no query")
         if not os.path.isdir(root):
             raise Declined("no folder")  # the message names it as it was typed
         service = self._service(os.path.realpath(root), environment)
         try:
-            return service.run(asked, context)
+            return service.run(request, context)
         finally:
             service.close()
 

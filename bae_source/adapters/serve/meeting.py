@@ -57,14 +57,14 @@ def is_private(folder: str) -> bool:
 
 
 def installation() -> list[str]:
-    """Return what tells one installation from others: our package's folder, Python, and where it finds modules."""
+    """Return the mark of one installation: our package's folder, Python, and where it finds modules."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     program = os.path.dirname(sys.argv[0]) if sys.argv else ""
     return [package, sys.executable, *(each for each in sys.path if each.startswith("/") and each != program)]
 
 
 def world() -> bytes:
-    """Return what a process has in common with those that would find the same."""
+    """Return the facts that two processes must share to get the same answers."""
     version = sys.modules[__name__.partition(".")[0]].__version__
     try:
         mounts = os.readlink("/proc/self/ns/mnt")
@@ -97,7 +97,7 @@ def answer_of(status: int, parts: "list[tuple[int, bytes]]") -> bytes:
 
 
 def parts_of(answer: bytes) -> "tuple[int, list[tuple[int, bytes]]] | None":
-    """Return what `answer_of` was given; None for anything else, such as half of an answer."""
+    """Return the arguments of `answer_of`; None for anything else, such as half of an answer."""
     if len(answer) <= HEAD or int.from_bytes(answer[:HEAD], "big") != len(answer) - HEAD:
         return None
     parts, at = [], HEAD + 1

@@ -79,7 +79,7 @@ class Server:
         self._engines = Engines()
         self._poll = select.poll()
         self._clients: dict[int, _Client] = {}
-        self._begun = self._asked = self._last_look = time.monotonic()
+        self._begun = self._last_request = self._last_look = time.monotonic()
         self._answered = 0
         self._is_over = self._is_untidy = False
         self._current: socket.socket | None = None
@@ -150,7 +150,7 @@ class Server:
         now = time.monotonic()
         for client in [each for each in self._clients.values() if each.until < now]:
             self._drop(client)
-        if self._is_untidy and now - self._asked >= _PAUSE:
+        if self._is_untidy and now - self._last_request >= _PAUSE:
             self._engines.tidy()
             gc.collect()
             gc.freeze()  # what is kept need not be looked at again
@@ -164,14 +164,14 @@ class Server:
             return 0.1
         if self._is_untidy:
             return _PAUSE
-        return max(0.0, min(_LOOK, self._asked + self._idle - time.monotonic())) + 0.01
+        return max(0.0, min(_LOOK, self._last_request + self._idle - time.monotonic())) + 0.01
 
     def _look(self, now: float) -> None:
         """See whether anything will be asked."""
         gone = True
         with suppress(OSError):
             gone = os.lstat(self._path).st_ino != self._place
-        self._is_over = self._is_over or gone or now - self._asked >= self._idle or self._is_outdated()
+        self._is_over = self._is_over or gone or now - self._last_request >= self._idle or self._is_outdated()
         self._last_look = now
 
     def _accept(self, door: socket.socket) -> None:
@@ -186,7 +186,7 @@ class Server:
             self._poll.register(connection, select.POLLIN)
 
     def _receive(self, client: _Client) -> None:
-        """Take what came of a request; answer it once it is whole."""
+        """Take a piece of a request; answer it once it is whole."""
         try:
             piece = client.connection.recv(_LARGEST)
             found = client.frames.take(piece)
@@ -249,7 +249,7 @@ class Server:
         if self._is_over:
             raise ConnectionAbortedError  # a signal to this process is none to the client's
         self._answered += 1
-        self._asked = time.monotonic()
+        self._last_request = time.monotonic()
         return answer
 
     @contextmanager
@@ -339,7 +339,7 @@ def _files() -> list[str]:
 
 
 def _stamps(files: list[str]) -> object:
-    """Return what is equal as long as no file changes, or is gone."""
+    """Return a value that is equal as long as no file changes or goes."""
     try:
         found = [os.stat(path) for path in files]
     except OSError:
@@ -348,7 +348,7 @@ def _stamps(files: list[str]) -> object:
 
 
 def _resident() -> int:
-    """Return how many bytes of memory this process has."""
+    """Return the bytes of memory of this process."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:

@@ -2,7 +2,7 @@
 
 Invariants:
 - which parameters have a place is what the Python API says; all of them can be given by name;
-- what is too much or given twice is told with whatever else is wrong.
+- surplus and repeated arguments are named with the other problems.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROOM = 96
 
 @cache
 def taken(verb: str) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters of a verb, as the Python API has them; `read` can be told what to show of a module."""
+    """Return the parameters of a verb, as the Python API has them; `read` takes the parts of a module to show."""
     found = list(methods.taken(methods.named(verb)))
     if verb == "read":
         view = inspect.Parameter(

@@ -1,4 +1,4 @@
-"""One block of code: compiled, run in a namespace, and what it came to, as an outcome.
+"""One block of code: compiled, run in a namespace, and its result, as an outcome.
 
     read("app.core.f")          a call that is a statement: the value of a tool is shown
     len(read("app.core.g"))     any other value is, only if it is the last one
@@ -203,7 +203,7 @@ class Blocks:
         if value is None or last is None:
             return Came(outcome=Outcome(status="answer"))
         if isinstance(value, Display):
-            if last.call is not None:  # which is a transition, and told
+            if last.call is not None:  # which is a transition, and reported
                 return Came(outcome=Outcome(status="answer", text=breadcrumb(value.trail)))
             display = Outcome(status="answer", text=str(value))
             return Came(outcome=self._room.of_last(display, None), is_call=True, entry=value.entry)
@@ -242,7 +242,7 @@ class Blocks:
         return Came(outcome=_failed(CODE_FAILED, message, hints, candidates), traceback=_traceback(error))
 
     def _hints(self, error: BaseException, missing: str) -> list[str]:
-        """Return what can be done about an error: where a tool is that the current place does not have, for one."""
+        """Return the hints for an error, as where a tool is that the current place does not have."""
         if places := self._profile.places(missing):
             return [
                 f"{missing} is a tool of {place}: {place}() enters it, {call}(…) calls it." for place, call in places
@@ -268,14 +268,14 @@ class Blocks:
 
 
 def interrupted(trace: str = "") -> Came:
-    """Return what a block comes to that was interrupted."""
+    """Return the outcome of a block that was interrupted."""
     return Came(
         outcome=_failed(INTERRUPTED, "The block was interrupted; the names are as it left them.", []), traceback=trace
     )
 
 
 def untold() -> Came:
-    """Return what a block comes to whose value or error cannot be told."""
+    """Return the outcome of a block whose value or error cannot be shown."""
     message = "The block's value or error cannot be shown: its own code fails while it is described."
     return Came(outcome=_failed(CODE_FAILED, message, []))
 
@@ -386,7 +386,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _restorer() -> tuple[Callable[[Mapping[str, Any]], None], dict[str, Any]]:
-    """Return what puts Python's own names back without using one of them, and those names."""
+    """Return a function that puts Python's own names back without using one of them, and those names."""
     own = vars(builtins)
     return own.update, dict(own)
 

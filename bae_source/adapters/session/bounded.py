@@ -5,7 +5,7 @@ first page, with the call of the next one; of a change the diff goes first, and 
 several calls has one budget, a fourth of which is kept for its last expression.
 
 Invariants:
-- whatever is left out is said where it is missing;
+- a note stands where something is left out;
 - what comes out is plain data, as JSON has it, whatever classes it was made of.
 """
 
@@ -51,11 +51,11 @@ class Room:
         self._kept = budget // _FOR_LAST if budget is not None and has_last else 0
         self._left = (budget or 0) - self._kept
 
-    def of_statement(self, outcome: Outcome, asked: Request | None) -> Outcome | None:
+    def of_statement(self, outcome: Outcome, request: Request | None) -> Outcome | None:
         """Return as much as can be shown of a value that is not the last; None where that is nothing.
 
         Parameters:
-            asked: what it answers, if that has pages.
+            request: the request that it answers, if that has pages.
         """
         if self._budget is None:
             return plain(outcome)
@@ -63,22 +63,22 @@ class Room:
         is_answer = outcome.status == "answer"
         if is_answer and not fits(outcome, self._left) and (self._left < least or "text" not in answered(outcome)):
             return None
-        return self._taken(outcome, asked, max(self._left, least))
+        return self._taken(outcome, request, max(self._left, least))
 
-    def of_last(self, outcome: Outcome, asked: Request | None) -> Outcome:
+    def of_last(self, outcome: Outcome, request: Request | None) -> Outcome:
         """Return as much as can be shown of the value of the block's last expression."""
         if self._budget is None:
             return plain(outcome)
-        return self._taken(outcome, asked, max(self._left, 0) + self._kept)
+        return self._taken(outcome, request, max(self._left, 0) + self._kept)
 
     def take(self, outcome: Outcome) -> Outcome:
         """Return an outcome that is shown whole, whatever room there is."""
         self._left -= size_of(outcome.text) + size_of(outcome.diff)
         return plain(outcome)
 
-    def _taken(self, outcome: Outcome, asked: Request | None, room: int) -> Outcome:
-        if asked is not None and not fits(outcome, room):
-            outcome = within(outcome, asked, budget=max(room, SMALLEST_BUDGET), cursor=FIRST)
+    def _taken(self, outcome: Outcome, request: Request | None, room: int) -> Outcome:
+        if request is not None and not fits(outcome, room):
+            outcome = within(outcome, request, budget=max(room, SMALLEST_BUDGET), cursor=FIRST)
             outcome = replace(outcome, next_actions=written(outcome.next_actions, "session", self._through))
         return self.take(bounded(plain(outcome), room))
 
@@ -114,7 +114,7 @@ def cut_note(shown: str, length: int) -> str:
 
 
 def exact(text: str) -> str:
-    """Return a text as one of Python's own, without the methods of whatever class it is of."""
+    """Return a text as one of Python's own, without the methods of its class."""
     return str.__str__(text)
 
 

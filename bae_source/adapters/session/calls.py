@@ -1,9 +1,9 @@
-"""Tools as plain callables: each call is validated, carried out through the one door, bounded and told in one event.
+"""Tools as plain callables: each call is validated, carried out through the one door, bounded and reported as an event.
 
     [source] ◆ read(httpx) -> str (42 lines)
 
 Invariants:
-- a call is told once, whether it succeeds, fails or is interrupted;
+- a call is reported once, whether it succeeds, fails or is interrupted;
 - what a call returns to code is whole, unless the call has a budget; the session's own is for what is shown;
 - nothing here knows a single verb; a tool is its name, and where its calls go.
 """
@@ -87,7 +87,7 @@ class Tool:
         desk: where its calls go.
         spot: the place that it is a tool of; names are understood as those written there.
         run: carries out its requests, where that is not the desk.
-        shown: how its calls are told, if not by its verb.
+        shown: the name of its calls in events, if not its verb.
     """
 
     def __init__(self, verb: str, desk: Desk, spot: Spot, *, run: Run | None = None, shown: str | None = None) -> None:
@@ -147,7 +147,7 @@ class Tool:
         return value
 
     def _wrong(self, arguments: Mapping[str, Any], problems: list[str]) -> RequestError:
-        """Return what is wrong with the arguments of a call, with the signature that a session has for it."""
+        """Return the error of a call's arguments, with the signature that a session has for it."""
         try:
             values_of(self._kind, declared(self.verb), arguments, wrong=problems)
         except RequestError as error:
@@ -177,13 +177,13 @@ def outcome_of(value: Any) -> Outcome | None:
 
 
 def request_of(value: Any) -> Request | None:
-    """Return what a text answers, of which pages can be shown; None for any other value, and for a page."""
+    """Return the request behind a text, of which pages can be shown; None for any other value, and for a page."""
     found = vars(value).get(_REQUEST) if isinstance(value, Text) else None
     return found if isinstance(found, Request) else None
 
 
 def described(value: Any) -> str:
-    """Return in some words what a call returned."""
+    """Return a short description of a call's result."""
     if isinstance(value, str):
         lines = value.count("\n") + (not value.endswith("\n") and value != "")
         return f"str ({lines} line{'' if lines == 1 else 's'})"
@@ -193,7 +193,7 @@ def described(value: Any) -> str:
         return f"list ({len(value)} answers)"
     if isinstance(value, Selection):
         return f"dict ({value['status']})"
-    return "None" if value is None else getattr(value, "told", type(value).__name__)
+    return "None" if value is None else getattr(value, "in_events", type(value).__name__)
 
 
 def _about(kind: type[Request]) -> list[str]:

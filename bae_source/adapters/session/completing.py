@@ -34,7 +34,7 @@ _CALLED = re.compile(r"([\w.]+)\s*\((?:[^()]*,)?\s*(\w*)$")
 
 
 def completions(namespace: Namespace, text: str) -> tuple[tuple[str, ...], int]:
-    """Return what may stand at the end of a line, and how many of its last characters it stands for.
+    """Return the completions of a line, and the number of its last characters that they replace.
 
     Raises:
         KeyboardInterrupt: it was interrupted.
@@ -97,7 +97,7 @@ def _arguments(tool: Any, start: str) -> list[str]:
 
 
 def _verbs(namespace: Namespace, called: str, start: str) -> list[str]:
-    """Return the verbs that begin so whose calls a tool makes for them; none for any other tool."""
+    """Return the verbs with a beginning that a tool calls for the session; none for any other tool."""
     relay = called.rpartition(".")[2]
     return [verb for verb, by in namespace.desk.profile.through.items() if by == relay and verb.startswith(start)]
 
@@ -127,7 +127,7 @@ def _matching(namespace: Namespace, start: str, kinds: tuple[str | None, ...] = 
 
 
 def _object(namespace: Namespace, dotted: str) -> Any:
-    """Return what a dotted name of the namespace is; None where it is nothing."""
+    """Return the value of a dotted name of the namespace; None where it has none."""
     first, *rest = dotted.split(".")
     found = namespace.names.get(first, namespace.words.get(first))
     for name in rest:

@@ -43,7 +43,7 @@ class Section(Struct, frozen=True, kw_only=True):
 
     Parameters:
         title: what it is about.
-        rows: what there is, and what is said of it.
+        rows: the names, each with its description.
         more: how much more there is.
     """
 
@@ -98,7 +98,7 @@ class Display:
 
 
 def entry(trail: Trail, desk: Desk) -> Entry:
-    """Return what the place shows to which a way leads."""
+    """Return the display of the place to which a way leads."""
     spot, modules = trail[-1], desk.modules
     return Entry(
         name=spot.name,
@@ -130,7 +130,7 @@ def _tool_names(spot: Spot, profile: Profile) -> list[str]:
 
 
 def _branches(modules: Modules, name: str, here: Spot, depth: int, indent: str) -> list[str]:
-    """Draw what is in a package: all the way to where the session is, and else as deep as asked for."""
+    """Draw the content of a package: down to the session's place, and else to the depth of the call."""
     lines: list[str] = []
     found = modules.inside(name)
     on_the_way = [each for each in found if f"{here.module}.".startswith(f"{each}.")]
@@ -155,7 +155,7 @@ def _headline(spot: Spot, modules: Modules) -> str:
 
 
 def _state(spot: Spot, desk: Desk) -> str:
-    """Return what is the case now: what there is, and what was done last."""
+    """Return the present state: the content, and the last changes."""
     stated = [] if spot.place.state is None or spot.module else [_stated(spot.place.state, desk)]
     if stated and not spot.place.with_transactions:
         return stated[0]
@@ -190,7 +190,7 @@ def _tools(spot: Spot, profile: Profile) -> Section:
 
 
 def _tool(name: str, verb: str, profile: Profile) -> tuple[str, str]:
-    """Return how a tool is called, and its sentence."""
+    """Return the call of a tool, and its sentence."""
     if verb == TRANSACTION:
         return SHOWN, TOGETHER
     if (relay := profile.relays.get(verb)) is not None:
@@ -238,7 +238,7 @@ def _parted(line: str) -> tuple[str, str]:
 
 
 def _cut(line: str) -> str:
-    """Return a module's line within the width: what it says of itself is shortened, its name and counts never."""
+    """Return a module's line within the width: its description is shortened, its name and counts never."""
     over = len(line) - (_WIDTH - 2)
     if over <= 0:
         return line

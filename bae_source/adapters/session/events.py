@@ -81,12 +81,12 @@ class LeftOut(Struct, frozen=True, kw_only=True, tag="left out"):
 
     @property
     def line(self) -> str:
-        """Return what is left out, in one line."""
+        """Return the values that are left out, in one line."""
         return f"{MARK} left out, {self.size:,} bytes: {self.call} shows it"
 
 
 class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
-    """A fact to know before a session's code imports anything; each is told once.
+    """A fact to know before a session's code imports anything; each is reported once.
 
     Parameters:
         text: the fact.
@@ -156,7 +156,7 @@ class Lost(Struct, frozen=True, kw_only=True, tag="lost"):
 
 
 class Omitted(Struct, frozen=True, kw_only=True, tag="omitted"):
-    """Events that are not told one by one, because they are too many.
+    """Events that are counted and not reported, because they are too many.
 
     Parameters:
         calls: how many.
@@ -182,7 +182,7 @@ Event = CallEvent | Answered | Noted | Panel | Lost | Omitted
 
 
 def answer_text(outcome: Outcome, answer: Json) -> str:
-    """Return what a call came to, as text: of `ast` the lines of JSON that it prints."""
+    """Return the outcome of a call as text: of `ast` the lines of JSON that it prints."""
     if "text" in answer:
         return as_text(outcome)
     several = answer.get("answers")

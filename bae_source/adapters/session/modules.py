@@ -33,7 +33,7 @@ class Modules:
         return _PATTERN.isdisjoint(name) and bool(self._matching(name))
 
     def address(self, name: str) -> str:
-        """Return what means the package or module of a dotted name and nothing else, such as an attribute."""
+        """Return a selector of the package or module of a dotted name, and of nothing else such as an attribute."""
         return f"{name}@module" if f"{name}@module" in self._addresses(name) else name
 
     def inside(self, name: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@
 
 Invariants:
 - to enter a place gives its tools' names, and those that lead around, their meaning back, whatever they were bound to;
-  which names of the caller's gave way is told. Until then a name that was bound anew stays so, and one that was
+  a notice has the names of the caller's that gave way. Until then a name that was bound anew stays so, and one that was
   deleted is back with the next block;
 - leaving takes the tools away, and nothing that the caller bound;
 - of all threads of the code's, one at a time is in the engine.
@@ -85,10 +85,10 @@ class Namespace:
         lock = threading.RLock()
         profile = profile or Profile()
 
-        def run(asked: Request, context: Context) -> Outcome:
-            profile.check(asked)
-            with lock, nullcontext() if _loads_code(asked, context) else alone():
-                return service.run(asked, context)
+        def run(request: Request, context: Context) -> Outcome:
+            profile.check(request)
+            with lock, nullcontext() if _loads_code(request, context) else alone():
+                return service.run(request, context)
 
         self.desk = Desk(
             run=run,
@@ -182,10 +182,10 @@ class Namespace:
     def _of_engine(self) -> Desk:
         """The desk of calls about the engine's own source, which is found with the first of them."""
 
-        def run(asked: Request, context: Context) -> Outcome:
-            self.desk.profile.check(asked)
+        def run(request: Request, context: Context) -> Outcome:
+            self.desk.profile.check(request)
             with self.desk.lock, self.desk.alone():
-                return self._engine.run(asked, context)
+                return self._engine.run(request, context)
 
         begin = lambda why: self._engine.draft(why)  # noqa: E731
         return replace(self.desk, run=run, modules=Modules(run), begin=begin, of_engine=True)
@@ -213,6 +213,6 @@ class Namespace:
         return found
 
 
-def _loads_code(asked: Request, context: Context) -> bool:
+def _loads_code(request: Request, context: Context) -> bool:
     """Return whether a request may load code of the project in this process."""
-    return asked.effect is not Effect.READS and not context.dry_run and context.reload not in ("off", "child")
+    return request.effect is not Effect.READS and not context.dry_run and context.reload not in ("off", "child")

@@ -22,7 +22,7 @@ from bae_source.model.address import is_pattern, is_selector
 _NAMES = ("target", "scope", "to")
 """Parameters that take a dotted name."""
 _DEFAULTS = frozenset({"read", "outline", "grep", "find", "search"})
-"""Verbs that are about the current module where nothing else is said."""
+"""Verbs that are about the current module by default."""
 
 
 def placed(
@@ -66,7 +66,7 @@ def _whole(name: str, module: str, modules: Modules) -> str:
     if is_inner and is_whole:
         raise LookupFailed(
             "ambiguous_symbol",
-            f"{name} means {inner} in {module}, and something else as a whole name.",
+            f"{name} is ambiguous: it is {inner} in {module}, and another symbol as a whole name.",
             hints=[f"source.read({name!r}) and the other tools of source take whole names."],
             candidates=[inner, name],
         )

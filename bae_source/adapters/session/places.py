@@ -198,7 +198,7 @@ def _rest(place: Place, verb: str) -> str:
 
 
 def call_name(place: Place) -> str:
-    """Return what a caller writes for a place, wherever he is: `source.tests`."""
+    """Return the name of a place as written anywhere: `source.tests`."""
     return place.name if place.above in ("", HOME) else f"{call_name(PLACES[place.above])}.{place.name}"
 
 
@@ -212,7 +212,7 @@ def holders(name: str) -> tuple[str, ...]:
 
 
 def everyday(place: Place, name: str) -> str:
-    """Return the call that does in a place, or elsewhere, what one of the everyday words means; "" for no such word.
+    """Return the call for an everyday word in a place, or elsewhere; "" for no such word.
 
     source.deps has no `edit`: `source.deps.upgrade(…)`; and no `grep`: `source.grep(…, ":pyproject.toml")`
     """
@@ -224,18 +224,18 @@ def everyday(place: Place, name: str) -> str:
 
 
 def close_tools(name: str, tools: Sequence[str]) -> list[str]:
-    """Return the tools that a name which is none may stand for."""
+    """Return the tools that an unknown name may stand for."""
     meant = [verb for verb in _ELSEWHERE.get(name, ()) if verb in tools]
     return list(dict.fromkeys([*meant, *closest(name[:_LONGEST], tools, cutoff=_CLOSE)]))
 
 
 def everyday_table() -> tuple[tuple[str, ...], ...]:
-    """Return what the everyday words mean in each place, for the reference."""
+    """Return the meanings of the everyday words by place, for the reference."""
     return tuple(
         (word, *(f"`{everyday(place, word)}`" for place in PLACES.values() if place.above)) for word in EVERYDAY
     )
 
 
 def table() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return which tool is supported by which places, for the reference."""
+    """Return the places of each tool, for the reference."""
     return tuple((verb, tuple(each.name for each in PLACES.values() if verb in each.tools)) for verb in REQUESTS.verbs)

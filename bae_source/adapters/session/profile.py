@@ -54,7 +54,7 @@ class Profile:
 
     @property
     def note(self) -> str:
-        """Return how to get what is not offered; empty where everything is."""
+        """Return the way to tools that are not offered; empty where all are."""
         if self.only_reads:
             return "This session only reads: there are no tools that change the project."
         return "" if self.name == FULL else f'{CALL}(verb="help") lists all other verbs.'
@@ -115,18 +115,18 @@ class Profile:
         ]
         return NotOffered("unknown_operation", f"{name} is not offered: this session only reads.", hints=hints)
 
-    def check(self, asked: Request) -> None:
+    def check(self, request: Request) -> None:
         """Refuse a request that changes something, where the session only reads.
 
         Raises:
             NotOffered: `unknown_operation`.
         """
-        if self.only_reads and asked.effect is not Effect.READS and (refusal := self.refusal(asked.verb)):
+        if self.only_reads and request.effect is not Effect.READS and (refusal := self.refusal(request.verb)):
             raise refusal
 
 
 def relay_shown(name: str) -> str:
-    """Draw how a tool is called that makes the calls of others."""
+    """Draw the signature of a tool that makes the calls of others."""
     return f"{name}(verb: str, arguments: dict = {{}}) -> {_RETURNED[name]}"
 
 

@@ -54,7 +54,7 @@ class Ran(Struct, frozen=True, kw_only=True):
         outcome: of the call whose value it has; of a block with another value or none, an answer with that as text; or
             an error.
         answer: the same as JSON has it.
-        is_shown: whether the outcome is to be shown: that of a call, or an error; what else there is, events tell.
+        is_shown: whether the outcome is to be shown: that of a call, or an error; the rest is in events.
         trail: the way from home to where the session is now.
         lost: whether the names of the session are gone.
         traceback: of the error that ended the block, for those who ask for it.
@@ -97,7 +97,7 @@ class Telling:
         self._events.append(Noted(text=text))
 
     def show(self, shown: Shown) -> None:
-        """Take what is shown of the value of a call, which its worker keeps within the budget.
+        """Take the shown part of a call's value, which its worker keeps within the budget.
 
         Raises:
             ValueError: it is nothing that a call can have come to, or more than any has.
@@ -160,7 +160,7 @@ def finished(
 
 
 def refused(error: ResourceError, trail: tuple[str, ...]) -> Ran:
-    """Return what a block comes to that was not run."""
+    """Return the outcome of a block that was not run."""
     outcome = failed(error)
     return Ran(events=(), outcome=outcome, answer=as_mapping(outcome), is_shown=True, trail=trail)
 
@@ -203,7 +203,7 @@ def _ended(outcome: Outcome, why: Gone) -> Outcome:
 
 
 def _mapping(text: str) -> Json:
-    """Return what JSON says that a worker said; its code can speak for it.
+    """Return the value of a worker's JSON, which the caller's code in it may have written.
 
     Raises:
         ValueError: it is no object, or no JSON.

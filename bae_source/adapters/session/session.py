@@ -7,7 +7,7 @@
 Invariants:
 - no code of the caller's runs in this process;
 - a block ends: by itself, interrupted at its time limit, or with the worker, and then the outcome says what is lost;
-- code never runs against names that are gone without the caller having been told.
+- code never runs against names that are gone before the caller has had a notice.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from bae_source.system.child import CannotStart
 LONGEST = 1_000_000
 """Characters of a block."""
 SECONDS = 60.0
-"""The time that a block may take where nothing is said."""
+"""The time that a block may take by default."""
 _MOST_SECONDS = 86_400.0
 _GRACE = 2.0
 _SECONDS_TO_START = 30.0
@@ -154,7 +154,7 @@ class Session:
             self._released()
 
     def complete(self, text: str) -> tuple[tuple[str, ...], int]:
-        """Return what may stand at the end of a line that is being typed, and how many of its characters it is for.
+        """Return the completions of a line that is being typed, and the number of characters that they replace.
 
         Raises:
             HistoryError: `handle_expired`, once the session is closed.
@@ -430,7 +430,7 @@ def _end_of_session() -> Gone:
 
 
 def _nonsense() -> Gone:
-    return Gone("it said what is no message")
+    return Gone("it sent bytes that are no message")
 
 
 def _closed() -> HistoryError:

@@ -117,16 +117,16 @@ class Changes:
 
     Parameters:
         draft: takes the requests.
-        desk: where calls are told.
+        desk: where calls are reported.
         spot: the place in which it was begun; names are understood as those written there.
         context: how it is committed.
 
     Attributes:
         outcome: what the commit came to; None before.
-        told: what an event says of it.
+        in_events: the text that stands for it in events.
     """
 
-    title = "Changes (made at its end; tools that are not its own change at once)"
+    in_events = "Changes (made at its end; tools that are not its own change at once)"
 
     def __init__(self, draft: Draft, desk: Desk, spot: Spot, context: Context) -> None:
         self._draft = draft
@@ -165,11 +165,11 @@ class Changes:
             self.commit()
 
     def preview(self) -> Outcome:
-        """Return what all that was planned so far comes to."""
+        """Return the outcome of the plan so far."""
         return self._allowed("preview", self._previewed)
 
     def diff(self) -> str:
-        """Return what all that was planned so far comes to, as a unified diff."""
+        """Return the plan so far as a unified diff."""
         return self.preview().diff
 
     def commit(self) -> Outcome:
@@ -187,9 +187,9 @@ class Changes:
         self._ended = True
         self._watched("abandon", self._draft.abandon)
 
-    def _planned(self, asked: Request, context: Context) -> Outcome:
+    def _planned(self, request: Request, context: Context) -> Outcome:
         with self._desk.alone():
-            return self._draft.run(asked, context)
+            return self._draft.run(request, context)
 
     def _previewed(self) -> Outcome:
         with self._desk.alone():

@@ -6,7 +6,7 @@
 
 Invariants:
 - a place's own words and tools win over modules of the same name, which `source["read"]` reaches;
-- what there is not is an error with close names, never one of them.
+- an unknown name is an error with close names, never one of them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The words that lead around, as callables: each says what it is where it stands alone, and what is wrong with a call.
+"""The navigation words as callables: each describes itself where it stands alone, and explains a wrong call.
 
     >>> nav
     nav(depth: int = 3) -> str
         Show the places as a tree, with where you are.
 
-Invariant: a call that does not fit is answered by its signature; nothing of how it is carried out is told.
+Invariant: a call that does not fit is answered by its signature; its error shows no internals.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Word:
 
     Parameters:
         shown: how it is called: `nav(depth: int = 3) -> str`.
-        said: what it does, in one sentence.
+        sentence: what it does, in one sentence.
         takes: its parameters.
         do: carries it out.
-        desk: where calls that do not fit are told.
+        desk: where calls that do not fit are reported.
         spot: returns the place in which it is called.
     """
 
@@ -101,7 +101,7 @@ class Word:
 
 
 def _strangers(names: Sequence[str], takes: Sequence[Parameter]) -> list[str]:
-    """Return what arguments there are none of: the first ones, and how many more."""
+    """Return the unknown arguments: the first ones, and the number of the others."""
     problems = []
     for name in names[:MOST_NAMED]:
         close = closest(name[:_LONGEST_NAME], [each.name for each in takes], n=1)

@@ -51,7 +51,7 @@ def show(ran: Ran, streams: Streams, *, width: int) -> None:
 
 
 def drawn(entry: Entry, *, width: int, colour: bool) -> str:
-    """Draw what a place shows, with tables that keep to the width."""
+    """Draw the display of a place, with tables that keep to the width."""
     from rich.console import Console
     from rich.text import Text
 
@@ -79,7 +79,7 @@ def drawn(entry: Entry, *, width: int, colour: bool) -> str:
 
 
 def _table(section: Section, *, width: int) -> object:
-    """Return a table of names and what is said of them; signatures are as long as there is room for."""
+    """Return a table of names and their descriptions; signatures are as long as there is room for."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text

@@ -62,13 +62,13 @@ class TypedLines(FileHistory):
     """Lines that were typed, for the next shell on this project; kept for their owner's eyes alone."""
 
     def load_history_strings(self) -> Iterable[str]:
-        """Yield what was typed before, the last first."""
+        """Yield the lines typed before, the last first."""
         with suppress(OSError):
             return list(super().load_history_strings())
         return []
 
     def store_string(self, string: str) -> None:
-        """Keep what was typed, where there is a folder for it."""
+        """Keep a typed line, where there is a folder for it."""
         path = Path(os.fsdecode(self.filename))
         if path.parent.is_dir() and not path.parent.is_symlink():
             with suppress(OSError):
@@ -96,7 +96,7 @@ class _Completer(Completer):
         self._complete = complete
 
     def get_completions(self, document: Document, _: CompleteEvent) -> Iterator[Completion]:
-        """Yield what may stand there."""
+        """Yield the completions."""
         words, length = self._complete(document.text_before_cursor)
         for word in words:
             shown = word.rpartition(".")[2] or word
@@ -104,7 +104,7 @@ class _Completer(Completer):
 
 
 def _continued(width: int, _line: int, _wraps: int) -> str:
-    """Return what stands before a line that goes on with a block."""
+    """Return the prompt of a line that goes on with a block."""
     return "." * (width - 1) + " "
 
 

@@ -64,7 +64,7 @@ _Decision = Callable[[str, Json], Json]
 def application(
     desk: Desk, secret: Secret, hosts: tuple[str, ...], admitted: Callable[[Any], None] = lambda _: None
 ) -> Application:
-    """Return what answers on one address.
+    """Return the application of one address.
 
     Parameters:
         hosts: the names, with the port, by which the page is called.
@@ -120,7 +120,7 @@ def _reading(do: Callable[[Mapping[str, str]], Json]) -> Callable[[Request], Any
 
 
 def _deciding(fields: set[str], do: _Decision, turn: asyncio.Lock) -> Callable[[Request], Any]:
-    """Return what carries out decisions.
+    """Return the route that carries out decisions.
 
     Parameters:
         fields: what a body may have; one that has more means something else than would be done.

@@ -47,7 +47,7 @@ class Desk:
         return {"project": self._reading.root.name, "who": self.person.name}
 
     def version(self, task: str = "") -> str:
-        """Return what differs once anything on the page may.
+        """Return a value that differs once anything on the page may.
 
         Parameters:
             task: the proposal that is shown; what it was planned on counts as well.
@@ -77,7 +77,7 @@ class Desk:
                 },
             )
 
-        return self._asked(listing)
+        return self._answered(listing)
 
     def task(self, task: str) -> Json:
         """Return one proposal whole, and whether what it was planned on has changed."""
@@ -91,10 +91,10 @@ class Desk:
                 proposal, deciding.files(proposal), is_stale=deciding.is_stale(proposal), now=datetime.now(UTC)
             )
 
-        return self._asked(showing)
+        return self._answered(showing)
 
     def symbol(self, symbol: str) -> Json:
-        """Return what references know about a symbol."""
+        """Return the references of a symbol."""
 
         def asking(service: Service) -> Json:
             outcome = service.run(*called("references", {"target": symbol}, self._context))
@@ -107,15 +107,15 @@ class Desk:
             }
             return _or_errors(outcome, found)
 
-        return self._asked(asking)
+        return self._answered(asking)
 
     def history(self, limit: int) -> Json:
         """Return the operations, the newest first."""
-        return self._asked(lambda service: self._operations(service, {"limit": limit}))
+        return self._answered(lambda service: self._operations(service, {"limit": limit}))
 
     def operation(self, operation_id: str) -> Json:
         """Return one operation whole."""
-        return self._asked(lambda service: self._operations(service, {"target": operation_id, "diff": True}))
+        return self._answered(lambda service: self._operations(service, {"target": operation_id, "diff": True}))
 
     def ledger(self, limit: int) -> Json:
         """Return the ledger's entries, and whether its chain holds."""
@@ -126,7 +126,7 @@ class Desk:
             found = {"entries": places(entries), "state": state.text, "holds": state.exit_code == 0}
             return _or_errors(entries, found)
 
-        return self._asked(reading)
+        return self._answered(reading)
 
     def approve(self, task: str, digest: str, reason: str) -> Json:
         """Approve exactly what a digest names, and make it."""
@@ -161,7 +161,7 @@ class Desk:
     def _context(self) -> Context:
         return Context(who=self.person.name if self.person.is_named else None)
 
-    def _asked(self, do: Callable[[Service], Json]) -> Json:
+    def _answered(self, do: Callable[[Service], Json]) -> Json:
         with self._read:
             return _answer(lambda: do(self._reading))
 
@@ -171,7 +171,7 @@ class Desk:
 
 
 def _or_errors(outcome: Outcome, found: Json) -> Json:
-    """Return what was found, or what is wrong."""
+    """Return the answer, or the errors."""
     return _as_json(outcome) if outcome.errors else found
 
 

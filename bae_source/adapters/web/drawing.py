@@ -133,7 +133,7 @@ def coloured(rows: Sequence[Row], path: str) -> Iterator[Pieces]:
 
 
 def _lexer(path: str) -> Any:
-    """Return what tells the kinds of pieces in a file; None for what has none."""
+    """Return the lexer of a file; None for a file without one."""
     if path.endswith((".py", ".pyi")):
         return PythonLexer(stripnl=False, ensurenl=False)
     try:

@@ -75,7 +75,7 @@ class Guard:
         await self._application(scope, _limited(receive), guarded)
 
     def _refusal(self, scope: Scope) -> tuple[int, str, str] | None:
-        """Return why a request is refused, as status, code and message; None where it may come in."""
+        """Return the refusal of a request as status, code and message; None where it may come in."""
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -104,10 +104,10 @@ class Guard:
     def _refusal_of_body(self, headers: dict[str, list[str]]) -> tuple[int, str, str] | None:
         kinds = headers.get("content-type", [""])
         if len(kinds) != 1 or kinds[0].partition(";")[0].strip().lower() != "application/json":
-            return 415, "invalid_arguments", "The body has to be JSON, and said to be."
+            return 415, "invalid_arguments", "The body has to be JSON, with that content type."
         lengths = headers.get("content-length", [])
         if len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]) or int(lengths[0]) > LARGEST:
-            return 413, "budget_exceeded", f"The body's length has to be said, and at most {LARGEST:,} bytes."
+            return 413, "budget_exceeded", f"The body needs a Content-Length of at most {LARGEST:,} bytes."
         return None
 
 
@@ -126,7 +126,7 @@ def _opens_the_page(scope: Scope, headers: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _with_headers(send: Send) -> Send:
-    """Return what sends an answer with the headers that keep it to itself."""
+    """Return a sender of answers with the headers that keep them private."""
 
     async def guarded(message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -138,7 +138,7 @@ def _with_headers(send: Send) -> Send:
 
 
 def _limited(receive: Receive) -> Receive:
-    """Return what receives a body, and no more of it than may be."""
+    """Return a receiver of a body, up to the limit."""
     taken = 0
 
     async def limited() -> Any:

@@ -120,7 +120,7 @@ class Deciding:
             return travel(self._changing, parse(Undo, {"operation_id": operation_id}), context)
 
     def foreseen(self, task: str, person: Person, parts: Sequence[str]) -> Proposal:
-        """Return what is left of a proposal with some parts alone, as `keep_only` would keep it; nothing is kept.
+        """Return a proposal with some parts alone, as `keep_only` would make it; nothing is kept.
 
         Raises:
             RequestError: `invalid_arguments` for parts that it does not change.
@@ -147,7 +147,7 @@ class Deciding:
         if named != proposal.digest:
             raise Refused(
                 "stale",
-                f"{proposal.id} is not what that digest names; nothing was approved.",
+                f"{proposal.id} has another digest than the given one; nothing was approved.",
                 hints=[Call("show", task=proposal.id, then=f"shows what it comes to now: digest {proposal.digest}.")],
             )
         if proposal.state is State.AWAITING:
@@ -196,7 +196,7 @@ class Deciding:
         return self._without(task, person, reason, parts, others=True)
 
     def waiting(self) -> tuple[str, ...]:
-        """Return what waits, by name, the riskiest first."""
+        """Return the proposals that wait, by name, the riskiest first."""
         return tuple(each.id for each in self._proposing.waiting())
 
     def expire(self, task: str, person: Person) -> Outcome:
@@ -209,7 +209,7 @@ class Deciding:
         return Outcome(status="answer", text=f"{moved.id} has expired; nothing was written.", task_id=moved.id)
 
     def check_may(self, proposal: Proposal, person: Person) -> None:
-        """See that a person may approve a proposal.
+        """Check that a person may approve a proposal.
 
         Raises:
             HistoryError: `proposal_closed` where it was decided already.
@@ -330,11 +330,11 @@ class Deciding:
     def _replayed(self, proposal: Proposal, context: Context) -> Outcome:
         """Have the requests of a proposal planned, judged and made as any others, under its proposer's name."""
         context = replace(context, **{k: tuple(v) if k == "verify" else v for k, v in proposal.how.items()})
-        asked = _asked(proposal.requests)
+        request = _request_of(proposal.requests)
         with called_by(proposal.who):
-            if isinstance(asked, (Undo, Redo)):
-                return travel(self._changing, asked, context)
-            return self._changing.change(asked, context)
+            if isinstance(request, (Undo, Redo)):
+                return travel(self._changing, request, context)
+            return self._changing.change(request, context)
 
     def _without(
         self, task: str, person: Person, reason: str, parts: Sequence[str], *, others: bool = False
@@ -371,13 +371,13 @@ class Deciding:
         return replace(proposal, requests=({"do": "patch", "patch": rest},), how=how), taken
 
 
-def _asked(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:
+def _request_of(requests: Sequence[dict[str, Any]]) -> Operation | Undo | Redo:
     """Return the request that a proposal stands for."""
     if len(requests) == 1:
         [given] = requests
         if (kind := _TRAVELS.get(given.get("do", ""))) is not None:
             return parse(kind, {name: value for name, value in given.items() if name != "do"})
-        asked = operation(given)
-        assert isinstance(asked, Operation)
-        return asked
+        request = operation(given)
+        assert isinstance(request, Operation)
+        return request
     return Apply(requests=tuple(requests))

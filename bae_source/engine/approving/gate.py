@@ -4,7 +4,7 @@
     what a person approved -> is it exactly that? -> made | stale
 
 Invariants:
-- a change is judged by its planned bytes, whatever the request said, and again before it is written;
+- a change is judged by its planned bytes, whatever the request is, and again before it is written;
 - an approval lets a change pass that has its digest, and nothing else; what is denied, no approval lets pass;
 - nothing that a request says opens the gate: what was approved is handed over by the code that decides.
 """
@@ -84,7 +84,7 @@ class Gate:
 
     @contextmanager
     def going_back(self) -> Iterator[None]:
-        """Let the undoing of a change pass that was made here and does not hold, while the context lasts."""
+        """Let the undo of a change of ours that fails pass, while the context lasts."""
         approved, self.approved, self._goes_back = self.approved, None, True
         try:
             yield
@@ -111,7 +111,7 @@ class Gate:
 
     @property
     def approval(self) -> dict[str, Any]:
-        """Return what the history keeps of the approval of the change that is being made."""
+        """Return the history's record of the approval of the present change."""
         if self.approved is None:
             return {}
         approved = self.approved
@@ -123,7 +123,7 @@ class Gate:
         return "" if self.approved is None else self.approved.operation_id
 
     def judge(self, plan: Plan, workspace: Workspace, who: str, *, is_proposed: bool = False) -> Verdict:
-        """Return how a planned change passes.
+        """Return the decision on a planned change.
 
         Parameters:
             workspace: what it was planned on.
@@ -191,7 +191,7 @@ class Gate:
             raise _forbidden(denied)
 
     def check_records(self, paths: Sequence[str]) -> None:
-        """See that what was recorded may go: where a policy is in force, only by a person's own hand.
+        """Check that what was recorded may go: where a policy is in force, only by a person's own hand.
 
         Parameters:
             paths: files of the project whose folders may have a policy.
@@ -211,7 +211,7 @@ class Gate:
         )
 
     def check_approved(self, requests: tuple[dict[str, Any], ...], plan: Plan, diff: str) -> None:
-        """See that what is being made is exactly what was approved, if anything was.
+        """Check that what is being made is exactly what was approved, if anything was.
 
         Parameters:
             diff: of the plan; a person was shown that of the proposal, which has to be the same.
@@ -223,7 +223,7 @@ class Gate:
         if approved is not None and (digest_of_plan(requests, plan), diff) != (approved.digest, approved.diff):
             raise Refused(
                 "stale",
-                f"{approved.id} comes to something else now than was approved; nothing was written.",
+                f"{approved.id} differs now from the approved change; nothing was written.",
                 hints=["It is planned anew, and waits for approval as it is now."],
             )
 

@@ -54,7 +54,7 @@ class Governed(Struct, frozen=True, kw_only=True):
     fingerprint: object = None
 
     def path(self, path: str) -> str | None:
-        """Return a path from the root as one from the folder; None where it lies elsewhere."""
+        """Return a path relative to the root as relative to the folder; None where it lies elsewhere."""
         return self.outer + path[len(self.inner) :] if path.startswith(self.inner) else None
 
 
@@ -75,7 +75,7 @@ class Governing:
         """The rules that are about the names of the root.
 
         Raises:
-            Refused: `forbidden` where they cannot be told.
+            Refused: `forbidden` where they cannot be read.
         """
         return _rules(self._tables.of_user(), self._tables.of_folder(self.root))
 
@@ -89,7 +89,7 @@ class Governing:
             Nothing where there is no policy.
 
         Raises:
-            Refused: `forbidden` where it cannot be told what a policy says.
+            Refused: `forbidden` where a policy cannot be read.
         """
         users = self._tables.of_user()
         found = [*self.around(users)]
@@ -101,7 +101,7 @@ class Governing:
         return [each for each in found if isinstance(each, Governed)]
 
     def described(self, folders: Iterable[str]) -> tuple[list[str], list[Refused]]:
-        """Return the tables that govern something, each in a line, and why others cannot be told.
+        """Return the tables that govern something, each in a line, and why others are unknown.
 
         Parameters:
             folders: those below the root that may have one.
@@ -112,7 +112,7 @@ class Governing:
         return [*dict.fromkeys(lines)], [each for each in found if isinstance(each, Refused)]
 
     def around(self, users: Standing | None = None) -> Iterator[Governed | Refused]:
-        """Yield what governs the root and all below it: folders with a policy, and why one cannot be told."""
+        """Yield the policies of the root and all below it: by folder, with why one cannot be read."""
         users = self._tables.of_user() if users is None else users
         if users.trouble is not None:
             yield users.trouble
@@ -125,7 +125,7 @@ class Governing:
             is_inside = is_inside and not os.path.lexists(folder / _TOP)
 
     def within(self, folder: str, users: Standing | None = None) -> Iterator[Governed | Refused]:
-        """Yield what governs a folder below the root, and all below it, in addition to what is around it.
+        """Yield the policies of a folder below the root, and of all below it, beside those around it.
 
         Parameters:
             folder: relative to the root.
@@ -154,7 +154,7 @@ class Governing:
 
 
 def drawn(table: Table) -> str:
-    """Return what a table says in a line: how many patterns there are of each kind, and for how many callers."""
+    """Return a table as a line: the number of patterns of each kind, and of callers."""
     rules = table.rules
     facts: list[str] = [rules.preset]
     for name, patterns in (("change", rules.change), ("read", rules.read)):

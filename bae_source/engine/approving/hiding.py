@@ -89,7 +89,7 @@ class Hidden:
         return True
 
     def refusal(self, path: str) -> Refused | None:
-        """Return why a file may not be read under a name; None where it may.
+        """Return the refusal to read a file under a name; None where it may be read.
 
         Parameters:
             path: relative to the root.
@@ -99,7 +99,7 @@ class Hidden:
         return self._answers[path]
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
-        """Return why a setting, a distribution or a log may not be read; None where it may."""
+        """Return the refusal to read a setting, a distribution or a log; None where it may be read."""
         for each in self._around:
             if isinstance(each, Refused):
                 return each
@@ -141,7 +141,7 @@ class Hidden:
             yield from self._hard_links().get((status.st_dev, status.st_ino), ())
 
     def refusal_at(self, full: str) -> Refused | None:
-        """Return why a file may not be read under a name; None where it may, or where no policy around it is known.
+        """Return the refusal to read a file under a name; None where it may be read, or no policy around it is known.
 
         Parameters:
             full: an absolute path without links.
@@ -252,7 +252,7 @@ class Veiled:
 
     Parameters:
         disk: the files.
-        hidden: tells what may not be read.
+        hidden: decides which files may not be read.
     """
 
     def __init__(self, disk: Disk, hidden: Hidden) -> None:
@@ -295,7 +295,7 @@ class Veiled:
         return Stamps(tuple(found), in_pieces(stamps))
 
     def check(self, path: str) -> None:
-        """See that the caller may read a file.
+        """Check that the caller may read a file.
 
         Raises:
             Refused: `forbidden` if not.
@@ -319,7 +319,7 @@ class Veiled:
             raise refusal
 
     def _refusal_of_walked(self, path: str) -> Refused | None:
-        """Return why a caller may not read what a walk met; it is looked at once."""
+        """Return the refusal to read a file that a walk came to; each file is examined once."""
         if path not in self._refusals:
             self._refusals[path] = self._examined(path)
         return self._refusals[path]
@@ -343,7 +343,7 @@ class Veiled:
         return self._real[folder]
 
     def _is_spelt(self, path: str) -> bool:
-        """Return whether folders hold what a path names in these very letters; some systems would find it in others."""
+        """Return whether a path exists in exactly this spelling; some file systems ignore case."""
         here = self._disk.root
         for name in path.split("/"):
             try:

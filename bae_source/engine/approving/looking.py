@@ -51,6 +51,6 @@ def between(path: str) -> Iterator[str]:
 
 
 def shown(folder: Path, root: Path) -> str:
-    """Return how a folder is named in messages of a project: from its root, with a slash behind it."""
+    """Return the name of a folder in messages of a project: from its root, with a slash behind it."""
     found = os.path.relpath(folder, root).replace(os.sep, "/")
     return "" if found == "." else f"{found}/"

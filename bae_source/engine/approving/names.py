@@ -27,7 +27,7 @@ from bae_source.project.files.settings import own_settings
 
 PYTHON = (".py", ".pyi", ".pyw")
 _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test|tests?|conftest)\.pyi?")
-"""Files of tests by their names, as `resources.tests.suite` has them where pytest is told of no others."""
+"""Files of tests by their names, as `resources.tests.suite` has them where pytest is given no others."""
 
 
 class Names:

@@ -4,7 +4,7 @@
 
 Invariants:
 - no project has a say in which program runs, and it is not taken from the project, wherever `PATH` leads;
-- it has some seconds, and ends with us: what could not be told is told by the next request about proposals.
+- it has some seconds, and ends with us: a notification that failed is sent by the next request about proposals.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def notified(waiting: Sequence[Any], root: Path, environment: Mapping[str, str])
     """Have the user notified, and return the names of the proposals of which that worked.
 
     Parameters:
-        waiting: proposals of which nothing was told yet.
+        waiting: proposals without a notification so far.
     """
     if not waiting:
         return ()

@@ -6,7 +6,7 @@
     + LIMIT = 5                                                     stays
 
 Each run of lines that differ is cut into blocks by the symbols around its lines, before and after. Where both sides
-have them in the same order, each symbol has its old lines or its new ones; elsewhere they cannot be told apart.
+have them in the same order, each symbol has its old lines or its new ones; elsewhere they cannot be separated.
 
 Invariant: a file of which nothing is taken out is changed exactly as it was planned.
 """
@@ -52,7 +52,7 @@ def rest_of(
 
     Raises:
         RequestError: `invalid_arguments` for a part that the change does not touch.
-        Refused: `unsafe_change` where a part cannot be told from what is left.
+        Refused: `unsafe_change` where a part cannot be separated from the rest.
     """
     if plan.releases:
         raise Refused(
@@ -160,7 +160,7 @@ def _blocks(lines: _Lines) -> dict[str, list[bytes]]:
 
 
 def _count(lines: _Lines) -> int:
-    """Return how many blocks there are, of which two may be of one symbol."""
+    """Return the number of blocks, of which two may be of one symbol."""
     return sum(1 for _ in groupby(lines, key=lambda each: each[1]))
 
 
@@ -185,7 +185,7 @@ def _merged(old: Collection[str], new: Collection[str]) -> list[str] | None:
 
 
 def _check_moved(origin: str, path: str, rest: Mapping[str, FileChange | None], before: Workspace) -> None:
-    """See that a file that was moved is so, or is not, at both its places.
+    """Check that a file that was moved is so, or is not, at both its places.
 
     Raises:
         Refused: `unsafe_change`.

@@ -1,4 +1,4 @@
-"""Proposals at the door: keep a planned change for a person, show it, wait for what becomes of it.
+"""Proposals at the door: keep a planned change for a person, show it, wait for its fate.
 
     edit app.f … --propose "retry on timeouts"      pending: code_mod_1a2b3c4d, with digest, diff, risk and checks
     wait code_mod_1a2b3c4d                          applied as op_7f3a…; or rejected, and why
@@ -28,8 +28,8 @@ from bae_source.engine.approving.notifying import notified
 from bae_source.engine.approving.seeing import called_by
 from bae_source.errors import HistoryError, Refused, ResourceError
 from bae_source.model.call import Call
-from bae_source.model.changeset import Contents, digest
-from bae_source.model.context import Context
+from bae_source.model.changeset import Contents, digest_of
+from bae_source.model.context import Context, options_in
 from bae_source.model.outcome import FOUND, WAITS, Check, Outcome, verdict
 from bae_source.model.plan import Plan
 from bae_source.model.text import is_text, listed
@@ -122,7 +122,7 @@ class Proposing:
         proposal = Proposal(
             id=self.plans.new_id(),
             requests=requests,
-            how=how_of(context),
+            how=options_in(context, HOW),
             reason=context.propose or context.why or "",
             goal=context.goal or "",
             who=maker.who(context),
@@ -156,19 +156,20 @@ class Proposing:
         for each in notified([*self.plans.unnotified()], self._maker.root, self._maker.environment):
             self.plans.note(each, notified=True)
 
-    def answer(self, asked: Pending | Show | Wait) -> Outcome:
-        """Answer a request about proposals; what the user could not be told before is told now."""
+    def answer(self, request: Pending | Show | Wait) -> Outcome:
+        """Answer a request about proposals, and send the notifications that failed before."""
         self.notify()
-        if isinstance(asked, Pending):
-            return self.pending(asked)
-        return self.show(asked) if isinstance(asked, Show) else self.wait(asked)
+        if isinstance(request, Pending):
+            return self.pending(request)
+        return self.show(request) if isinstance(request, Show) else self.wait(request)
 
-    def pending(self, asked: Pending) -> Outcome:
+    def pending(self, request: Pending) -> Outcome:
         """List proposals."""
         self.expired()
-        states = _WAITING if asked.state == "waiting" else tuple(State) if asked.state == "all" else _state(asked.state)
-        found = _by_risk(self.plans.listed(states, who=asked.who))
-        shown = found[: asked.limit]
+        name = request.state
+        states = _WAITING if name == "waiting" else tuple(State) if name == "all" else _state(name)
+        found = _by_risk(self.plans.listed(states, who=request.who))
+        shown = found[: request.limit]
         lines = [_line(each) for each in shown]
         if len(found) > len(shown):
             lines.append(f"… and {len(found) - len(shown)} more: --limit says how many are listed.")
@@ -179,14 +180,14 @@ class Proposing:
         )  # fmt: skip
 
     def waiting(self) -> list[Any]:
-        """Return what waits, the riskiest first."""
+        """Return the proposals that wait, the riskiest first."""
         self.expired()
         return _by_risk(self.plans.listed(_WAITING))
 
-    def show(self, asked: Show) -> Outcome:
+    def show(self, request: Show) -> Outcome:
         """Show one proposal whole."""
         self.expired()
-        proposal = self.settled(self.plans.get(asked.task))
+        proposal = self.settled(self.plans.get(request.task))
         has_moved = self.has_moved(proposal)
         text = (
             drawn(proposal) + (f"\n{_MOVED}" if has_moved else "") + (f"\n\n{proposal.diff}" if proposal.diff else "")
@@ -196,12 +197,12 @@ class Proposing:
             status="answer", text=text, diff=proposal.diff, task_id=proposal.id, found=found, counts={"proposals": 1}
         )
 
-    def wait(self, asked: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
+    def wait(self, request: Wait, sleep: Callable[[float], None] = time.sleep) -> Outcome:
         """Wait until a proposal is decided about."""
-        until = time.monotonic() + asked.seconds
+        until = time.monotonic() + request.seconds
         while True:
             self.expired()
-            proposal = self.settled(self.plans.get(asked.task))
+            proposal = self.settled(self.plans.get(request.task))
             left = until - time.monotonic()
             if proposal.state not in _OPEN or left <= 0:
                 return _decided(proposal, has_moved=self.has_moved(proposal))
@@ -222,7 +223,7 @@ class Proposing:
         return self.plans.move(task, to, enter=enter, decided_by=by, decided_at=at, decision=reason)
 
     def entering(self, step: str, **facts: Any) -> Callable[[Proposal], None]:
-        """Return what enters a step of a proposal in the ledger, with more facts on it."""
+        """Return a function that enters a step of a proposal in the ledger, with more facts on it."""
 
         def enter(proposal: Proposal) -> None:
             self._maker.note(f"code_modification_{step}", {**facts_of(proposal), **facts})
@@ -236,18 +237,18 @@ class Proposing:
         with called_by(proposal.who):
             workspace = self._maker.workspace(None)
             try:
-                return any(_digest(workspace.content(path)) != was for path, was in proposal.base.items())
+                return any(digest_of(workspace.content(path)) != was for path, was in proposal.base.items())
             except ResourceError:
                 return True
 
-    def withdraw(self, asked: Withdraw, context: Context) -> Outcome:
+    def withdraw(self, request: Withdraw, context: Context) -> Outcome:
         """End a proposal that its proposer does not want any more.
 
         Raises:
             HistoryError: `proposal_closed`.
             Refused: `forbidden` for another caller's.
         """
-        proposal, who = self.plans.get(asked.task), self._maker.who(context)
+        proposal, who = self.plans.get(request.task), self._maker.who(context)
         if proposal.who != who:
             raise Refused(
                 "forbidden",
@@ -284,7 +285,7 @@ class Proposing:
         return not any(each.kind == "undo" and proposal.operation_id in each.of for each in later)
 
     def check_still_approved(self, proposal: Proposal) -> None:
-        """See that an approval was not used or taken back meanwhile.
+        """Check that an approval was not used or taken back meanwhile.
 
         Raises:
             HistoryError: `proposal_closed`.
@@ -293,7 +294,7 @@ class Proposing:
         if found.state is not State.APPROVED or found.operation_id != proposal.operation_id or self.is_made(found):
             raise HistoryError(
                 "proposal_closed",
-                f"{proposal.id} {_SAYS[found.state]} meanwhile; nothing was written.",
+                f"{proposal.id} {_STATES[found.state]} meanwhile; nothing was written.",
                 hints=[Call("show", task=proposal.id, then="says what became of it.")],
             )
 
@@ -318,12 +319,6 @@ def _as_patch(diff: str) -> tuple[dict[str, Any], ...]:
     if is_text(diff):
         return ({"do": "patch", "patch": diff, "encoding": "utf-8"},)
     return ({"do": "patch", "patch": diff.encode("utf-8", "surrogateescape").decode("latin-1"), "encoding": "latin-1"},)
-
-
-def how_of(context: Context) -> dict[str, Any]:
-    """Return how a caller wants a change judged and made, as far as that is not the usual way."""
-    usual = Context()
-    return {name: value for name in HOW if (value := getattr(context, name)) != getattr(usual, name)}
 
 
 def facts_of(proposal: Proposal) -> dict[str, Any]:
@@ -376,7 +371,7 @@ def _line(proposal: Any) -> str:
 
 
 def _data(found: Summary) -> dict[str, Any]:
-    """Return what a list has of a proposal, as data."""
+    """Return the row of a proposal in a list, as data."""
     return {
         **_facts(found),
         "risk": found.risk.level,
@@ -426,15 +421,11 @@ def _facts(found: Summary | Proposal) -> dict[str, Any]:
     }
 
 
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
-
-
 def drawn(proposal: Proposal) -> str:
-    """Return a proposal as text: the verdict, who wants it and why, its risk first, then what it is."""
+    """Return a proposal as text: the verdict, caller, reason and risk first, then the change."""
     counts = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in proposal.risk.counts.items() if value)
     lines = [
-        f"{proposal.id} {_SAYS[proposal.state]}: {proposal.summary}",
+        f"{proposal.id} {_STATES[proposal.state]}: {proposal.summary}",
         f"risk: {proposal.risk.level}{f' ({counts})' if counts else ''}",
         *(f"    {each}" for each in proposal.risk.reasons),
         f"by {proposal.who}, {proposal.at}: {proposal.reason or '(no reason given)'}",
@@ -456,7 +447,7 @@ def drawn(proposal: Proposal) -> str:
 
 
 _MOVED = "What it was planned on has changed since; it is planned anew when a person decides about it."
-_SAYS = {
+_STATES = {
     State.AWAITING: "waits for approval",
     State.APPROVED: "is approved and not made yet",
     State.APPLIED: "was applied",
@@ -468,7 +459,7 @@ _SAYS = {
 
 
 def _decided(proposal: Proposal, *, has_moved: bool) -> Outcome:
-    """Return what became of a proposal, for the caller that waits for it."""
+    """Return the fate of a proposal, for the caller that waits for it."""
     is_open = proposal.state in _OPEN
     ends = f"\n{_MOVED}" if has_moved else ""
     return Outcome(

@@ -107,10 +107,10 @@ class Recording:
         self.enter("change_recovered", {"operation_id": operation_id, "came_to": came_to})
 
     def enter(self, event: str, about: Mapping[str, Any], *, makes: bool = False) -> tuple[Notice, ...]:
-        """Enter what happened, where we have state; return what the caller should know.
+        """Enter an event, where we have state; return the notices for the caller.
 
         Parameters:
-            makes: whether state is made for it where there is none.
+            makes: whether state is created for it where there is none.
         """
         try:
             if makes or self._ledger.is_there:
@@ -120,7 +120,7 @@ class Recording:
         return ()
 
 
-def enter_refusal(folders: StateFolders, who: str, asked: Request, context: Context, error: ResourceError) -> None:
+def enter_refusal(folders: StateFolders, who: str, request: Request, context: Context, error: ResourceError) -> None:
     """Enter that a change was refused, or did not hold, unless it is there as one that failed.
 
     Parameters:
@@ -128,9 +128,10 @@ def enter_refusal(folders: StateFolders, who: str, asked: Request, context: Cont
     """
     is_malformed = isinstance(error, RequestError)
     has_place = folders.id is not None or POLICY in error.details
-    if is_malformed or not has_place or context.dry_run or asked.runner not in _TRY or _BEGUN in error.details:
+    if is_malformed or not has_place or context.dry_run or request.runner not in _TRY or _BEGUN in error.details:
         return
-    about = {"who": who, "verb": asked.verb, "target": _target(asked), "code": error.code, "project": folders.project}
+    about = {"who": who, "verb": request.verb, "target": _target(request), "code": error.code}
+    about["project"] = folders.project
     if POLICY in error.details:
         about["rule"] = error.details[POLICY]
     Recording(folders).enter("change_refused", about, makes=POLICY in error.details)
@@ -178,12 +179,12 @@ def _given(about: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in about.items() if value not in ("", (), [], None)}
 
 
-def _target(asked: Request) -> Any:
-    """Return what a request names; of several requests, what each of them does."""
-    several = getattr(asked, "requests", ())
+def _target(request: Request) -> Any:
+    """Return the target of a request; of several requests, a line for each."""
+    several = getattr(request, "requests", ())
     if several:
         return [" ".join(str(each.get(key) or "") for key in ("do", "target")).strip() for each in several]
-    naming, found = next(((name, each) for name in _NAMING if (each := getattr(asked, name, None))), ("", ""))
+    naming, found = next(((name, each) for name in _NAMING if (each := getattr(request, name, None))), ("", ""))
     if naming == "requirements":
         found = tuple(_BEHIND_A_NAME.split(each.strip(), maxsplit=1)[0] for each in found)
     return found[0] if isinstance(found, tuple) and len(found) == 1 else found

@@ -8,7 +8,7 @@
 Invariants:
 - every line of the diff stands in one section, in its order, so nothing is left out;
 - a section's digest is of what it changes, and of nothing else: one that is the same after a new plan has the same;
-- symbols are told where the files are still as they were planned on, or are as they were planned; else the file's name
+- symbols are named where the files are still as they were planned on, or are as they were planned; else the file's name
   heads all of it.
 """
 
@@ -50,7 +50,7 @@ class Section(Struct, frozen=True, kw_only=True):
     """The effect of a change on one symbol, in one place.
 
     Parameters:
-        symbol: its address; that of the file where no symbol can be told.
+        symbol: its address; that of the file where no symbol is known.
         digest: of what changes.
         rows: its lines, with those around them.
         added, removed: how many lines.
@@ -100,7 +100,7 @@ def files_of(proposal: Proposal, workspace: Workspace) -> tuple[File, ...]:
 
 
 def _file(part: Part, workspace: Workspace, base: Mapping[str, str | None]) -> File:
-    """Return what a part of the diff does to a file."""
+    """Return the effect of a part of the diff on a file."""
     old, new = _plain(part, part.old), _plain(part, part.new)
     path = new or old or ""
     what = _WHAT[part.action]
@@ -171,7 +171,7 @@ def _symbols(
 
 
 def _new_text(lines: Sequence[str], hunks: Sequence[Sequence[Row]]) -> str:
-    """Return what lines become by hunks."""
+    """Return the text of lines with hunks applied."""
     found: list[str] = []
     at = 0
     for rows in hunks:

@@ -54,7 +54,7 @@ class Seeing:
         """Return the folders whose names a policy is about, as `Governing.policies` does, for a request about files.
 
         Raises:
-            Refused: `forbidden` where it cannot be told what a policy says.
+            Refused: `forbidden` where a policy cannot be read.
         """
         paths = tuple(paths)
         inner = dict.fromkeys(folder for path in paths for folder in between(path))
@@ -85,13 +85,13 @@ class Seeing:
         return Governing(self.root, self._environment)
 
     def hidden(self) -> Hidden:
-        """Return what tells which files the caller may not read."""
+        """Return the check of which files the caller may not read."""
         from bae_source.engine.approving.hiding import Hidden  # likewise
 
         return Hidden(self.governing, self.caller, self._known)
 
     def described(self, folders: Sequence[str]) -> tuple[list[str], list[Refused]]:
-        """Return the tables of policies that are in force, each in a line, and why others cannot be told.
+        """Return the tables of policies that are in force, each in a line, and why others are unknown.
 
         Parameters:
             folders: those below the root that have settings.
@@ -99,11 +99,11 @@ class Seeing:
         return self.governing.described(folders)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
-        """Return why a setting, a distribution or a log may not be read now; None where it may."""
+        """Return the refusal to read a setting, a distribution or a log now; None where it may be read."""
         return self.hidden().refusal_of(kind, name) if self.may_be_around else None
 
     def refusal_of_log(self, name: str, path: str) -> Refused | None:
-        """Return why a log may not be read now, by its name and its absolute path; None where it may."""
+        """Return the refusal to read a log now, by its name and its absolute path; None where it may."""
         found = self.refusal_of("logs", name)
         lead = f"{str(self.root).rstrip(os.sep)}{os.sep}"
         if found is not None or not path.startswith(lead):
@@ -149,7 +149,7 @@ class Seen(Disk):
         return self._veiled.take_settings(folders)
 
     def check(self, path: str) -> None:
-        """See that a file may be read.
+        """Check that a file may be read.
 
         Raises:
             Refused: `forbidden` if not.
@@ -163,7 +163,7 @@ class Seen(Disk):
             self._veiled.check(path)
 
     def refusal_of(self, kind: Kind, name: str) -> Refused | None:
-        """Return why a setting, a distribution or a log may not be read; None where it may."""
+        """Return the refusal to read a setting, a distribution or a log; None where it may be read."""
         return None if self._veiled is None else self._veiled.hidden.refusal_of(kind, name)
 
     def keeps_back(self, text: str) -> bool:

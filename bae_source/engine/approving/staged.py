@@ -14,7 +14,7 @@ class VeiledStaged(Staged):
 
     Parameters:
         index: the source of their bytes.
-        hidden: tells what may not be read.
+        hidden: decides which files may not be read.
     """
 
     def __init__(self, index: GitIndex, hidden: Hidden) -> None:

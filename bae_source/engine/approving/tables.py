@@ -34,7 +34,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     Parameters:
         table: the rules in it; None where there are none.
-        trouble: why these cannot be told; None where they can.
+        trouble: why these are unknown; None where they are known.
         fingerprint: differs where the rules may.
     """
 

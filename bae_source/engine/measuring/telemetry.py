@@ -89,7 +89,7 @@ class Log:
             return  # read-only, full, or no folder at all: no harm is done
 
     def lines(self) -> Iterator[Line]:
-        """Yield what was noted, the oldest first."""
+        """Yield the notes, the oldest first."""
         for name in (_OLDER, _NAME) if self.folders.local_id else ():
             for text in _content(self.folders.local / name).splitlines():
                 try:

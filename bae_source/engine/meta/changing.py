@@ -39,7 +39,7 @@ class EngineChanging(Changing):
         self._stays = stays
 
     def judged(self, plan: Plan, workspace: Workspace, context: Context) -> tuple[Plan, tuple[Check, ...]]:
-        """Return a plan with what can be said of it before anything is written.
+        """Return a plan with the checks that need nothing written.
 
         Raises:
             Refused: `forbidden`, where the engine's files cannot be changed, or not by this; `unsafe_change`.
@@ -57,7 +57,7 @@ class EngineChanging(Changing):
         return super().judged(plan, workspace, context)
 
     def _check_state(self) -> None:
-        """See that what a change leaves behind has a place that is not the installation.
+        """Check that what a change leaves behind has a place that is not the installation.
 
         Raises:
             Refused: `forbidden`.

@@ -55,7 +55,7 @@ class Installation(Struct, frozen=True, kw_only=True):
         return self.root / NAME
 
     def check(self, paths: Iterable[str]) -> None:
-        """See that files may be changed.
+        """Check that files may be changed.
 
         Parameters:
             paths: relative to the root.
@@ -79,7 +79,7 @@ class Installation(Struct, frozen=True, kw_only=True):
             self._check_file(self.root / path)
 
     def _check_file(self, file: Path) -> None:
-        """See that a file may be written, and every folder from it up to the package's."""
+        """Check that a file may be written, and every folder from it up to the package's."""
         for path in (file, *file.parents[: len(file.relative_to(self.root).parts) - 1]):
             if not os.path.lexists(path):
                 continue

@@ -56,7 +56,7 @@ class EngineMaking(Making):
             failed.callback(old.drop_if_unchanged)
             written = super().make(transactions, operated)
             failed.pop_all()
-        return replace(written, found=(*written.found, Notice("way_back", old.way_back)))
+        return replace(written, results=(*written.results, Notice("way_back", old.way_back)))
 
     def _set_up(self, environment: Mapping[str, str]) -> Setting:
         return Setting(

@@ -75,7 +75,7 @@ class Meta(Service):
         return Workspace(files, kept=self._kept, overlay=overlay, guard=files)
 
     def is_measuring(self) -> bool:
-        """Return that nothing is noted: the lines are about work on projects."""
+        """Return False: the notes are about work on projects."""
         return False
 
     @cached_property
@@ -97,21 +97,21 @@ class Meta(Service):
         """Folders of our own state, which lie in the user's."""
         return StateFolders(self.root, self._users, NAME)
 
-    def _run(self, asked: Request, context: Context, planned: Plan | None = None) -> Outcome:
-        return super()._run(asked, replace(context, of_engine=True), planned)
+    def _run(self, request: Request, context: Context, planned: Plan | None = None) -> Outcome:
+        return super()._run(request, replace(context, of_engine=True), planned)
 
-    def _checked(self, asked: Request, context: Context) -> tuple[Request, Context]:
-        asked, context = super()._checked(asked, context)
-        if asked.staged or type(asked).__module__.startswith(_OF_PROJECTS):
+    def _checked(self, request: Request, context: Context) -> tuple[Request, Context]:
+        request, context = super()._checked(request, context)
+        if request.staged or type(request).__module__.startswith(_OF_PROJECTS):
             raise RequestError(
                 "unknown_operation",
-                f"{command_of(type(asked))} is about a project, and the engine's own source is none.",
+                f"{command_of(type(request))} is about a project, and the engine's own source is none.",
                 hints=["Without meta it is about your project."],
             )
-        return asked, context
+        return request, context
 
-    def _navigated(self, workspace: Workspace, asked: Query, context: Context) -> Outcome:
-        return super()._navigated(workspace, asked, replace(context, language_server="off"))
+    def _navigated(self, workspace: Workspace, request: Query, context: Context) -> Outcome:
+        return super()._navigated(workspace, request, replace(context, language_server="off"))
 
     def _packages(self) -> tuple[str, ...]:
         return ()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def main(folder: Path) -> str:
-    """Bring the text back, and return what to say.
+    """Bring the text back, and return the message.
 
     Parameters:
         folder: with `manifest.json`, and the old text.

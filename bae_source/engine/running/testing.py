@@ -1,4 +1,4 @@
-"""Runs tests on request, keeps how they went, and answers about it: what `resources/tests` cannot do by itself.
+"""Runs tests on request, keeps the results, and answers about them: what `resources/tests` cannot do by itself.
 
 Invariant: which tests there are is read from files; only what is to be run is imported, and only by children.
 """
@@ -61,23 +61,23 @@ class Bench(Protocol):
         """Return a fresh snapshot of the project."""
 
 
-def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
+def run_tests(bench: Bench, request: TestsRun, context: Context) -> Outcome:
     """Run the requested tests, and keep their results.
 
     Raises:
         RequestError: `invalid_arguments` where they are chosen in two ways at once, or a name is none of tests.
         LookupFailed: nothing was run or changed yet that is referred to.
     """
-    _check(asked, context)
+    _check(request, context)
     workspace = bench.workspace()
     runs = Runs(bench.folders)
-    wanted, notices = _wanted(bench, workspace, runs, asked)
+    wanted, notices = _wanted(bench, workspace, runs, request)
     if wanted == ():
-        return Outcome(status="answer", text="No test reaches it, so none was run.", warnings=tuple(notices))
+        return Outcome(status="answer", text="No test was run: none reaches it.", warnings=tuple(notices))
     if context.dry_run:
         return _planned(workspace, wanted, notices)
     setting = patient(setting_of(bench.root, bench.environment, workspace), workspace)
-    seconds = asked.seconds or setting.time_limit
+    seconds = request.seconds or setting.time_limit
     runner = Runner(
         replace(setting, time_limit=seconds, caches=_cache(bench)),
         modules=[
@@ -94,8 +94,8 @@ def run_tests(bench: Bench, asked: TestsRun, context: Context) -> Outcome:
     return _outcome(ran, kept, notices)
 
 
-def _check(asked: TestsRun, context: Context) -> None:
-    ways = [name for name in _HOW if getattr(asked, name)]
+def _check(request: TestsRun, context: Context) -> None:
+    ways = [name for name in _HOW if getattr(request, name)]
     if len(ways) > 1:
         raise RequestError(
             "invalid_arguments",
@@ -109,21 +109,21 @@ def _check(asked: TestsRun, context: Context) -> None:
 
 
 def _wanted(
-    bench: Bench, workspace: Workspace, runs: Runs, asked: TestsRun
+    bench: Bench, workspace: Workspace, runs: Runs, request: TestsRun
 ) -> tuple[tuple[WantedTest, ...] | None, list[Notice]]:
     """Return the tests that are to be run, None for all."""
     files = files_of_tests(workspace, pytest_settings(workspace.files))
-    if asked.tests:
-        return named_tests(workspace, asked.tests, files), []
-    if asked.failed:
+    if request.tests:
+        return named_tests(workspace, request.tests, files), []
+    if request.failed:
         red = red_of(runs.kept())
         if not red:
             text = "No test failed when it was last run, or no run is kept."
             raise LookupFailed("symbol_not_found", text, hints=[Call("tests run", then="runs all.")])
         return tuple(each.again for each in red), []
-    if asked.affected_by:
-        return _affected(workspace, asked.affected_by)
-    if asked.last_change:
+    if request.affected_by:
+        return _affected(workspace, request.affected_by)
+    if request.last_change:
         entries = list(bench.changing.history.entries(1))
         if not entries:
             text = "Nothing was changed here yet that the history holds."
@@ -142,7 +142,7 @@ def _is_there(workspace: Workspace, address: str) -> bool:
 
 
 def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[WantedTest, ...], list[Notice]]:
-    """Return the tests that reach some symbols, and what to say where not all were looked at."""
+    """Return the tests that reach some symbols, and notices where not all were looked at."""
     resolved = [resolve(workspace, each) for each in symbols]
     plan = Plan(
         changes=ChangeSet(),
@@ -151,13 +151,13 @@ def _affected(workspace: Workspace, symbols: Sequence[str]) -> tuple[tuple[Wante
         summary="",
     )
     found = affected_tests(workspace, workspace, plan)
-    text = "complete: false; there is more that may reach it than was followed, so more tests may be concerned."
+    text = "complete: false; not all that may reach it was followed, so more tests may be concerned."
     notices = [] if found.complete else [Notice("tests_left_out", text)]
     return tuple(WantedTest(path=test.path, names=test.names) for test in found.tests), notices
 
 
 def _planned(workspace: Workspace, wanted: Sequence[WantedTest] | None, notices: Sequence[Notice]) -> Outcome:
-    """Return what would be run."""
+    """Return the tests that would be run."""
     names = [each.id or address_of(workspace, each.path, each.names) + (each.case or "") for each in wanted or ()]
     text = "Would run these tests:" if names else "Would run all tests."
     return Outcome(status="planned", text="\n".join([text, *sorted(names)]), warnings=tuple(notices))
@@ -175,7 +175,7 @@ def _cache(bench: Bench) -> Path | None:
 
 
 def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
-    """Return what a run comes to, the verdict first."""
+    """Return the outcome of a run, the verdict first."""
     red = ran.red
     lines = [f"  {each.address}{each.at_place}: {each.headline}" for each in red[:_SHOWN]]
     lines += [f"  and {len(red) - _SHOWN:,} more"] if len(red) > _SHOWN else []
@@ -198,9 +198,9 @@ def _outcome(ran: Run, kept: str, notices: Sequence[Notice]) -> Outcome:
     )
 
 
-def tests_results(bench: Bench, asked: TestsResults, _: Context) -> Outcome:
+def tests_results(bench: Bench, request: TestsResults, _: Context) -> Outcome:
     """Answer about kept runs."""
     kept, workspace = Runs(bench.folders).kept(), bench.workspace()
     if workspace.hides:
         kept = tuple(replace(each, run=readable(each.run, workspace.keeps_back)) for each in kept)
-    return shown_results(asked, kept)
+    return shown_results(request, kept)

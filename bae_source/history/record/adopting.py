@@ -1,4 +1,4 @@
-"""Make state that was copied or moved with a project ours: what a person asks for who knows where it comes from.
+"""Make state ours that was copied or moved with a project: for a person who knows where it comes from.
 
     .git/bae-source of a copied project, with the id of the original      ->      the same, with a new id
 
@@ -82,7 +82,7 @@ def _check(folder: Path) -> None:
 
 
 def _strange(folder: Path) -> Iterator[str]:
-    """Yield what nothing of ours leaves in a folder of state."""
+    """Yield files in a folder of state that we never write."""
     for top, names, files in os.walk(folder):
         for name in (*names, *files):
             path = Path(top, name)

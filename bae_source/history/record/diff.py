@@ -58,7 +58,7 @@ def unified_diff(
 
 
 def _moves(changes: ChangeSet) -> dict[str, str]:
-    """Return where each file came from that was moved and not copied, by its new path."""
+    """Return the old paths of files that were moved and not copied, by their new ones."""
     deleted = {file.path for file in changes.files if file.after is None}
     moved: dict[str, str] = {}
     for file in changes.files:
@@ -88,7 +88,7 @@ def _file(change: FileChange, before: bytes, mode_of: Callable[[str], int | None
 
 
 def _git_modes(change: FileChange, mode_of: Callable[[str], int | None]) -> tuple[str, str]:
-    """Return how git has the mode of a file before and after; both are the same where it keeps its own."""
+    """Return git's modes of a file before and after; both are the same where it keeps its own."""
     source = change.path if change.origin is None and not change.anew else change.origin
     keeps = change.after is not None and change.mode is None and change.executable is None and source == change.path
     was = None if keeps or change.before is None else mode_of(change.path)
@@ -132,7 +132,7 @@ def _similarity(before: bytes, after: bytes) -> int:
 
 
 def _content(left: str, right: str, before: bytes | None, after: bytes | None, edits: Sequence[Edit]) -> str:
-    """Draw what changed in a file; nothing for one that appears or goes empty."""
+    """Draw the changes in a file; nothing for one that appears or goes empty."""
     if not before and not after:
         return ""
     if any(b"\0" in content for content in (before, after) if content):  # which git takes for no text
@@ -208,10 +208,10 @@ def _opcodes(old: Sequence[bytes], new: Sequence[bytes], starts: Sequence[tuple[
 
 
 def _equal_ends(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int]:
-    """Return how many lines are equal at the head, and how many of the others at the tail."""
+    """Return the numbers of equal lines at the head, and of the others at the tail."""
     shorter = min(len(old), len(new))
     if len(old) == len(new) and old[:1] != new[:1] and old[1:] == new[1:]:
-        return 0, shorter - 1  # as it is mostly, and told at once
+        return 0, shorter - 1  # as it is mostly, and quick to see
     head = 0
     while head < shorter and old[head] == new[head]:
         head += 1
@@ -282,7 +282,7 @@ def _line(mark: str, line: bytes) -> str:
 
 
 def _binary(before: bytes | None, after: bytes | None) -> str:
-    """Return what stands below the header of a file that is no text: whole contents, packed, forwards and backwards.
+    """Return the lines below the header of a binary file: whole contents, packed, forwards and backwards.
 
     `git apply` takes it in a repository that names objects by SHA-1, and there `git apply --reverse` as well. The lines
     are base85 as in RFC 1924, of 52 bytes, each with its length in front: A to Z for 1 to 26, a to z from there.

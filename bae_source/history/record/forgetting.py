@@ -61,7 +61,7 @@ class Plans(Protocol):
 
 
 def traces(folders: StateFolders, history: History, plans: Plans) -> tuple[str, ...]:
-    """Return what there is of us, as pieces of a sentence; nothing if there is nothing.
+    """Return our files here, as pieces of a sentence; none if there are none.
 
     Raises:
         Refused: `unsafe_change`, if old content of the project lies among it.
@@ -107,7 +107,7 @@ def forget(
     """Remove them, and say what was removed.
 
     Parameters:
-        held: keeps transactions out, and takes back what a crash left.
+        lock: keeps transactions out, and takes back what a crash left.
 
     Raises:
         Refused: `busy` while a transaction runs; `unsafe_change`, if old content of the project lies among it.
@@ -153,7 +153,7 @@ def forget_foreign(folders: StateFolders, *, dry_run: bool) -> tuple[str, ...]:
 
 
 def _foreign(folder: Path) -> str:
-    """Return what foreign state is, having made sure that nothing is lost with it and no process uses it."""
+    """Return the sentence on foreign state, after checking that nothing is lost with it and no process uses it."""
     if folder.is_symlink() or not folder.is_dir():
         return f"{folder.name} ({'a link' if folder.is_symlink() else 'a file'})"
     if is_held_now(folder / "lock"):
@@ -168,12 +168,12 @@ def _folders(folders: StateFolders) -> list[Path]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return what lies in a folder, the lock last: who waits for it must not begin before the rest is gone."""
+    """Return the files of a folder, the lock last: a process that waits for it begins once the rest is gone."""
     return [folder / name for name in sorted(os.listdir(folder), key=lambda name: (name == "lock", name))]
 
 
 def _kind(name: str) -> str | None:
-    """Return what a file or folder in a folder of ours belongs to; None where it is not ours."""
+    """Return the label of a file or folder in a folder of ours; None where it is not ours."""
     if name in _MARKED:
         return _MARKS
     return next(
@@ -187,7 +187,7 @@ def _is_shared(folders: StateFolders, history: History, plans: Plans) -> bool:
 
 
 def _check_kept(places: Iterable[Path]) -> None:
-    """See that no old content of the project lies in these folders."""
+    """Check that no old content of the project lies in these folders."""
     kept = [path for place in places for path in _below(place)]
     if kept:
         place = kept[0].parent

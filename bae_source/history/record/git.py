@@ -36,7 +36,7 @@ _CIRCUMSTANCES = (
     ("Disk quota exceeded", "the disk quota is used up", "Free some space."),
     ("File too large", "a file would be larger than allowed", "Raise the limit on file sizes."),
     ("Read-only file system", "the file system is read-only", "Make it writable."),
-    ("Permission denied", "permission was denied", "Check who owns our folders; doctor says what is amiss."),
+    ("Permission denied", "permission was denied", "Check who owns our folders; doctor shows what is wrong."),
     ("Too many open files", "too many files are open", "Try again, or raise the limit of open files."),
 )
 """Messages of git, in the language of its environment, that mean no damage to the history."""
@@ -163,7 +163,7 @@ class Repository:
         return [(tree, entry) for tree, entry in found if entry is not None], parents[-1] or None
 
     def count(self) -> int:
-        """Return how many commits there are: what was noted for this very tip, since git would walk all of them."""
+        """Return the number of commits, noted for this very tip, since git would walk all of them."""
         tip = self.tip()
         if tip is None:
             return 0
@@ -217,7 +217,7 @@ class Repository:
             raise self._failed(what, error) from error
 
     def _failed(self, what: str, error: Exception | str) -> HistoryUnavailable:
-        """Return the error with the last line that git said, without the paths in it; only damage is to be removed."""
+        """Return the error with git's last line, without the paths in it; only damage is to be removed."""
         message = str(getattr(error, "stderr", "") or error)
         for words, reason, hint in _CIRCUMSTANCES:
             if words in message:

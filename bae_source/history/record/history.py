@@ -32,7 +32,7 @@ from bae_source.history.record.entry import Entry
 from bae_source.history.record.git import REF, HistoryUnavailable, Repository
 from bae_source.history.record.pending import Pending, Waiting
 from bae_source.history.record.stream import AFTER, BEFORE, REQUEST, commit_again, commit_of, request_of
-from bae_source.model.changeset import ChangeSet, Contents, between, digest
+from bae_source.model.changeset import ChangeSet, Contents, between, digest_of
 from bae_source.state.lock import project_lock
 
 __all__ = ("HISTORY_LOCK", "REF", "Deleted", "History", "HistoryUnavailable", "Limits")
@@ -137,7 +137,7 @@ class History:
                     yield entry
 
     def neighbours(self, since: Entry) -> Iterator[Entry]:
-        """Yield what other projects of the repository did to files of this one after an operation, newest first.
+        """Yield other projects' later operations on files of this one, newest first.
 
         Their files have the paths that they have in this project.
 
@@ -223,7 +223,7 @@ class History:
         before: dict[str, bytes | None] = {file.path: files.get(BEFORE + file.path) for file in entry.files}
         after: dict[str, bytes | None] = {file.path: files.get(AFTER + file.path) for file in entry.files}
         for file in entry.files:
-            if (_digest(before[file.path]), _digest(after[file.path])) != (file.before, file.after):
+            if (digest_of(before[file.path]), digest_of(after[file.path])) != (file.before, file.after):
                 raise HistoryError(
                     "handle_expired",
                     f"The history of {entry.id} is damaged: {file.name} is not in it.",
@@ -232,7 +232,7 @@ class History:
         return before, after
 
     def changes(self, entry: Entry) -> ChangeSet:
-        """Return what an operation did, as a changeset.
+        """Return the changeset of an operation.
 
         Raises:
             HistoryError: `handle_expired`, if the history has lost it or holds something else.
@@ -306,7 +306,7 @@ class History:
         self._newest.write(b"".join(commits), self._newest.count() + len(commits), lock=lock)
 
     def _warned_limits(self) -> Limits:
-        """Return how much is kept; all of it where that is unknown."""
+        """Return the limits of what is kept; none where they are unknown."""
         try:
             return self._limits()
         except (ResourceError, OSError):
@@ -357,7 +357,7 @@ class History:
                 most *= 16
 
     def _files(self, entry: Entry) -> dict[str, bytes]:
-        """Return what the commit of an operation holds."""
+        """Return the content of an operation's commit."""
         with _readable():
             self._receive()
             for again in (False, True):
@@ -380,9 +380,5 @@ def _readable() -> Iterator[None]:
         raise HistoryError(
             "nothing_to_undo",
             f"There is no history: its files cannot be read ({reason}).",
-            hints=["Check the permissions of our folders; doctor says what is amiss."],
+            hints=["Check the permissions of our folders; doctor shows what is wrong."],
         ) from error
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)

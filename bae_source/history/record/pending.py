@@ -83,7 +83,7 @@ class Pending:
             self.drop(self.names()[:-MOST])
 
     def names(self) -> tuple[str, ...]:
-        """Return what waits, the oldest first, by one look at the folder."""
+        """Return the operations that wait, the oldest first, by one look at the folder."""
         if self._state_id() is None:
             return ()
         try:
@@ -93,7 +93,7 @@ class Pending:
         return tuple(sorted(name for name in found if name.partition("-")[0].isdigit()))
 
     def waiting(self) -> Iterator[tuple[str, Waiting]]:
-        """Yield what waits with its name, the oldest first; what is no operation of ours is passed over."""
+        """Yield waiting operations with their file names, the oldest first; other files are passed over."""
         for name in self.names():
             try:
                 found = msgspec.msgpack.decode(content_of(self.folder / name), type=Waiting)

@@ -58,7 +58,7 @@ class Git(git.Git):
     inside: tuple[str, ...]
 
     def execute(self, command: Any, *given: Any, **options: Any) -> Any:
-        """Start git on a subcommand; the program that GitPython names is not the one."""
+        """Start our git on a subcommand, instead of the program that GitPython names."""
         settings = (word for setting in SETTINGS for word in ("-c", setting))
         words = ["/usr/bin/env", "-i", *_ENVIRONMENT, *self.inside, self.program(), *settings, *command[1:]]
         return super().execute(words, *given, start_new_session=True, **options)

@@ -28,7 +28,7 @@ AFTER = "after/"
 
 
 def commit_of(ref: str, entry: Entry, before: Contents, after: Contents, *, parent: str | None) -> bytes:
-    """Return what `git fast-import` reads to make the commit of an operation.
+    """Return the input of `git fast-import` for the commit of an operation.
 
     Parameters:
         ref: the ref that moves to it.
@@ -48,7 +48,7 @@ def commit_of(ref: str, entry: Entry, before: Contents, after: Contents, *, pare
 
 
 def commit_again(ref: str, entry: Entry, tree: str) -> bytes:
-    """Return what `git fast-import` reads to make the commit once more, on top of the one that it has just made.
+    """Return the input of `git fast-import` for the same commit once more, on top of the one just made.
 
     Parameters:
         tree: the tree of the commit as it was.

@@ -1,6 +1,6 @@
 """The listing of the history: the operations that a call means, and each as lines for a person.
 
-Invariant: operations are read from the newest one back, and no more of them than are told.
+Invariant: operations are read from the newest one back, and no more of them than are listed.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def select(
         limit: at most that many.
         who: only those of this caller.
         since: only those made at that time or later.
-        target: only those that changed what is called so, or anything in it.
+        target: only those that changed the symbol of this name, or anything in it.
         touches: decides on an operation that changed something around the target: whether the target changed with it.
     """
     return tuple(islice(_selected(entries, who, since, target, touches), limit))
@@ -87,14 +87,14 @@ def _selected(
 
 
 def _changed(entry: Entry, name: str, touches: Holds) -> bool:
-    """Return whether an operation changed what is called so: by what it was about, or by the files that it touched."""
+    """Return whether an operation changed the symbol of a name, by its symbols or by the files that it touched."""
     if any(is_in(changed, name) for changed in entry.changed) or any(is_in(file.name, name) for file in entry.files):
         return True
     return any(is_in(name, changed) for changed in entry.changed) and touches(entry, name)
 
 
 def _earlier(entry: Entry, name: str) -> Iterator[str]:
-    """Yield what something was called before an operation moved the file that it is in."""
+    """Yield the earlier names of a symbol, before an operation moved its file."""
     names = {file.path: file.name for file in entry.files}
     for file in entry.files:
         if file.origin in names and is_in(name, file.name):
@@ -115,7 +115,7 @@ def draw_whole(operation: ListedOperation) -> str:
     """Draw all there is to say of one operation.
 
     Parameters:
-        told: with its request and its diff.
+        operation: with its request and its diff.
     """
     entry = operation.entry
     facts = [

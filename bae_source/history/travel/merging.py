@@ -1,4 +1,4 @@
-"""Three versions of a text as one: what both sides did to the text that they began with.
+"""Three versions of a text merged: the changes of both sides to the text that they began with.
 
     merged(b"a\\nb\\nc\\n", b"A\\nb\\nc\\n", b"a\\nb\\nC\\n")      A b C, clean
 

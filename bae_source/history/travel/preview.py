@@ -1,4 +1,4 @@
-"""The obstacle of an undo as a person has to see it: what was left, what is there, what undoing would give.
+"""The obstacle of an undo for a person: the text that was left, the present one, and the one that undoing would give.
 
 Invariant: a preview is a text. It is never written to the project, whether it merges cleanly or not.
 """

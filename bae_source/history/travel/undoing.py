@@ -1,4 +1,4 @@
-"""Undo and redo, planned: which changes are meant, whether they can be taken back, and what that comes to.
+"""Undo and redo, planned: the changes that are meant, whether they can be taken back, and the result.
 
 Invariants:
 - a file that is what the operation left, to the byte, gets back every byte that it had; of one that has changed since
@@ -25,7 +25,7 @@ from bae_source.history.travel.commands import Redo, Undo
 from bae_source.history.travel.preview import Conflict, preview, versions
 from bae_source.history.travel.timeline import Timeline
 from bae_source.model.call import Call
-from bae_source.model.changeset import ChangeSet, FileChange, Obstacle, between, digest
+from bae_source.model.changeset import ChangeSet, FileChange, Obstacle, between, digest, digest_of
 from bae_source.model.text import listed
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Deed:
         left, aim = (after, before) if back else (before, after)
         wanted, obstacles = dict(aim), dict[str, Obstacle]()
         for file in change.files:
-            if _digest(self._now[file.path]) != _left(file, back=back):
+            if digest_of(self._now[file.path]) != _left(file, back=back):
                 found = self._differing(file, change, word, left[file.path], aim[file.path])
                 if isinstance(found, Obstacle):
                     obstacles[file.path] = found
@@ -190,7 +190,7 @@ class _Deed:
     def _differing(
         self, file: TouchedFile, change: Entry, word: Entry, left: bytes | None, aim: bytes | None
     ) -> bytes | Obstacle:
-        """Return what becomes of a file that is not what a change left; what was merged before goes back exactly."""
+        """Return the new content of a file that changed since; one that was merged before goes back exactly."""
         now = self._now[file.path]
         if now is None or left is None or aim is None:
             return Obstacle()
@@ -229,7 +229,7 @@ class _Deed:
         return self._bits[path] if path in self._bits else self._ground.bits(path)
 
     def changes(self) -> ChangeSet:
-        """Return what all of it comes to."""
+        """Return the changeset of all of it."""
         origins = {path: origin for path, origin in self._origins.items() if self._first[origin] is not None}
         found = between(self._first, self._now, {path: origin for path, origin in origins.items() if path != origin})
         files = [self._with_bits(change) if change.path not in origins else change for change in found.files]
@@ -308,7 +308,7 @@ class _Deed:
         for entry in self._ground.history.neighbours(word):
             for file in entry.files:
                 if file.path in paths:
-                    return entry if file.after == _digest(self._now[file.path]) else None
+                    return entry if file.after == digest_of(self._now[file.path]) else None
         return None
 
     def _conflicts(self, change: Entry, files: Sequence[TouchedFile]) -> list[Conflict]:
@@ -413,7 +413,7 @@ def _is_about(symbol: str, changed: Sequence[str]) -> bool:
 
 
 def _uses(used: Sequence[tuple[str, str]]) -> str:
-    """Return who uses what would go."""
+    """Return the users of what would go."""
     name, user = used[0]
     return f"{user} uses {name}, which would go" + (
         f", and there are {len(used) - 1} more such uses" if used[1:] else ""
@@ -421,13 +421,13 @@ def _uses(used: Sequence[tuple[str, str]]) -> str:
 
 
 def _because(change: Entry, word: Entry) -> str:
-    """Return what came later: a change, or that one was undone."""
+    """Return the clause for a later change, or for the undo of one."""
     what = f"{change.id} ({change.summary})"
     return f"{what} was undone later, by {word.id}" if word.kind == "undo" else f"{what} came later"
 
 
 def _from_elsewhere(neighbour: Entry | None) -> str:
-    """Return what changed a file if no operation of this project did."""
+    """Return the clause for a file that no operation of this project changed."""
     if neighbour is None:
         return "it was changed outside bae_source"
     root = f"{neighbour.project} as the root" if neighbour.project else "the top of the repository as the root"
@@ -437,10 +437,6 @@ def _from_elsewhere(neighbour: Entry | None) -> str:
 def _left(file: TouchedFile, *, back: bool) -> str | None:
     """Return the digest that a file must have for its change to be undone, or made again."""
     return file.after if back else file.before
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)
 
 
 def _recorded(change: Entry, word: Entry) -> Mapping[str, Bits]:
@@ -460,7 +456,7 @@ def _plain(bits: Bits) -> Bits:
 
 
 def _moved(change: Entry, *, back: bool) -> dict[str, str]:
-    """Return where files of a change come from that it moved, by where they come to."""
+    """Return the old paths of files that a change moved, by their new ones."""
     names = {file.path for file in change.files}
     moved = [(file.path, file.origin) for file in change.files if file.origin in names]
     return {(went if back else came): (came if back else went) for came, went in moved if went is not None}

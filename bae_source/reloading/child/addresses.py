@@ -1,4 +1,4 @@
-"""Turn the paths in what programs say into module names.
+"""Turn paths in the output of programs into module names.
 
 Invariant: a file of the project is called by its module, one of an installed package or of the standard library by
 its dotted name; any other path is part of what the program itself says, and stays.
@@ -60,7 +60,7 @@ class Addresses:
         return self._pattern.sub(lambda match: self._name(match[1][1:]) if match[1] else "the project", text)
 
     def convert_from_root(self, text: str) -> str:
-        """Return what a program said that ran in the root: paths from there that name a file are turned, too.
+        """Convert the output of a program that ran in the root: relative paths that name a file, too.
 
         app/core.py:3: unused      ->  app.core:3: unused
         tests/test_a.py::test_f    ->  tests.test_a.test_f

@@ -113,7 +113,7 @@ class _Earlier(Struct, frozen=True, kw_only=True):
         return (self.setting.root / path).is_file()
 
     def module(self, module: ModuleFile) -> ModuleFile | None:
-        """Return what a module was: `a/__init__.py` may have been `a.py`; None for one that is new."""
+        """Return the earlier file of a module: `a/__init__.py` may have been `a.py`; None for a new one."""
         own = [each for each in self.modules if (each.name, each.source_root) == (module.name, module.source_root)]
         found = (each for each in (module, *own) if _stub(each) == _stub(module) and self.has(each.path))
         return next(found, None)
@@ -232,7 +232,7 @@ def _failed_before(failed: Sequence[ModuleFile], earlier: _Earlier) -> dict[str,
 
 
 def _in_broken_packages(failed: Sequence[ModuleFile], answers: _Answers, earlier: _Earlier) -> dict[str, str]:
-    """Return by path of each new module that fails just as the package around it did before the change: that one."""
+    """Return the packages that failed before the change just as new modules in them do now, by the modules' paths."""
     packages = {
         module.path: package
         for module in failed
@@ -396,7 +396,5 @@ def _answers(finished: Finished) -> _Answers:
             return _Answers(errors=errors, broken=None, read=read)
         if "key" in line:
             errors[line["key"]] = line["error"]
-    said_last = finished.errors.decode("utf-8", "replace")
-    return _Answers(
-        errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=said_last)
-    )
+    stderr = finished.errors.decode("utf-8", "replace")
+    return _Answers(errors=errors, broken=_Broken(timed_out=finished.timed_out, status=finished.status, errors=stderr))

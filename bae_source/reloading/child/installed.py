@@ -51,8 +51,8 @@ class Required(Struct, frozen=True, kw_only=True):
 
 
 def own_requirements() -> tuple[Required, ...] | None:
-    """Return what we need and what our extras bring, but for those of development; None if run from a bare checkout."""
-    from importlib.metadata import Distribution  # 20 ms, which only who asks for this pays
+    """Return our requirements and those of our extras, but for development; None if run from a bare checkout."""
+    from importlib.metadata import Distribution  # 20 ms, which only callers of this pay
 
     from packaging.requirements import Requirement  # 40 ms, likewise
 
@@ -116,7 +116,7 @@ def python_version(python: str) -> str:
 
 
 def environment_settings(home: Path) -> Mapping[str, str] | None:
-    """Return what the `pyvenv.cfg` of a folder says; None where there is none, and so no virtual environment."""
+    """Return the `pyvenv.cfg` of a folder; None where there is none, and so no virtual environment."""
     try:
         text = beginning_of(home / "pyvenv.cfg", _LONGEST_SETTINGS).decode("utf-8", "replace")
     except OSError:
@@ -172,5 +172,5 @@ def _release_in(packages: Path, name: str) -> str | None:
 
 
 def _normal(name: str) -> str:
-    """Return a distribution's name as all its spellings are compared."""
+    """Return a distribution's name in normalised spelling."""
     return re.sub(r"[-_.]+", "-", name).lower()

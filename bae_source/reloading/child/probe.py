@@ -1,4 +1,4 @@
-"""The program that runs in the project's interpreter: import or compile modules, and say for each how it went.
+"""The program that runs in the project's interpreter: import or compile modules, and report the result of each.
 
     python -P -c "…; probe.main()" ANSWER < REQUEST
 
@@ -91,7 +91,7 @@ def _message(error: BaseException) -> str:
 
 
 def main() -> None:
-    """Do what the request says, a line of answer for each step."""
+    """Carry out the request, with a line of answer for each step."""
     answer = int(sys.argv[1])
     request = marshal.loads(_all_input())
     process, write = os.getpid(), os.write
@@ -394,7 +394,7 @@ class _Planned:
         return os.path.join(self._real[folder], name)  # noqa: PTH118
 
     def _add(self, path: str) -> None:
-        """Note what is new, with the folders around it."""
+        """Note a new file, with the folders around it."""
         mode = stat.S_IFREG | 0o644
         while not os.path.lexists(path):
             folder, _, name = path.rpartition("/")
@@ -402,7 +402,7 @@ class _Planned:
             path, mode = folder, stat.S_IFDIR | 0o755
 
     def _take(self, path: str) -> None:
-        """Note what goes, with a folder that keeps nothing but compiled files."""
+        """Note a file that goes, with a folder that keeps nothing but compiled files."""
         folder, _, name = path.rpartition("/")
         self._folders.setdefault(folder, {}).update({name: None, name + "c": None})
         while folder.startswith(self._project + "/") and self._is_empty(folder):

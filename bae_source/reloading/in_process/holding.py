@@ -6,7 +6,7 @@ and `partial`, and as the class of an object. What a function made is known by i
 what others define or another name still stands for, have none to go by: a module holds an old one if it took that very
 name by an import statement.
 
-Invariant: nothing of the project is called; at most `_SCANNED` values are looked at, and if there are more, it is said.
+Invariant: nothing of the project is called; at most `_SCANNED` values are read, and a notice says if there are more.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Replaced:
         self.plain: dict[tuple[str, str], object] = {}
 
     def note(self, module: ModuleType, before: Mapping[str, object], code: CodeType | None, *, gone: bool) -> None:
-        """Note what a module has no longer.
+        """Note the objects that a module has no longer.
 
         Parameters:
             before: its namespace as it was.
@@ -168,7 +168,7 @@ def holders(replaced: Replaced, reloaded: Iterable[tuple[ModuleType, CodeType | 
 
 
 def _inside(value: Any, holder: str) -> Collection[object]:
-    """Return what is inside a value, one level down; of a class or function, where its own module is looked at."""
+    """Return the values inside one, one level down; of a class or function, where its own module is searched."""
     kind = type(value)
     if kind is FunctionType:
         cells = value.__closure__

@@ -1,7 +1,7 @@
 """Load changed modules again inside this process, in place.
 
 Invariants:
-- the new bytes are compiled and executed in the module's own namespace, so that everybody who holds the module sees
+- the new bytes are compiled and executed in the module's own namespace, so that every holder of the module sees
   the change; no bytecode cache is read, because one of the same second and size would be the old code;
 - names that the old source bound and the new one does not are gone afterwards;
 - code that asks for its names as a mapping gets the module's own dict, as it does when it is imported;

@@ -1,4 +1,4 @@
-"""In which order changed modules are loaded again: what a module imports comes before it.
+"""The order in which changed modules are loaded again: what a module imports comes before it.
 
 Invariant: nothing is parsed here; compiled code says what it imports and which names it binds.
 """
@@ -121,7 +121,7 @@ def imports_in_classes(code: CodeType, package: str) -> Iterator[Import]:
 
 
 def mentioned(statements: Sequence[Import]) -> Sequence[str]:
-    """Return what import statements name: for `from a import b` both `a` and `a.b`."""
+    """Return the names in import statements: for `from a import b` both `a` and `a.b`."""
     found: list[str] = []
     for each in statements:
         found += [each.module, *(f"{each.module}.{name}" for name in each.names)]
@@ -129,7 +129,7 @@ def mentioned(statements: Sequence[Import]) -> Sequence[str]:
 
 
 def _run_by(statement: Import, importer: str, modules: Collection[str]) -> Iterator[str]:
-    """Yield what an import makes run, which is to be loaded again before the importer is.
+    """Yield the modules that an import runs, which are loaded again before the importer.
 
     The packages around the importer have begun to run before it did: `from . import sub` takes nothing that they bind.
     """

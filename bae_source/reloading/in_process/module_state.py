@@ -43,7 +43,7 @@ class ProcessState:
         self._elsewhere = _ImportsElsewhere(threading.get_ident())
 
     def watch(self) -> None:
-        """Begin to tell this thread's imports from those of others."""
+        """Begin to distinguish this thread's imports from those of others."""
         sys.meta_path.insert(0, self._elsewhere)
 
     def unwatch(self) -> None:

@@ -1,6 +1,6 @@
 """Installed packages that this process has imported, imported anew from the release that took their place.
 
-    alpha 1.0 is loaded      alpha 2.0 lies on the disk      import alpha: 2.0; who holds objects of 1.0 is named
+    alpha 1.0 is loaded      alpha 2.0 lies on the disk      import alpha: 2.0; holders of objects of 1.0 are named
 
 Invariants:
 - only modules whose file lies in the folders of packages are forgotten, and only those of the names that changed;

@@ -69,7 +69,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
 
 
 def keeps_old_code(name: str, reason: str) -> Notice:
-    """Return what is said of a changed module that this process has loaded and does not load again."""
+    """Return the notice of a changed module that this process has loaded and does not load again."""
     return Notice("keeps_old_code", f"{name} keeps its old code in this process: {reason}.")
 
 
@@ -234,7 +234,7 @@ class _Watched:
         self.leftovers = Leftovers()
 
     def notices(self, names: Sequence[str]) -> tuple[Notice, ...]:
-        """Return what came while modules were loaded again: what the first time left is still there beside it."""
+        """Return notices of side effects of loading modules again, which come on top of those of the first time."""
         effects = self.leftovers.described()
         if not effects:
             return ()
@@ -322,7 +322,7 @@ def _move(module: ModuleType, file: Path) -> None:
 
 
 def _namespace_package(name: str) -> ModuleType | None:
-    """Return what is left of a package without its `__init__`: a namespace package, which runs nothing."""
+    """Return the rest of a package without its `__init__`: a namespace package, which runs nothing."""
     if name in sys.modules:
         return sys.modules[name]
     try:
@@ -368,7 +368,7 @@ def _unseen(reloaded: Sequence[str]) -> Notice:
     return Notice("holders_unknown", text)
 
 
-# What running a module left behind in this process outside of modules: said, since it cannot be taken back.
+# Side effects of running a module in this process outside of modules: reported, since they cannot be taken back.
 #
 # Only what is cheap to see is looked at. It is seen by comparing before and after, so that what another thread did
 # meanwhile is seen as well: the words say "meanwhile".
@@ -385,7 +385,7 @@ class Leftovers:
         self._before = _look()
 
     def described(self) -> str:
-        """Return what came since, as a part of a sentence; "" for nothing."""
+        """Return the side effects since then, as a part of a sentence; "" for none."""
         before, after = self._before, _look()
         threads = [thread.name for thread in after["threads"] if thread not in before["threads"]]
         variables = _changed(before["environment"], after["environment"])

@@ -1,4 +1,4 @@
-"""Does what is loaded run the new source? Each function of a module is compared with the module's compiled code.
+"""Check that a loaded module runs its new source: each function is compared with the module's compiled code.
 
 Functions, methods, properties, class and static methods, nested classes, what decorators wrapped, and lambdas that
 have a name are looked at. What a decorator hides altogether cannot be compared, and is named.
@@ -57,7 +57,7 @@ def compare(module: ModuleType, code: CodeType) -> Comparison:
 
 
 def definitions(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """Yield what a module's names and those of its own classes stand for, with its qualname."""
+    """Yield the values of a module's names and of its own classes', each with its qualname."""
     seen: set[int] = set()
     for name, value in list(vars(module).items()):
         yield name, value
@@ -143,7 +143,7 @@ def _hidden(qualname: str, module: ModuleType, new: set[int]) -> bool:
 
 
 def look_up(qualname: str, module: ModuleType) -> object:
-    """Return what stands under a qualname, without running anything; None for nothing."""
+    """Return the value of a qualname, without running anything; None for nothing."""
     first, *rest = qualname.split(".")
     value: object = vars(module).get(first)
     path = first

@@ -32,7 +32,7 @@ def look_up_in(old: type, new: type) -> None:
 
 
 def _cells(value: object) -> Iterator[tuple[str, CellType]]:
-    """Yield what the functions see that evaluate an alias, or the type parameters of a definition."""
+    """Yield the cells of the functions that evaluate an alias, or the type parameters of a definition."""
     for each in _left(value):
         for function in gc.get_referents(each):  # no attribute leads to them
             if type(function) is FunctionType:

@@ -172,7 +172,7 @@ def _is_constant(steps: Steps) -> bool:
 
 
 def dispatched(function: object) -> dict[type, Any] | None:
-    """Return what is registered with a function that `singledispatch` made; None for another one."""
+    """Return the registry of a `singledispatch` function; None for any other."""
     if not isinstance(function, FunctionType) or function.__code__ is not _DISPATCHER:
         return None
     register = function.__dict__.get("register")

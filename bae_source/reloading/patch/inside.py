@@ -49,7 +49,7 @@ def direct_functions(value: object) -> Iterator[FunctionType]:
 
 
 def kind_of(value: object) -> tuple[str, ...]:
-    """Return what a value is as a callable, and so is what it is made of, from outside in; the last is a qualname.
+    """Return the kinds of a callable and of its inner ones, from outside in; the last item is a qualname.
 
     @staticmethod
     async def f(): …        "a static method", "a coroutine function", "f"
@@ -62,7 +62,7 @@ def kind_of(value: object) -> tuple[str, ...]:
 
 
 def kind_of_code(code: CodeType) -> str:
-    """Return what a function with that code is: what its call gives depends on it."""
+    """Return the kind of a function with that code, on which the result of its call depends."""
     return _FLAGS.get(code.co_flags & sum(_FLAGS), "a function")
 
 
@@ -70,7 +70,7 @@ def belongs(cls: type, module: ModuleType, *, if_bare: bool = False) -> bool:
     """Return whether a class is of a module, also where it names a package around it: `Client.__module__ = "app"`.
 
     Parameters:
-        if_bare: what is said of one that says so, and has no method that was written to tell by.
+        if_bare: the answer for one that names another module, and has no method of its own to decide by.
     """
     if cls.__module__ == module.__name__:
         return True
@@ -98,7 +98,7 @@ def functions_behind(value: object) -> Iterator[FunctionType]:
 
 
 def parts_of(value: object) -> tuple[object, ...]:
-    """Return what a property, method, partial or the like is made of."""
+    """Return the parts of a property, method, partial or the like."""
     return next((parts(value) for kind, parts in _PARTS if issubclass(type(value), kind)), ())
 
 

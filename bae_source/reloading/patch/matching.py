@@ -48,7 +48,7 @@ class Matching:
         self._known: dict[str, dict[CodeType, CodeType]] = {}
 
     def became(self, code: CodeType, sure: Mapping[CodeType, CodeType]) -> CodeType | None:
-        """Return what a definition of the old source, or of an earlier one, became; None where that is not certain.
+        """Return the match of a definition of the old source, or of an earlier one; None where it is not certain.
 
         Parameters:
             sure: what is known of the definitions that a name leads to.
@@ -124,19 +124,24 @@ class Matching:
             if code not in found and alike:
                 found[code] = (free or alike)[0]
 
-        looks = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
+        # on("save", lambda: 1)   ->   on("edit", lambda: 3)      1. same text and statement: `lambda: 1`
+        # on("edit", lambda: 2)        on("save", lambda: 1)      2. same text, in another statement: no more here
+        #                                                         3. the only one of its statement: 2 became 3
+        # if A: def f(): return 1      if A: def f(): return 1    4. the only one left, and at its old place: the
+        # else: def f(): return 2      else: def f(x=A): …           second `f`, though its statement changed
+        forms = {id(code): (text_of(code), self._statement(code)) for code in (*before, *after)}
         for code in before:
-            pair(code, [part for part in after if looks[id(part)] == looks[id(code)]])
+            pair(code, [part for part in after if forms[id(part)] == forms[id(code)]])
         for code in before:
-            pair(code, [part for part in after if looks[id(part)][0] == looks[id(code)][0]])
+            pair(code, [part for part in after if forms[id(part)][0] == forms[id(code)][0]])
         for code in before:
-            alone = [[part for part in group if looks[id(part)][1] == looks[id(code)][1]] for group in (before, after)]
+            alone = [[part for part in group if forms[id(part)][1] == forms[id(code)][1]] for group in (before, after)]
             if len(alone[0]) == len(alone[1]) == 1 and not any(part is alone[1][0] for part in found.values()):
                 pair(code, alone[1])
         moved = [pair for pair in zip(before, after, strict=False) if found.get(pair[0]) is not pair[1]]
         if len(before) == len(after) and len(moved) == 1 and moved[0][0] not in found:
             one, other = moved[0]
-            if not nameless(one.co_name) or looks[id(one)][1] == looks[id(other)][1]:
+            if not nameless(one.co_name) or forms[id(one)][1] == forms[id(other)][1]:
                 found[one] = other
         return found
 
@@ -166,7 +171,7 @@ def _functions(group: list[CodeType]) -> list[CodeType]:
 
 
 def text_of(code: CodeType, *, inner: bool = True) -> tuple[object, ...]:
-    """Return what two definitions that say the same have in common, wherever they stand.
+    """Return the parts of a definition that do not depend on where it stands, to compare it with another.
 
     Parameters:
         inner: whether what the definitions inside it say counts.
@@ -228,11 +233,11 @@ class _Handlers:
         self._guarded = [(each.start, each.end, each.target) for each in steps.exception_entries]  # type: ignore[attr-defined]
 
     def around(self, offset: int) -> int:
-        """Return in which an offset lies."""
+        """Return the innermost handler that an offset lies in; 0 for the code itself."""
         return max((target for _, _, target in self._guarded if target <= offset), default=0)
 
     def end_of_guarded(self, handler: int) -> int:
-        """Return where that ends, of what comes in order, which one handles exceptions of."""
+        """Return the offset where the code ends whose exceptions a handler takes, outside of handlers."""
         found = 0
         for start, end, target in self._guarded:
             inner = self.around(start)

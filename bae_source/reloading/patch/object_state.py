@@ -27,7 +27,7 @@ FUNCTION_FIELDS = tuple(name for name in (*_PLAIN, _ANNOTATED) if name in vars(F
 
 
 def contents(cell: CellType) -> object:
-    """Return what a cell holds, `EMPTY` for nothing."""
+    """Return the content of a cell, `EMPTY` for none."""
     try:
         return cell.cell_contents
     except ValueError:

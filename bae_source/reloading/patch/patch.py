@@ -102,7 +102,7 @@ class Patch:
         self._variables.go_on(self._before, self._is_outdated)
 
     def left(self) -> dict[str, str]:
-        """Return what did not take the new code, by qualname, with the reason."""
+        """Return the definitions that did not take the new code: qualname and reason."""
         namespace = vars(self._module)
         decorated = defined_functions(self._code)
         for name, old in self._before.items():
@@ -224,7 +224,7 @@ class Patch:
     def _rebound(self) -> set[str]:
         """Name the members of classes that are callables of another kind now; return the definitions that they had.
 
-        These are not poured into: who holds `A().m` passes an instance on, also where `m` takes a class now.
+        These are not poured into: a holder of `A().m` passes an instance on, also where `m` takes a class now.
         """
         now = dict(definitions(self._module))
         found: set[str] = set()
@@ -311,7 +311,7 @@ def _difference(old: object, new: object) -> str:
 
 
 def _became(old: str, new: str) -> str:
-    """Return what is said of a callable that is of another kind now."""
+    """Return the reason for a callable that is of another kind now."""
     return f"it was {old} and is {new} now; what holds the old one keeps it" if old != new else _DECORATED
 
 
@@ -374,7 +374,7 @@ class Patching:
         self._left.append((module.__name__, patch.left()))
 
     def finish(self) -> tuple[Notice, ...]:
-        """Return what does not run the new code, or exists twice."""
+        """Return notices of objects that do not run the new code, or exist twice."""
         self._functions.clear()
         notices = [
             Notice("not_patched", f"{module}: {listed([f'{name} ({reason})' for name, reason in left.items()], 10)}.")

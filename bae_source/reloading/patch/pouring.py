@@ -1,4 +1,4 @@
-"""Pour what a module's new source made into what its old source made, so that holders of the old see the new.
+"""Pour the objects of a module's new source into those of its old one, so that holders of the old see the new.
 
     old function  <-  code, defaults, documentation, annotations, attributes, contents of the closure
     old class     <-  methods, properties, attributes; what the new one lacks goes     (`pouring_classes`)
@@ -8,7 +8,7 @@
 Invariants:
 - an old object is poured into once, and a new one into one old object;
 - a function takes the code of another only with the same globals, the same qualname and the same free variables, and
-  none becomes a coroutine or a generator function, or ceases to be one: who holds it would get something else;
+  none becomes a coroutine or a generator function, or ceases to be one: its holders would get something else;
 - whatever is touched is remembered before, and `restore` puts it back, in any state of the work.
 """
 
@@ -151,7 +151,7 @@ class Pouring:
         return self._stands_for.get(id(value), value)
 
     def poured(self, old: object, new: object) -> object:
-        """Return what shall stand where `old` stood and `new` would: `old` if it could take everything from `new`."""
+        """Return the value for a place that has `old` and would get `new`: `old` if it took everything from `new`."""
         known = self.standing_for(new)
         if known is not new or old is new:
             return known
@@ -196,6 +196,10 @@ class Pouring:
         return True
 
     def _transfer(self, old: FunctionType, new: FunctionType) -> None:
+        # @counted: n = 0; def call(): nonlocal n; n += 1; return fn()       f was called 5 times, and its body changed
+        #   code, defaults    the wrapper that importers have takes those of the new wrapper
+        #   cell `n`          stays 5, since both sources begin it at 0
+        #   cell `fn`         stays the old `f`, which takes the code of the new one in the same way
         code, defaults, keywords = new.__code__, new.__defaults__, new.__kwdefaults__
         fields = {name: getattr(new, name) for name in FUNCTION_FIELDS}
         if dispatched(old) is not None and dispatched(new) is not None:

@@ -93,7 +93,7 @@ class ClassPouring:
         """Remove the attributes that statements behind a class set before, and now do not.
 
         They stay until all has run, so that another thread finds `Color.RED` while `Color.RED = Color(1)` has not
-        come yet. A number that is set to what it was before cannot be told from one that was not set: there the
+        come yet. A number that is set to what it was before looks like one that was not set: there the
         statements are counted.
         """
         before, after = self._later
@@ -103,7 +103,7 @@ class ClassPouring:
                 type.__delattr__(cls, name)
 
     def _obstacle(self, old: type, new: type) -> str | None:
-        """Return what stands in the way."""
+        """Return the obstacle to pouring, None if there is none."""
         if type(old) is not self._pouring.standing_for(type(new)):
             return "its metaclass changed"
         if not self._same_bases(old, new):

@@ -311,7 +311,7 @@ def _differs(old: object, given: object) -> bool:
 
 
 def constants(code: CodeType) -> dict[str, object]:
-    """Return what the names are bound to that a module's top level, or a class, binds once and to a constant."""
+    """Return the names, with values, that a module's top level or a class binds once, to a constant."""
     found: dict[str, object] = {}
     times: Counter[str] = Counter()
     stack: list[Any] = []

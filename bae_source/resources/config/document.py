@@ -251,7 +251,7 @@ class Document:
         )
 
     def _known(self, path: Path) -> int:
-        """Return how many parts of a way there are.
+        """Return the number of parts of a path that are there.
 
         Raises:
             RequestError, LookupFailed: it leads through something else than tables and items.
@@ -288,7 +288,7 @@ class Document:
         return data
 
     def _checked(self, splices: Splices, data: Any) -> str:
-        """Return the text with splices, where it has the data that it shall have.
+        """Return the text with splices, after checking that it has the expected data.
 
         Raises:
             Refused: `unsafe_change` if it is too long for a file of settings.

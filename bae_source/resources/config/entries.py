@@ -115,7 +115,7 @@ def line_end(text: str, position: int) -> int:
 
 
 def inside(text: str, holder: Entry) -> Scope | None:
-    """Return what the value of an entry holds; None where it is no inline table and no array."""
+    """Return the content of an entry's value; None where it is no inline table and no array."""
     span = holder.value
     if span is None or text[span.start] not in "[{":
         return None

@@ -201,7 +201,7 @@ class _Calls(Struct, frozen=True, kw_only=True):
 
 
 def _beside(document: Document, path: Path, *, is_item: bool) -> list[Any]:
-    """Return what is there now: the value of the key, or the items beside a new one."""
+    """Return the present value: that of the key, or the items beside a new one."""
     if not document.has(path):
         return []
     present = document.value(path)
@@ -232,7 +232,7 @@ def _read(text: str, calls: _Calls, *, may_be_word: bool) -> Written:
 
 
 def _meant(text: str) -> Written | None:
-    """Return what a text is meant to be that TOML writes otherwise; None where that cannot be known.
+    """Return the TOML for a text that TOML writes otherwise; None where that cannot be known.
 
     False                       false
     [starlette, 'tests', True]  ["starlette", 'tests', true]
@@ -307,7 +307,7 @@ def _other_type(value: Written, kinds: list[str], calls: _Calls, *, is_item: boo
 
 
 def _instead(value: Written, kinds: list[str]) -> Iterator[tuple[Written, str]]:
-    """Yield what has the type that is there, and looks the same."""
+    """Yield the value in a type that is wanted, if its spelling stays, and the verb of the hint for it."""
     if not isinstance(value.value, str):
         if "a string" in kinds:
             yield written(value.text), "writes it as a string"

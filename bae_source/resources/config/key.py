@@ -55,7 +55,7 @@ def path_of(key: str | Path) -> Path:
 
 
 def decoded(name: str) -> str:
-    """Return what a part of a key stands for, as a file writes it: bare, or in quotes of either kind.
+    """Return the name of a part of a key, which a file writes bare, or in quotes of either kind.
 
     Raises:
         ValueError: an escape in it is none.

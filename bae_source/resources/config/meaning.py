@@ -40,7 +40,7 @@ class Problem(Struct, frozen=True):
 
     Parameters:
         text: a clause that names it; without numbers of items, which change with others.
-        refuses: whether a change that makes it is refused; else it is said, and mended by another change.
+        refuses: whether a change that makes it is refused; else it is a notice, to be mended by another change.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Problem(Struct, frozen=True):
 
 
 def problems(data: Mapping[str, Any]) -> list[Problem]:
-    """Return what is wrong in the sections that standards define; each once.
+    """Return the problems in the sections that standards define, each once.
 
     Parameters:
         data: the file, as Python's reader gives it.
@@ -63,7 +63,7 @@ def problems(data: Mapping[str, Any]) -> list[Problem]:
 
 
 def new_problems(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Problem]:
-    """Return what is wrong after a change, and was not before it."""
+    """Return the problems that a change adds."""
     known = {each.text for each in problems(before)}
     return [each for each in problems(after) if each.text not in known]
 

@@ -160,7 +160,7 @@ def _check_seen(file: Opened, path: Path, if_match: str | None) -> None:
 
 
 def _judged(before: Document, after: Document) -> Iterator[Notice]:
-    """Yield what is wrong, and was before; refuse what a change makes wrong.
+    """Yield the problems that were there before; refuse a change that adds one.
 
     Raises:
         Refused: `unsafe_change`.

@@ -71,5 +71,5 @@ class ConfigRename(Change, frozen=True, kw_only=True):
         """Return the new text of the file, and a sentence on the change."""
         text = document.rename(path, self.new_name)
         if text == document.text:
-            return text, f"{written_key(path)} is called so already."
+            return text, f"{written_key(path)} has this name already."
         return text, f"Renamed {written_key(path)} to {written_key((*path[:-1], *path_of(self.new_name)))}."

@@ -21,7 +21,7 @@ class ConfigSet(Writing, frozen=True, kw_only=True):
     `version` alone is refused, with project.version as a candidate. Types are kept: an integer over a string is
     refused, unless it may be retyped. A change is refused after which a value in [project], [build-system] or
     [dependency-groups] is not what the standards say; of a key that they require and that is missing, and of one that
-    they do not know, a warning tells. The engine's own settings, [tool.bae-source], are never changed from here.
+    they do not know, there is a warning. The engine's own settings, [tool.bae-source], are never changed from here.
     """
 
     verb: ClassVar[str] = "config_set"

@@ -4,7 +4,7 @@ Invariants:
 - an import belongs to the distribution whose files give it; without an environment only to one of the same name, which
   is a guess and marked as one;
 - what is declared in whatever part counts as declared, for code and tests alike; that code needs what a group alone
-  declares is told apart.
+  declares is listed apart.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Unfitting(Struct, frozen=True, kw_only=True):
 
     Parameters:
         imported: the package, as the statement names it.
-        module, line: where.
+        module, line: the place of the import.
         distributions: those that are installed and give it.
         comes_with: declared dependencies that bring one of them.
         groups: the groups that alone declare it.
@@ -123,17 +123,17 @@ class NotRead(Unread, frozen=True, kw_only=True):
 
 
 def overview(workspace: Workspace) -> tuple[int, frozenset[str] | None, tuple[str, ...]]:
-    """Return how many dependencies are declared, which are not installed, and what is not known.
+    """Return the number of declared dependencies, those not installed, and what is not known.
 
     The second is None where no environment could be read. Only names of records are read there, and no code at all.
     """
     declarations = declared(workspace.files)
     folders = environment_folders(workspace, declarations.project)
-    names = {each.name for each in declarations.found if each.kind != "own"}
+    names = {each.name for each in declarations.dependencies if each.kind != "own"}
     if not folders:
         return len(names), None, (*declarations.unknown, _NO_ENVIRONMENT)
     there, empty = releases(folders), Environment(folders=folders)
-    needed = {each.name for each in declarations.found if _must_be_there(each) and empty.applies(_marker(each))}
+    needed = {each.name for each in declarations.dependencies if _must_be_there(each) and empty.applies(_marker(each))}
     return len(names), frozenset(needed - there.keys()), declarations.unknown
 
 
@@ -151,7 +151,7 @@ def compared(workspace: Workspace) -> Compared:
 
 
 def _of(environment: Environment | None, declarations: Declarations) -> Iterator[Installed]:
-    for name in {each.name for each in declarations.found}:
+    for name in {each.name for each in declarations.dependencies}:
         if environment is not None and (one := environment.distributions.get(name)):
             yield one
 
@@ -189,12 +189,12 @@ class Compared:
         self.fixed = fixed
         self.environment = environment
         self._imports = imports
-        self._names = {each.name for each in declarations.found if each.kind != "own"}
+        self._names = {each.name for each in declarations.dependencies if each.kind != "own"}
         self._perhaps = {normalised(name) for each in declarations.unread if (name := _name_in(each.text))}
         self._users: dict[str, dict[str, dict[str, None]]] = {}
         self._guessed: set[str] = set()
         self._unfitting: list[Unfitting] = []
-        for each in imports.found:
+        for each in imports.imports:
             self._take(each)
 
     @property
@@ -244,11 +244,9 @@ class Compared:
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         """The declared ones: always, for extras, for groups, for building; of each in the order of the files."""
-        groups = list({(each.groups, each.path): None for each in self.declarations.found})
-        found = sorted(
-            self.declarations.found, key=lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))
-        )
-        return tuple(map(self._dependency, found))
+        groups = list({(each.groups, each.path): None for each in self.declarations.dependencies})
+        order = lambda each: (_ORDER.index(each.part), groups.index((each.groups, each.path)))  # noqa: E731
+        return tuple(map(self._dependency, sorted(self.declarations.dependencies, key=order)))
 
     @cached_property
     def unfound(self) -> tuple[Unfound, ...]:
@@ -276,7 +274,7 @@ class Compared:
         if environment is None:
             return found
         known: dict[str, tuple[str, ...]] = {}
-        for one in {(each.name, each.extras): None for each in self.declarations.found if each.kind != "own"}:
+        for one in {(each.name, each.extras): None for each in self.declarations.dependencies if each.kind != "own"}:
             waiting, seen = list(environment.required_by(*one)), {one[0]}
             while waiting:
                 name = waiting.pop()
@@ -354,7 +352,7 @@ class Compared:
     @cached_property
     def _all_are_known(self) -> bool:
         """True where all that is declared is installed, so that it is known what it gives."""
-        return not any(map(self._is_missing, self.declarations.found))
+        return not any(map(self._is_missing, self.declarations.dependencies))
 
     def _giving(self, one: OuterImport) -> tuple[str, ...]:
         if self.environment is None:
@@ -371,8 +369,8 @@ class Compared:
         return set(next(([name] for name in names if name in self._names), []))
 
     def _check_place(self, one: OuterImport, module: str, names: Iterable[str]) -> None:
-        """Note that code needs what is declared for a group of development alone."""
-        declared_in = [each for each in self.declarations.found if each.name in names]
+        """Note that code needs a dependency that only a group of development declares."""
+        declared_in = [each for each in self.declarations.dependencies if each.name in names]
         if one.where == "code" and not one.purpose and all(each.part == "group" for each in declared_in):
             groups = tuple(dict.fromkeys(name for each in declared_in for name in each.groups))
             self._unfit(one, module, "misplaced", tuple(names), groups)
@@ -402,8 +400,8 @@ class Compared:
         return module.name if module else path
 
     def _why(self, name: str) -> Iterator[str]:
-        """Yield why a dependency may be used though nothing imports it."""
-        declared_in = [each for each in self.declarations.found if each.name == name]
+        """Yield the reasons why a dependency may be used though nothing imports it."""
+        declared_in = [each for each in self.declarations.dependencies if each.name == name]
         there = self._installed(name)
         if all(each.part == "build" for each in declared_in):
             yield "it builds the project"
@@ -428,7 +426,7 @@ class Compared:
 
 
 def _kinds(one: Installed) -> Iterator[str]:
-    """Yield what makes an installed distribution useful without an import."""
+    """Yield the reasons why an installed distribution is useful without an import."""
     groups = set(one.entry_points)
     if one.stubs:
         yield "stubs for type checkers"
@@ -445,7 +443,7 @@ def _kinds(one: Installed) -> Iterator[str]:
 
 
 def _name_in(text: str) -> str:
-    """Return what seems to be the name in a requirement that does not parse."""
+    """Return the probable name in a requirement that does not parse."""
     head = text.strip()
     end = next((at for at, letter in enumerate(head) if not (letter.isalnum() or letter in "._-")), len(head))
     return head[:end].strip("._-") if head[:1].isalnum() else ""

@@ -107,7 +107,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
 
     Parameters:
         project: its own name, normalised; "" where it has none.
-        found: in the order of the files.
+        dependencies: in the order of the files.
         unread: what could not be understood.
         includes: the groups that a group of PEP 735 includes.
         dynamic: `dependencies` and `optional-dependencies`, where `[project]` says that they come from elsewhere.
@@ -115,7 +115,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
     """
 
     project: str = ""
-    found: tuple[Declared, ...] = ()
+    dependencies: tuple[Declared, ...] = ()
     unread: tuple[Unread, ...] = ()
     includes: Mapping[str, tuple[str, ...]] = {}
     dynamic: tuple[str, ...] = ()
@@ -124,7 +124,7 @@ class Declarations(Struct, frozen=True, kw_only=True):
     @property
     def groups(self) -> tuple[str, ...]:
         """The names of all extras and groups, in the order of the files."""
-        return tuple(dict.fromkeys([*(name for each in self.found for name in each.groups), *self.includes]))
+        return tuple(dict.fromkeys([*(name for each in self.dependencies for name in each.groups), *self.includes]))
 
     def within(self, group: str) -> frozenset[str]:
         """Return a group with all that it includes, at whatever distance; names are compared as PEP 735 does."""
@@ -145,7 +145,7 @@ def normalised(name: str) -> str:
 
 
 def declared(files: Files) -> Declarations:
-    """Return what a project declares.
+    """Return the dependencies that a project declares.
 
     Raises:
         SourceError: `syntax_invalid` if pyproject.toml does not parse; the message has the line and the column.
@@ -176,7 +176,7 @@ class _Reader:
         self._document: Document | None = None
         name = table(settings, "project").get("name") or table(settings, "tool", "poetry").get("name")
         self._own = normalised(name) if isinstance(name, str) else ""
-        self._found: list[Declared] = []
+        self._dependencies: list[Declared] = []
         self._unread: list[Unread] = []
         self._unknown: list[str] = []
         self._includes: dict[str, tuple[str, ...]] = {}
@@ -187,7 +187,7 @@ class _Reader:
     def declarations(self) -> Declarations:
         return Declarations(
             project=self._own,
-            found=tuple(self._found),
+            dependencies=tuple(self._dependencies),
             unread=tuple(self._unread),
             includes=self._includes,
             dynamic=self._dynamic,
@@ -290,7 +290,7 @@ class _Reader:
         Parameters:
             has_project: whether pyproject.toml describes the project, so that `dynamic` names what is elsewhere.
         """
-        before = len(self._found)
+        before = len(self._dependencies)
         dynamic = table(self._settings, "tool", "setuptools", "dynamic")
         self._from_files(dynamic.get("dependencies"), "always", ())
         for extra, given in table(dynamic, "optional-dependencies").items():
@@ -300,7 +300,7 @@ class _Reader:
         for extra, given in table(hook, "optional-dependencies").items():
             self._from_files({"file": given}, "extra", (extra,))
         self._setup_cfg()
-        is_read = len(self._found) > before
+        is_read = len(self._dependencies) > before
         if self._files.kind("setup.py") is FileKind.FILE and not is_read:
             self._unknown.append("setup.py is not run, so what it declares is not known.")
         elif self._dynamic and not is_read:
@@ -311,7 +311,7 @@ class _Reader:
 
     def _files_of_requirements(self) -> None:
         """Read the files of requirements that lie about and were not read yet: a group of development each."""
-        read = {*(each.path for each in self._found), *(each.path for each in self._unread)}
+        read = {*(each.path for each in self._dependencies), *(each.path for each in self._unread)}
         folders = [name for name in ("requirements", "reqs") if self._files.kind(name) is FileKind.FOLDER]
         names = [
             *self._files.names(""),
@@ -413,7 +413,7 @@ class _Reader:
         if not NAME.fullmatch(name):
             self._refuse(name, "it is no name of a distribution", place, index, line)
             return
-        self._found.append(
+        self._dependencies.append(
             Declared(
                 name=normalised(name),
                 requirement=requirement,

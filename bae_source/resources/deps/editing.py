@@ -78,7 +78,7 @@ def _spelled(name: str, others: Mapping[str, Any]) -> str:
         raise RequestError(
             "invalid_arguments",
             f"{name!r} is no name of a group or an extra.",
-            hints=["It is to have letters, digits, and . _ - between them, such as dev or typing-tests."],
+            hints=["Use letters, digits, and . _ - between them, such as dev or typing-tests."],
         )
     return next((each for each in others if normalised(each) == normalised(name)), name)
 
@@ -187,13 +187,13 @@ def removed(workspace: Workspace, names: Sequence[str], place: Place | None) -> 
     known = declared(workspace.files)
     names = list(dict.fromkeys(map(normalised, names)))
     for name in names:
-        there = [each for each in known.found if each.name == name and (place is None or place.holds(each))]
+        there = [each for each in known.dependencies if each.name == name and (place is None or place.holds(each))]
         if not there:
             raise _not_declared(name, place, known)
         for each in there:
             text = _without(text, each)
             done.append(f"took {each.written} out of {'.'.join((*each.table, each.key))}")
-    left = {each.name for each in known.found if place is not None and not place.holds(each)}
+    left = {each.name for each in known.dependencies if place is not None and not place.holds(each)}
     gone = [name for name in names if name not in left]
     return Edited(text=text, done=tuple(done), gone=tuple(gone))
 
@@ -210,7 +210,7 @@ def upgraded(workspace: Workspace, wanted: Sequence[Requirement]) -> Edited:
     known = declared(workspace.files)
     for each in wanted:
         name = normalised(each.name)
-        there = [one for one in known.found if one.name == name]
+        there = [one for one in known.dependencies if one.name == name]
         if each.extras or each.marker:
             raise RequestError(
                 "invalid_arguments",
@@ -243,7 +243,7 @@ def requirements_to_meet(workspace: Workspace, there: Mapping[str, str]) -> list
     Parameters:
         there: name and version of what is installed.
     """
-    every = [each for each in declared(workspace.files).found if each.kind == "index" and each.part != "build"]
+    every = [each for each in declared(workspace.files).dependencies if each.kind == "index" and each.part != "build"]
     needed = [each for each in every if each.part == "always" or each.name in there]
     return list(dict.fromkeys(str(Requirement(each.requirement)) for each in needed if _parses(each.requirement)))
 
@@ -254,7 +254,7 @@ def parts_there(workspace: Workspace, there: Mapping[str, str]) -> tuple[tuple[s
     Parameters:
         there: name and version of what is installed.
     """
-    found = declared(workspace.files).found
+    found = declared(workspace.files).dependencies
     extras = {each.key: True for each in found if each.table == (*_PROJECT, "optional-dependencies")}
     groups = {each.key: True for each in found if each.table == ("dependency-groups",)}
     for each in found:
@@ -281,7 +281,7 @@ def raised(workspace: Workspace, names: Sequence[str], releases: Sequence[Releas
     """
     text = before = checked_text(workspace)
     versions = {each.name: each.after for each in releases if each.name in names and each.after is not None}
-    for each in declared(workspace.files).found:
+    for each in declared(workspace.files).dependencies:
         if each.name in versions and _is_edited(each) and each.index is not None:
             other = _bounded(Requirement(each.requirement), versions[each.name])
             if other != each.requirement:
@@ -304,13 +304,13 @@ def _bounded(requirement: Requirement, version: str) -> str:
 
 
 def _not_declared(name: str, place: Place | None, known: Declarations) -> LookupFailed:
-    elsewhere = [".".join((*each.table, each.key)) for each in known.found if each.name == name]
+    elsewhere = [".".join((*each.table, each.key)) for each in known.dependencies if each.name == name]
     where = f"in {place}" if place is not None else "by this project"
     return LookupFailed(
         "symbol_not_found",
         f"{name} is not declared {where}" + (f", but in {listed(elsewhere)}." if elsewhere else "."),
         hints=[Call("deps list", then="shows what is.")],
-        candidates=closest(name, {each.name for each in known.found}, n=5),
+        candidates=closest(name, {each.name for each in known.dependencies}, n=5),
     )
 
 

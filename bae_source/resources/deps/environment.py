@@ -109,7 +109,7 @@ class Site:
             Path(*each, _REQUESTED).unlink(missing_ok=True)
 
     def changes(self, before: Mapping[str, str]) -> tuple[Release, ...]:
-        """Return what changed since it had other versions."""
+        """Return the changes since it had other versions."""
         now = self.versions()
         names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return tuple(Release(name=name, before=before.get(name), after=now.get(name)) for name in names)
@@ -144,7 +144,7 @@ class Site:
         return found
 
     def _needs(self, declared: Iterable[str]) -> Iterator[tuple[str, Requirement]]:
-        """Yield what each distribution that is there needs here.
+        """Yield the requirements of each installed distribution that count here.
 
         alpha[x] is declared, alpha needs beta, with its extra x gamma[y]      alpha: beta, gamma; gamma: what y brings
         """

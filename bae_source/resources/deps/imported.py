@@ -80,12 +80,12 @@ class Imports(Struct, frozen=True, kw_only=True):
     """The imports of a project from outside.
 
     Parameters:
-        found: by file and line.
+        imports: by file and line.
         strings: files that have a wanted word in a string, by that word.
         unread: why others are not known, by path.
     """
 
-    found: tuple[OuterImport, ...]
+    imports: tuple[OuterImport, ...]
     strings: dict[str, tuple[str, ...]]
     unread: dict[str, str]
 
@@ -116,7 +116,7 @@ def imports_outside(workspace: Workspace, words: Collection[str] = ()) -> Import
     for path, error in unseen_in(workspace, lambda content: _IMPORTS.search(content) is not None):
         unread[path] = error.clause_about("it")
     found.sort(key=lambda each: (each.path, each.line, each.dotted))
-    return Imports(found=tuple(found), strings={word: tuple(each) for word, each in strings.items()}, unread=unread)
+    return Imports(imports=tuple(found), strings={word: tuple(each) for word, each in strings.items()}, unread=unread)
 
 
 class _Reader:
@@ -132,7 +132,7 @@ class _Reader:
         self._own: dict[tuple[str, str], bool] = {}
 
     def of_file(self, path: str, uses: Uses) -> Iterator[OuterImport]:
-        """Yield what a file imports from outside."""
+        """Yield the imports of a file from outside."""
         outer = {
             (each.line, dotted): each.module
             for each in uses.imports
@@ -173,7 +173,7 @@ class _Reader:
         return bool(self._workspace.census.beside(path.rpartition("/")[0], name))
 
     def _purposes(self, path: str, lines: list[int]) -> dict[int, Purpose]:
-        """Return what imports are for; one that begins its line stands under no condition, so few files are parsed."""
+        """Return the purpose of imports; one that begins its line is unconditional, so few files are parsed."""
         if path.endswith(STUB):
             return dict.fromkeys(lines, "types")
         try:

@@ -97,7 +97,7 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
     sees_more: bool = False
 
     def giving(self, dotted: str) -> tuple[Installed, ...]:
-        """Return the distributions that an import of a dotted name takes; several where it cannot be told which.
+        """Return the distributions that an import of a dotted name takes; several where that is ambiguous.
 
         google.cloud.storage.blob     of what gives `google`, `google.cloud.storage` and `google.cloud.logging`: the
                                       second, whose name is the longest that leads there
@@ -118,7 +118,7 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(each for each in self.distributions.values() if top in each.stubs)
 
     def applies(self, marker: str, extras: Iterable[str] = ()) -> bool:
-        """Return whether a requirement with a marker is needed for this interpreter; yes where that cannot be told."""
+        """Return whether a requirement with a marker is needed for this interpreter; True where that is unknown."""
         if not marker:
             return True
         from packaging.markers import InvalidMarker, Marker  # 40 ms, which help need not pay
@@ -163,7 +163,7 @@ class Environment(Struct, frozen=True, kw_only=True, dict=True):
 
 
 def environment_of(workspace: Workspace, own: str) -> Environment | None:
-    """Return what is installed for a project; None where it has no environment that can be read.
+    """Return the installed distributions of a project; None where it has no environment that can be read.
 
     The Python that runs us counts as the project's if that names no other, and the project's folder is linked there.
 
@@ -232,7 +232,7 @@ def paths_of_record(record: Path) -> Iterator[str]:
 
 
 def _deepest(found: Iterable[Installed], parts: list[str]) -> list[Installed]:
-    """Return of several that give the same name those that have most of what is imported."""
+    """Return those of several distributions that have the most parts of an imported name."""
     depths = [(_depth(each, parts), each) for each in found]
     most = max(depth for depth, _ in depths)
     return [each for depth, each in depths if depth == most]
@@ -312,7 +312,7 @@ class _Record:
         return _beginning(Path(self._folder, self._name, name), largest)
 
     def _headers(self) -> dict[str, list[str]]:
-        """Return what METADATA says above its first empty line."""
+        """Return the headers of METADATA, above its first empty line."""
         if self._name.endswith(EGG_LINK):
             return {}
         text = self._text("METADATA" if self._name.endswith(DIST_INFO) else "PKG-INFO", _LARGEST_METADATA)
@@ -365,7 +365,7 @@ class _Record:
             return ""
 
     def _linking(self, name: str) -> Iterator[str]:
-        """Yield what a file beside the record lets be imported: a `.pth` file, or the finder that setuptools writes."""
+        """Yield the modules that a file beside the record makes importable: a `.pth` file, or setuptools' finder."""
         if name.endswith(".pth"):
             text = _beginning(Path(self._folder, name), _LARGEST_FILE) or ""
             for line in text.splitlines():
@@ -379,7 +379,7 @@ class _Record:
     def _given(
         self, modules: frozenset[str], stubs: tuple[str, ...], editable: str, name: str
     ) -> tuple[tuple[str, ...], bool]:
-        """Return what can be imported, and whether that is no more than a guess."""
+        """Return the importable names, and whether they are a guess."""
         spaces = frozenset((self._text("namespace_packages.txt", _LARGEST_FILE) or "").split())
         if found := _roots(modules, spaces):
             return found, False

@@ -171,7 +171,7 @@ def _declared(number: int, missing: Collection[str]) -> str:
 def _verdict(
     facts: Compared, wanted: Sequence[Dependency], imports: Sequence[Unfitting], unfound: Sequence[Unfound]
 ) -> str:
-    """Return what it comes to, in a line."""
+    """Return the summary, in a line."""
     names = _others(wanted)
     missing = {each.declared.name for each in wanted if each.is_missing}
     is_known = facts.is_environment_known
@@ -192,22 +192,22 @@ def _others(found: Iterable[Dependency]) -> set[str]:
     return {each.declared.name for each in found if each.declared.kind != "own"}
 
 
-def _wanted(facts: Compared, asked: DepsList) -> tuple[Dependency, ...]:
+def _wanted(facts: Compared, request: DepsList) -> tuple[Dependency, ...]:
     """Return the dependencies that the request is about."""
     found = facts.dependencies
-    if asked.group is not None:
-        found = tuple(each for each in found if _is_in(facts, each.declared, asked.group))
+    if request.group is not None:
+        found = tuple(each for each in found if _is_in(facts, each.declared, request.group))
         known = (_ALWAYS, *facts.declarations.groups, _BUILD)
-        if not found and normalised(asked.group) not in map(normalised, known):
+        if not found and normalised(request.group) not in map(normalised, known):
             raise LookupFailed(
                 "symbol_not_found",
-                f"The project declares nothing in a group or extra {asked.group!r}.",
+                f"The project declares nothing in a group or extra {request.group!r}.",
                 hints=[f"There are {listed(known, 20)}."],
             )
-    names = {normalised(name) for name in asked.dependencies}
+    names = {normalised(name) for name in request.dependencies}
     for name in sorted(names):
         if not any(each.declared.name == name for each in found) and not _named(facts, [name]):
-            raise _not_declared(facts, name, asked.group)
+            raise _not_declared(facts, name, request.group)
     return tuple(each for each in found if each.declared.name in names) if names else found
 
 
@@ -324,7 +324,7 @@ def _unfound(found: Sequence[Unfound], *, is_known: bool) -> Iterator[str]:
     if not found:
         return
     if not is_known:
-        yield from ("", "Declared, and no import of the same name found; what they give is not known:")
+        yield from ("", "Declared, with no import of the same name, and their modules are unknown:")
         yield f"  {listed([each.name for each in found], _MOST_PLACES)}"
         return
     yield from ("", "Declared, and no import found:")

@@ -45,7 +45,7 @@ class Locked(Struct, frozen=True, kw_only=True):
 
 
 def locked(files: Files) -> Locked:
-    """Return what the lock files at the root of a project say."""
+    """Return the contents of the lock files at the root of a project."""
     paths: list[str] = []
     problems: list[str] = []
     found: dict[str, dict[str, None]] = {}

@@ -57,7 +57,7 @@ class Installer(Protocol):
     """A program that resolves and installs."""
 
     def resolved(self, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> Resolution:
-        """Return what meets requirements.
+        """Return the releases that meet requirements.
 
         Parameters:
             declared: what the project declares and shall be met beside them.
@@ -250,7 +250,7 @@ def _run(
 
 
 def _checked(finished: Finished, trouble: str) -> Finished:
-    """Return how a program ended, if it ended well.
+    """Return the result of a program that ended well.
 
     Raises:
         TransactionError: `resolution_failed`, if it failed or took too long.
@@ -290,7 +290,7 @@ def _pins(releases: Sequence[Release]) -> list[str]:
 
 
 def _reported(report: Mapping[str, Any], site: Site) -> Iterator[Release]:
-    """Yield what pip's report on a trial says that it would install."""
+    """Yield the releases that pip would install, by its report on a trial."""
     there = site.versions()
     for each in report["install"]:
         name = normalised(each["metadata"]["name"])
@@ -300,7 +300,7 @@ def _reported(report: Mapping[str, Any], site: Site) -> Iterator[Release]:
 
 
 def _listed(text: str, site: Site) -> Iterator[Release]:
-    """Yield what uv says that it would change."""
+    """Yield the changes that uv would make, by its output."""
     there = site.versions()
     after: dict[str, str | None] = {}
     for sign, name, version, rest in _LINE.findall(text):
@@ -323,7 +323,7 @@ def _direct(name: str) -> TransactionError:
 
 
 def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier: Sequence[str]) -> tuple[Release, ...]:
-    """Return what goes with requirements that are dropped: they, and what only they needed, unless it is declared.
+    """Return the distributions that go with dropped requirements: those, and what only they needed, unless declared.
 
     p declares alpha and gamma, alpha needs beta and delta, gamma needs delta        drop alpha: alpha, beta go
 
@@ -347,7 +347,7 @@ def _dropped(site: Site, wanted: Requirements, declared: Sequence[str], earlier:
 
 
 def _spared(site: Site, names: Collection[str], declared: Sequence[str]) -> set[str]:
-    """Return of some distributions those that nothing else needs which is installed."""
+    """Return those of some distributions that no other installed one needs."""
     needs, gone = site.needs(declared), set(names)
     while needed := gone & {one for other, several in needs.items() if other not in gone for one in several}:
         gone -= needed

@@ -81,7 +81,7 @@ class Saved:
 
     @classmethod
     def found(cls, site: Site, folder: Path) -> Saved | None:
-        """Return what a process that died has kept in a folder; None where it had not kept everything yet."""
+        """Return the files that a dead process kept in a folder; None where it had not kept everything yet."""
         try:
             return cls(site, folder, decode(content_of(folder / _FACTS), type=Facts))
         except (OSError, ValueError):

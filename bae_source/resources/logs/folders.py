@@ -269,7 +269,7 @@ class _Walk:
             waiting += [f"{way}{name}/" for name in self._folder(folder, way)]
 
     def notices(self) -> Iterator[Notice]:
-        """Yield what was left out, and why."""
+        """Yield notices of what was left out, and why."""
         if self._out:
             message = f"Left out, since they lead out of the folder of logs: {listed(sorted(self._out))}."
             yield Notice("links_lead_out", message)

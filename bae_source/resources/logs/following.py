@@ -120,7 +120,7 @@ class Following:
         return True
 
     def _read(self, log: OpenLog) -> bool:
-        """Take what has come into the file, a piece of it; say whether there may be more."""
+        """Take a piece of the new content of the file; return whether there may be more."""
         if log.size < self._position or not self._is_same(log):
             self._say("truncated", f"{log.name} was emptied while it was followed; the lines that it has now follow.")
             self._go_to(log, 0)

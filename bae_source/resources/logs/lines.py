@@ -276,12 +276,12 @@ def behind_hole(raw: bytes) -> bytes:
 
 
 def hole_in(lines: Sequence[bytes]) -> int:
-    """Return how many NULs in long runs are not shown."""
+    """Return the number of NULs in long runs that are not shown."""
     return sum(len(hole) for each in lines if b"\0" in each for hole in _HOLE.findall(each))
 
 
 def kind_of_binary(log: OpenLog, sample: bytes) -> str:
-    """Return what a log is that is no text; nothing for text.
+    """Return the kind of a log that is no text; empty for text.
 
     Parameters:
         sample: bytes of what is to be shown: a text log may begin with NULs where it was emptied.

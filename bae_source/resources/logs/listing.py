@@ -2,13 +2,11 @@
 
 # Annotations are no text here: typing and msgspec would compile each of them in every process.
 
-from typing import Any, ClassVar
-
-from msgspec import Struct
+from typing import ClassVar
 
 from bae_source.errors import ResourceError
 from bae_source.model.call import Call
-from bae_source.model.outcome import Outcome
+from bae_source.model.outcome import Fields, Outcome
 from bae_source.model.request import Request
 from bae_source.model.text import counted
 from bae_source.resources.logs.folders import Found, Log, Logs
@@ -20,7 +18,7 @@ _CHEAP = 1_000_000
 _CHEAP_TOGETHER = 16_000_000
 
 
-class ListedLog(Struct, frozen=True, kw_only=True):
+class ListedLog(Fields, frozen=True, kw_only=True):
     """A log that is listed.
 
     Parameters:
@@ -34,10 +32,6 @@ class ListedLog(Struct, frozen=True, kw_only=True):
     bytes: int
     lines: int | None
     changed: str
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class LogsList(Request, frozen=True, kw_only=True):

@@ -5,12 +5,11 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bae_source.errors import Refused, RequestError
 from bae_source.model.call import Call, call_of
-from bae_source.model.outcome import Notice, Outcome
+from bae_source.model.outcome import Fields, Notice, Outcome
 from bae_source.model.page import size_of
 from bae_source.model.request import Request, described
 from bae_source.model.text import counted
@@ -41,7 +40,7 @@ _HEAD = 300
 """Bytes that are kept back for the first line of an answer that waits."""
 
 
-class ReadLog(Struct, frozen=True, kw_only=True):
+class ReadLog(Fields, frozen=True, kw_only=True):
     """The facts on the lines of a log that an answer has.
 
     Parameters:
@@ -61,10 +60,6 @@ class ReadLog(Struct, frozen=True, kw_only=True):
     lines_returned: int
     total_lines: int | None
     kind: str = "text"
-
-    def as_data(self) -> dict[str, Any]:
-        """Return it as the JSON of an outcome has it."""
-        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 class LogsRead(Request, frozen=True, kw_only=True):
@@ -113,7 +108,7 @@ class LogsRead(Request, frozen=True, kw_only=True):
     ] = None
 
 
-def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: Arriving | None = None) -> Outcome:
+def read_log(request: LogsRead, logs: Logs, *, room: int | None = None, arriving: Arriving | None = None) -> Outcome:
     """Answer with lines of a log.
 
     Parameters:
@@ -123,37 +118,38 @@ def read_log(asked: LogsRead, logs: Logs, *, room: int | None = None, arriving: 
     Raises:
         ResourceError: there is no such log, it leads out of its folder or may not be read, or the call is wrong.
     """
-    expression = _expression(asked)
-    with OpenLog(logs, asked.log) as log:
-        reading = _Reading(asked, logs, log)
-        if asked.follow is not None:
-            return reading.followed(asked.follow, expression, room, arriving)
+    expression = _expression(request)
+    with OpenLog(logs, request.log) as log:
+        reading = _Reading(request, logs, log)
+        if request.follow is not None:
+            return reading.followed(request.follow, expression, room, arriving)
         return reading.searched(expression) if expression else reading.read()
 
 
-def _expression(asked: LogsRead) -> Expression | None:
-    """Return what is searched for; None where nothing is.
+def _expression(request: LogsRead) -> Expression | None:
+    """Return the pattern to search for; None where there is none.
 
     Raises:
         RequestError: `invalid_arguments` for an expression that is none, and for what goes with a search alone.
     """
-    alone = [name for name in ("ignore_case", "fixed", "context") if getattr(asked, name)]
-    if asked.search is None and alone:
+    alone = [name for name in ("ignore_case", "fixed", "context") if getattr(request, name)]
+    if request.search is None and alone:
         raise RequestError("invalid_arguments", f"{alone[0]} goes with search alone.", hints=["Give search as well."])
-    if asked.follow is not None and asked.context:
+    if request.follow is not None and request.context:
         raise RequestError(
             "invalid_arguments", "follow shows lines as they come, without context.", hints=["Leave one of them out."]
         )
-    if asked.search is None:
+    if request.search is None:
         return None
-    return expression_of(asked.search, ignore_case=asked.ignore_case, word=False, multi_line=False, fixed=asked.fixed)
+    no_case, fixed = request.ignore_case, request.fixed
+    return expression_of(request.search, ignore_case=no_case, word=False, multi_line=False, fixed=fixed)
 
 
 class _Reading:
     """One answer about a log."""
 
-    def __init__(self, asked: LogsRead, logs: Logs, log: OpenLog) -> None:
-        self._asked = asked
+    def __init__(self, request: LogsRead, logs: Logs, log: OpenLog) -> None:
+        self._request = request
         self._logs = logs
         self._log = log
         self._notices = [*logs.notices]
@@ -162,47 +158,47 @@ class _Reading:
 
     def read(self) -> Outcome:
         """Show lines as they stand there."""
-        asked, log, total = self._asked, self._log, self._total
-        if asked.from_line is None:
-            found = last_lines(log, log.end, asked.lines)
+        request, log, total = self._request, self._log, self._total
+        if request.from_line is None:
+            found = last_lines(log, log.end, request.lines)
         else:
-            start = self._start(asked.from_line)
-            found = first_lines(log, log.end if start is None else start, log.end, asked.lines)
+            start = self._start(request.from_line)
+            found = first_lines(log, log.end if start is None else start, log.end, request.lines)
         if kind := kind_of_binary(log, b"\n".join(found.raw)):
             return self._binary("shown", kind)
         if not found.raw:
-            what = (
-                f"has {counted(total or 0, 'line')}, and no line {asked.from_line}" if asked.from_line else "is empty"
-            )
-            return self._outcome(f"{asked.log} {what}", [])
+            line = request.from_line
+            what = f"has {counted(total or 0, 'line')}, and no line {line}" if line else "is empty"
+            return self._outcome(f"{request.log} {what}", [])
         self._say_cut(found)
-        first = asked.from_line or (None if total is None else total - len(found.raw) + 1)
-        is_all = not found.is_cut and (found.end >= log.end or len(found.raw) == asked.lines)
-        actions = self._going_on(found, first) if asked.from_line else ()
+        first = request.from_line or (None if total is None else total - len(found.raw) + 1)
+        is_all = not found.is_cut and (found.end >= log.end or len(found.raw) == request.lines)
+        actions = self._going_on(found, first) if request.from_line else ()
         lines = list(map(shown, found.raw))
         return self._outcome(self._head(first, len(lines)), lines, first=first, complete=is_all, next_actions=actions)
 
     def searched(self, expression: Expression) -> Outcome:
         """Show the lines that match."""
-        asked, log = self._asked, self._log
-        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
+        request, log = self._request, self._log
+        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, request.lines).raw)):
             return self._binary("searched", kind)
         start, number = log.end - COUNTED, None
-        if asked.from_line or self._is_counted:
-            number = asked.from_line or 1
+        if request.from_line or self._is_counted:
+            number = request.from_line or 1
             found = self._start(number)
             start = log.end if found is None else found
         elif start:
             message = f"Only the last {COUNTED:,} bytes were searched, and lines are not numbered."
             self._notices.append(Notice("not_all_searched", message))
-        matching = matches(log, start, expression, asked.lines, first=asked.from_line is not None)
+        matching = matches(log, start, expression, request.lines, first=request.from_line is not None)
         self._notices += matching.stopped
         kept, actions = matching.kept, list[str]()
-        if asked.from_line and len(kept) == asked.lines:
-            actions.append(call_of(replace(asked, from_line=asked.from_line + kept[-1].line + 1)).and_then("goes on."))
+        if request.from_line and len(kept) == request.lines:
+            following = request.from_line + kept[-1].line + 1
+            actions.append(call_of(replace(request, from_line=following)).and_then("goes on."))
         return self._outcome(
             self._head_of(matching),
-            list(drawn(log, matching, asked.context, number)),
+            list(drawn(log, matching, request.context, number)),
             first=None if number is None or not kept else number + kept[0].line,
             count=len(kept),
             complete=number is not None and not (matching.stopped or actions),
@@ -213,14 +209,14 @@ class _Reading:
         self, seconds: float, expression: Expression | None, room: int | None, arriving: Arriving | None
     ) -> Outcome:
         """Show the lines that come while it is waited for them."""
-        asked, log = self._asked, self._log
-        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, asked.lines).raw)):
+        request, log = self._request, self._log
+        if kind := kind_of_binary(log, b"\n".join(last_lines(log, log.end, request.lines).raw)):
             return self._binary("followed", kind)
         position, number = self._position()
         following = Following(
             self._logs,
-            most=asked.lines,
-            room=None if room is None else room - _HEAD - size_of(asked.log),
+            most=request.lines,
+            room=None if room is None else room - _HEAD - size_of(request.log),
             expression=expression,
             number=number,
             arriving=arriving,
@@ -233,23 +229,23 @@ class _Reading:
         that = f" that match{'es' if len(following.lines) == 1 else ''}" if expression else ""
         when = ", and maybe more" if following.ended else f" in {seconds:g} s"
         return self._outcome(
-            f"{asked.log}: {what}{that}{when}",
+            f"{request.log}: {what}{that}{when}",
             following.lines,
             complete=following.is_whole,
-            next_actions=(call_of(replace(asked, from_line=following.number)).and_then("goes on."),),
+            next_actions=(call_of(replace(request, from_line=following.number)).and_then("goes on."),),
         )
 
     def _position(self) -> tuple[int, int | None]:
         """Return the offset at which a wait begins, and the number of the line there; None where it is not known."""
-        asked, log = self._asked, self._log
-        start = self._start(asked.from_line) if asked.from_line else log.end
+        request, log = self._request, self._log
+        start = self._start(request.from_line) if request.from_line else log.end
         number = self._next_number()
-        if start is None and asked.from_line != number:
-            message = f"{log.name} has no line {asked.from_line:,} yet; what comes now is line {number or 0:,}."
+        if start is None and request.from_line != number:
+            message = f"{log.name} has no line {request.from_line:,} yet; what comes now is line {number or 0:,}."
             self._notices.append(Notice("no_such_line", message))
-        if start is None or not asked.from_line:
+        if start is None or not request.from_line:
             return log.end, number
-        return start, asked.from_line
+        return start, request.from_line
 
     def _next_number(self) -> int | None:
         """Return the number of the line that comes next, or goes on: the last one where that is not ended."""
@@ -268,14 +264,14 @@ class _Reading:
             return None
         found = offset_of_line(self._log, line, self._log.end)
         if found is None:
-            name = self._asked.log
+            name = self._request.log
             message = f"Line {line:,} of {name} is not within its first {COUNTED:,} bytes, in which lines are counted."
             hints = [Call("logs read", log=name, then="shows the last lines.")]
             raise Refused("budget_exceeded", message, hints=hints)
         return found
 
     def _head(self, first: int | None, count: int) -> str:
-        name, size = self._asked.log, self._log.end
+        name, size = self._request.log, self._log.end
         last = "" if first is None else f"{first:,}" if count == 1 else f"{first:,} to {first + count - 1:,}"
         if self._total is None and first is None:
             return f"{name}: the last {counted(count, 'line')} of {size:,} bytes, whose lines are not counted"
@@ -283,7 +279,7 @@ class _Reading:
         return f"{name}: line{'s' if count > 1 else ''} {last} {of}"
 
     def _head_of(self, found: Matches) -> str:
-        name, kept, start = self._asked.log, len(found.kept), self._asked.from_line
+        name, kept, start = self._request.log, len(found.kept), self._request.from_line
         if not kept:
             return f"(no matches in {counted(found.lines, 'line')} of {name})"
         if start:
@@ -296,11 +292,11 @@ class _Reading:
         """Return the call of the lines behind those that are shown."""
         if first is None or found.is_cut or found.end >= self._log.end:
             return ()
-        return (call_of(replace(self._asked, from_line=first + len(found.raw))).and_then("goes on."),)
+        return (call_of(replace(self._request, from_line=first + len(found.raw))).and_then("goes on."),)
 
     def _say_cut(self, found: Lines) -> None:
         if found.is_cut:
-            part = "beginning" if self._asked.from_line else "end"
+            part = "beginning" if self._request.from_line else "end"
             message = f"One line has more than {LOOK:,} bytes, and only its {part} was looked at."
             self._notices.append(Notice("line_cut", message))
         self._say_holes(hole_in(found.raw))
@@ -311,7 +307,7 @@ class _Reading:
             self._notices.append(Notice("nuls_left_out", message))
 
     def _binary(self, done: str, kind: str) -> Outcome:
-        return self._outcome(f"{self._asked.log} is no text, and not {done}: it is {kind}", [], kind=kind)
+        return self._outcome(f"{self._request.log} is no text, and not {done}: it is {kind}", [], kind=kind)
 
     def _outcome(
         self,

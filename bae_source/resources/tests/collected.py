@@ -1,4 +1,4 @@
-"""The tests that pytest collects of a project, as far as its files tell: nothing is run or imported.
+"""The tests that pytest collects of a project, as far as its files show: nothing is run or imported.
 
     tests/test_core.py    def test_send(): …                    a test
                           class TestSend: def test_a(self)      a test, and in a class below that takes it over

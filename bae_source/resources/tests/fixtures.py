@@ -59,7 +59,7 @@ class Multiplied(Struct, frozen=True, kw_only=True):
 
 
 def multiplied(workspace: Workspace, path: str, body: Iterable[ast.stmt]) -> Multiplied:
-    """Return what multiplies the cases of the tests in a file with some statements."""
+    """Return the fixtures that multiply the cases of the tests in a file with some statements."""
     fixtures = {each.name: each for each in _above(workspace, path)} | {each.name: each for each in _fixtures(body)}
     names = {each.name for each in fixtures.values() if each.has_parameters} | ANYIO
     while more := {each.name for each in fixtures.values() if each.asks_for & names} - names:

@@ -1,4 +1,4 @@
-"""Names of tests, as what is to be run or listed.
+"""Names of tests, resolved to the tests to run or list.
 
 tests                                  all files of tests below
 tests.test_core                        a file

@@ -1,4 +1,4 @@
-"""The cases of a test that its file tells: literal parametrisations, with the ids that pytest makes of them.
+"""The cases of a test that its file shows: literal parametrisations, with the ids that pytest makes of them.
 
     @pytest.mark.parametrize("x", [1, "a", None])               [1] [a] [None]
     @pytest.mark.parametrize("x", [{}, pytest.param(2, id="b")])    [x0] [b]

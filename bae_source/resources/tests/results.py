@@ -53,7 +53,7 @@ class TestsResults(Request, frozen=True, kw_only=True):
     ] = False
 
 
-def shown_results(asked: TestsResults, kept: Sequence[KeptRun]) -> Outcome:
+def shown_results(request: TestsResults, kept: Sequence[KeptRun]) -> Outcome:
     """Answer with the results of a kept run.
 
     Parameters:
@@ -62,19 +62,19 @@ def shown_results(asked: TestsResults, kept: Sequence[KeptRun]) -> Outcome:
     Raises:
         LookupFailed: `symbol_not_found` where there is no such run, or no such test in it.
     """
-    chosen = _chosen(asked, kept)
+    chosen = _chosen(request, kept)
     run = chosen.run
     results = [*run.problems, *run.results]
-    if asked.tests:
-        results = [each for each in results if any(_is_below(each.address, name) for name in asked.tests)]
+    if request.tests:
+        results = [each for each in results if any(_is_below(each.address, name) for name in request.tests)]
         if not results:
-            raise _none(f"No test in {chosen.id} is called {', '.join(asked.tests)}.")
-    if asked.outcome:
-        results = [each for each in results if each.outcome == asked.outcome]
+            raise _none(f"No test in {chosen.id} is called {', '.join(request.tests)}.")
+    if request.outcome:
+        results = [each for each in results if each.outcome == request.outcome]
     lines = [f"{chosen.id}, {chosen.when}: {verdict_of(run)}"]
-    if asked.compare:
+    if request.compare:
         lines += _compared(chosen, kept)
-    elif asked.outcome or asked.tests:
+    elif request.outcome or request.tests:
         lines += (line for each in results for line in _whole(each))
     else:
         lines += (_in_a_line(each) for each in results if each.outcome != "passed")
@@ -82,16 +82,16 @@ def shown_results(asked: TestsResults, kept: Sequence[KeptRun]) -> Outcome:
         status="answer",
         text="\n".join(lines),
         complete=run.ended in ("complete", "no_tests"),
-        next_actions=() if asked.outcome else after_failures(run),
+        next_actions=() if request.outcome else after_failures(run),
     )
 
 
-def _chosen(asked: TestsResults, kept: Sequence[KeptRun]) -> KeptRun:
+def _chosen(request: TestsResults, kept: Sequence[KeptRun]) -> KeptRun:
     if not kept:
         raise _none("No run of tests is kept here.")
-    found = [each for each in kept if asked.run in (None, each.id)]
+    found = [each for each in kept if request.run in (None, each.id)]
     if not found:
-        raise _none(f"There is no run {asked.run}; the last ones are {', '.join(each.id for each in kept[-5:])}.")
+        raise _none(f"There is no run {request.run}; the last ones are {', '.join(each.id for each in kept[-5:])}.")
     return found[-1]
 
 
@@ -119,7 +119,7 @@ def _whole(result: TestResult) -> Iterator[str]:
 
 
 def _compared(chosen: KeptRun, kept: Sequence[KeptRun]) -> Iterator[str]:
-    """Draw what differs from the run before."""
+    """Draw the differences from the run before."""
     earlier = (each for each in reversed(kept[: kept.index(chosen)]) if compared(each.run, chosen.run).both)
     before = next(earlier, None)
     if before is None:

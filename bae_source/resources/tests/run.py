@@ -18,7 +18,7 @@ Ended = Literal["complete", "stopped", "died", "interrupted", "no_pytest", "no_p
 OUTCOMES: tuple[TestOutcome, ...] = get_args(TestOutcome)
 RED: tuple[TestOutcome, ...] = ("failed", "error")
 """Outcomes of tests that did not hold."""
-_LEFT_OUT = "left out, since it speaks of what may not be read"
+_LEFT_OUT = "left out, since it mentions a file that may not be read"
 
 
 class WantedTest(Struct, frozen=True, kw_only=True):
@@ -121,7 +121,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return (*self.problems, *(each for each in self.results if each.is_red))
 
     def count(self, *outcomes: TestOutcome) -> int:
-        """Return how many tests had one of some outcomes, as pytest counts."""
+        """Return the number of tests with one of some outcomes, as pytest counts."""
         return sum(self.counts.get(each, 0) for each in outcomes)
 
 

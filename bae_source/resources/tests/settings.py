@@ -131,7 +131,7 @@ def has_settings(files: Files) -> bool:
 
 
 def _options(options: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return of `addopts` the places to look into, the paths to ignore, and what selects tests."""
+    """Return the places to search, the paths to ignore and the options that select tests, from `addopts`."""
     places: list[str] = []
     ignored: list[str] = []
     selects: list[str] = []

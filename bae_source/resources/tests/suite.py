@@ -1,4 +1,4 @@
-"""A project's tests as far as its files tell: which files hold tests, what in them is one, and who uses a fixture.
+"""A project's tests as far as its files show: files with tests, the tests in them, and the users of fixtures.
 
     tests/test_core.py    def test_send(client): …            a test, which uses the fixture `client`
                           class TestSend: def test_a(self)    a test
@@ -7,7 +7,7 @@
                           def client(): …
     app/core.py           tests/test_core.py                  is named after it, if there is no other `core`
     app/sub/core.py       tests/sub/test_core.py              is named after it, as test_sub_core.py is
-                          >>> send(1)                         is a test as well, if pytest is told --doctest-modules
+                          >>> send(1)                         is a test as well, if pytest runs with --doctest-modules
 
 Invariant: names decide. What a plugin makes of other files or names is not known, and nothing is imported to find out.
 """
@@ -90,7 +90,7 @@ class Suite:
         return [path for path in self.files if _likeness(path, module) and self._is_most_alike(path, module)]
 
     def test_at(self, path: str, names: tuple[str, ...]) -> Test | None:
-        """Return what has to be run for a definition: a test itself, or the class or file that it is part of.
+        """Return the test to run for a definition: itself, or the class or file that it is part of.
 
         A helper or a fixture has users that have to be found, and None stands for that.
         """
@@ -143,7 +143,7 @@ class Suite:
         return any(_FIXTURE.fullmatch(each) for each in self._decorators(path, names))
 
     def users(self, path: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the definitions that ask for a fixture by its name, and whole files where that cannot be told."""
+        """Yield the definitions that ask for a fixture by its name, and whole files where that is unknown."""
         serves = self._served(path)
         if _UNSEEN_USERS.search(self._head(path, names)):
             yield from ((file, ()) for file in serves if self.is_test_file(file))
@@ -218,7 +218,7 @@ class Suite:
 
 
 def _askers(uses: u.Uses, word: str) -> Iterator[tuple[str, ...]]:
-    """Yield the functions with a parameter of a name, and what `usefixtures("name")` stands over."""
+    """Yield the functions with a parameter of a name, and the definitions that `usefixtures("name")` decorates."""
     for scope in uses.scopes:
         if scope.kind == u.FUNCTION_SCOPE and any(each[0] == u.PARAMETER for each in scope.names.get(word, ())):
             yield _names(uses.owners[scope.owner])
@@ -230,7 +230,7 @@ def _names(qualname: str) -> tuple[str, ...]:
 
 
 def _likeness(path: str, module: str) -> int:
-    """Return how many parts of a module's name a file of tests has, counted from the last: 0 if it is not called so.
+    """Return how many parts of a module's name a file of tests has, counted from the last: 0 if its name is another.
 
     tests/test_core.py, tests/core_test.py      app.sub.core    1
     tests/test_sub_core.py                                      2

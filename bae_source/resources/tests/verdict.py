@@ -26,7 +26,7 @@ _NONE: Mapping[Ended, str] = {
 
 
 def verdict_of(run: Run) -> str:
-    """Return what a run came to; the reason, where it did not come to its end, included."""
+    """Return the result of a run, with the reason where it was not finished."""
     done = len(run.results)
     every = max(run.collected, done)
     sentences = [_done(run, done, every)] if done else [_none(run)]

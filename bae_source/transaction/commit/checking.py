@@ -13,7 +13,7 @@ from msgspec import structs
 
 from bae_source.errors import Refused
 from bae_source.history.record.entry import TouchedFile
-from bae_source.model.changeset import ChangeSet, FileChange, digest
+from bae_source.model.changeset import ChangeSet, FileChange, digest, digest_of
 from bae_source.model.text import listed
 from bae_source.transaction.commit.failures import unreadable
 from bae_source.transaction.disk.folders import modes_above
@@ -31,7 +31,7 @@ def check(changes: ChangeSet, walk: Walk, disk: Disk, speak: Speak) -> tuple[Con
         Refused: one changed since the plan was made, or may not be written.
         ValueError: the plan contradicts itself; a mistake of ours.
     """
-    found = [(change, _found(change, walk, disk, speak)) for change in changes.files]
+    found = [(change, _target(change, walk, disk, speak)) for change in changes.files]
     if any(change.before is None for change in changes.files):
         leaving = [content.parts for change, content in found if change.after is None]
         staying = [content.parts for change, content in found if change.after is not None]
@@ -87,7 +87,7 @@ def folders_left(contents: Iterable[Content], walk: Walk, disk: Disk) -> dict[st
 
 
 def touched(change: FileChange, content: Content) -> TouchedFile:
-    """Return what the history is to hold of a file, besides what it held."""
+    """Return the history's record of a file, besides its content."""
     is_other = change.after is None or content.mode is not None or content.anew
     lost = content.attributes if change.before is not None and is_other else None
     return TouchedFile(
@@ -105,7 +105,7 @@ def _order(content: Content) -> int:
     return 0 if content.after is None else 2 if content.before is None else 1
 
 
-def _found(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
+def _target(change: FileChange, walk: Walk, disk: Disk, speak: Speak) -> Content:
     try:
         return read_target(walk, disk, speak, change.path)
     except OSError as error:
@@ -125,7 +125,7 @@ def _named(change: FileChange, content: Content, spelling: Spelling) -> Content:
 
 
 def _refuse_stale(found: Iterable[tuple[FileChange, Content]], speak: Speak) -> None:
-    stale = [change.path for change, content in found if _digest(content.before) != change.before]
+    stale = [change.path for change, content in found if digest_of(content.before) != change.before]
     if stale:
         names = listed(map(speak, stale))
         raise Refused(
@@ -155,14 +155,10 @@ def _after(change: FileChange, content: Content) -> bytes | None:
             raise Refused(
                 "unsafe_change",
                 f"{content.name} is a link, which could not be brought back by undo; it was not deleted.",
-                hints=["Delete what it leads to, or remove the link by hand."],
+                hints=["Delete its target, or remove the link by hand."],
             )
         return None
     after = change.apply(content.before or b"")
     if digest(after) != change.after:
         raise ValueError(f"the plan's edits of {content.path} do not lead where the plan says")
     return after
-
-
-def _digest(content: bytes | None) -> str | None:
-    return None if content is None else digest(content)

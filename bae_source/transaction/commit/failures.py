@@ -104,7 +104,7 @@ def stuck(what: str, restored: Restored, journal: str) -> TransactionError:
 
 
 def failed(error: BaseException) -> str:
-    """Return what went wrong before a rollback failed."""
+    """Return the error before a rollback that failed."""
     return f"The change failed ({_message(error)})"
 
 

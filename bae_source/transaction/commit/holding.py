@@ -1,4 +1,4 @@
-"""Hold a project: its lock, its journal, and the certainty that nothing unfinished lies before us.
+"""Hold a project: take its lock and its journal, and finish first what a dead process left.
 
     lock -> journal -> recover what a crash left
 
@@ -37,7 +37,7 @@ class Holding:
     """A project, held until its context ends.
 
     Attributes:
-        recovered: what had to be recovered, told to a person.
+        recovered: notices of what had to be recovered.
     """
 
     def __init__(self, lock: Lock, journal: Journal) -> None:
@@ -77,8 +77,8 @@ class Holder:
 
     Parameters:
         root: the project's root.
-        history: asked whether it has an operation, where nothing else tells whether that was made.
-        witness: is told what became of a change whose process died.
+        history: queried for an operation, where nothing else shows whether that was made.
+        witness: gets the fate of a change whose process died.
         wait: how many seconds to wait for the lock.
     """
 

@@ -10,7 +10,7 @@
                          SINGLE -reopen-> OPEN ...
 
 SINGLE is one file: it is replaced in one step, and durable before `mark`. So the file itself says after a power cut
-whether the change was made, and the mark need not be durable; it tells processes.
+whether the change was made, and the mark need not be durable; it is for processes.
 
 Invariants:
 - what `begin` wrote is durable when `persist` returns, and the mark when `mark` does, but for a SINGLE; that is the

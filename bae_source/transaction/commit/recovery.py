@@ -1,4 +1,4 @@
-"""Finish what a process left that died in the middle of a transaction; run under the project's lock.
+"""Finish the transaction of a process that died in the middle of it; run under the project's lock.
 
     OPEN         not committed: every file is taken back
     SINGLE       as COMMITTED if its file holds what was written, and the old one is as it was read, or if the history
@@ -115,6 +115,11 @@ class Recovery:
             Foreign: the record is not of our making.
             OSError: the disk failed; what was to be done is still to be done.
         """
+        # a.py 1 -> 2 and b.py 3 -> 4, and the process died between the two exchanges: the journal is OPEN
+        #   a.py   2, as we wrote it    exchanged with its staged file, which has the old content 1
+        #   b.py   3, as before         nothing to do
+        #   then the staged files are removed, and the journal is closed as IDLE
+        # Where it is COMMITTED, both are as we wrote them: the entry goes to `pending`, with 1 and 3 as old content.
         if record is not None and not is_sound(record):
             raise Foreign(str(self._folders.base / NAME))
         if record is None:
@@ -174,7 +179,7 @@ class Recovery:
     def _walk(self, record: Record) -> Walk:
         """Return the folders of the project that the record is about: projects of one repository share a journal.
 
-        Another project is the one that finds this very journal by itself, under the name that the record has for it.
+        Another project counts only if it finds this very journal itself, under the name that the record has for it.
         """
         root, project = self._root, record.entry.project
         if project != self._folders.project:

@@ -1,4 +1,4 @@
-"""Take files back to what they held before: the same way in the process that failed and in one after its death.
+"""Restore the old content of files: the same way in the process that failed and in one after its death.
 
 What to do is read from the disk, file by file, and from nothing else:
 
@@ -90,7 +90,7 @@ class Restorer:
         failed: list[Left] = []
         back: list[tuple[int, Content]] = []
         with suppress(OSError):
-            self._staging.ensure()  # if it cannot be made, each file tells what that means for it
+            self._staging.ensure()  # if it cannot be made, the error comes from the files that need it
         with self._staging.keeping():
             for number, content in reversed(tuple(enumerate(self._record.contents))):
                 if numbers is not None and number not in numbers:
@@ -118,7 +118,7 @@ class Restorer:
         """
         (content,) = self._record.contents
         with self._staging.keeping():
-            found = self._found(content)
+            found = self._present(content)
             if found is None or not found.holds(content.after) or self._is_undone(0, content, found):
                 return False
             if self._is_theirs(self._look_primary(0, content), content):
@@ -207,8 +207,8 @@ class Restorer:
             return True
         return may_be_draft(ours, content) and (found.is_file(read) or is_seen_by_mode(content))
 
-    def _found(self, content: Content) -> Found | None:
-        """Return what lies at a target; None if the folders above it are others now."""
+    def _present(self, content: Content) -> Found | None:
+        """Return the present file at a target; None if the folders above it are others now."""
         try:
             return look(self._disk, content.parts[-1], self._walk.at(content.folder))
         except FileNotFoundError:
@@ -250,7 +250,7 @@ class Restorer:
 
     def _is_untouched(self, content: Content) -> bool:
         """Return whether a target shows that nothing was put in its place."""
-        found = self._found(content)
+        found = self._present(content)
         return found is not None and (found.holds(content.before) or found.is_file(content.attributes))
 
     def _look_primary(self, number: int, content: Content) -> Found:
@@ -372,7 +372,7 @@ class Restorer:
         return None
 
     def _copy(self, number: int, content: Content) -> str | None:
-        """Return where the old content of a file lies that could not be taken back."""
+        """Return the place of the old content of a file that could not be taken back."""
         for file in self._staging.every(number, content):
             try:
                 if content.before is not None and self._look(file).holds(content.before):
@@ -411,7 +411,7 @@ def begins(whole: bytes | None, found: Found) -> bool:
 
 
 def may_be_draft(file: Found, content: Content) -> bool:
-    """Return whether a held file may be as much of the new one as had been written."""
+    """Return whether a staged file may be a part of the new one, as far as it had been written."""
     if file.status is None or not begins(content.after, file):
         return False
     return content.model is None or not file.status.st_mode & _OTHERS

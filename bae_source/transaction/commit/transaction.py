@@ -173,7 +173,7 @@ class Run:
             raise self._take_back(error) from error
 
     def _written(self) -> tuple[Notice, ...]:
-        """Return to the loader that the change is made, which nothing that comes of that can alter."""
+        """Report to the loader that the change is made; an error of that becomes a notice."""
         try:
             return _undisturbed(self._loader.written)
         except BaseException as error:  # noqa: BLE001 - the change is made, and saying otherwise would be wrong
@@ -214,7 +214,7 @@ class Run:
         return failures.explained(error, restored, tuple(map(failures.saved, kept)))
 
     def _failed(self, error: BaseException) -> BaseException:
-        """Return to the witness that a change which it knows of has failed, and return the error to raise."""
+        """Report the failure of a change to the witness, if it knows of it, and return the error to raise."""
         entry = self.entry
         if entry is None or not self._holding.is_ours():
             return error
@@ -314,7 +314,7 @@ class Transactions:
         return () if self._is_locked_here() else self._holder.recover()
 
     def recovered(self) -> tuple[Notice, ...]:
-        """Return what was recovered when the project was taken hold of, and was not told since; it is told now."""
+        """Return the notices of recovery that no answer has had yet; each is returned once."""
         found = tuple(self._untold)
         del self._untold[: len(found)]
         return found
@@ -471,7 +471,7 @@ def _undisturbed(action: Callable[[], T]) -> T:
 
 
 def _unfailing(action: Callable[[], None]) -> None:
-    """Do what need not succeed: a journal that says too much only has what is in order looked at once more."""
+    """Do a step that need not succeed: a journal left open only has a sound state checked once more."""
     try:  # not `suppress`, which takes longer than most of what is done here
         _undisturbed(action)
     except OSError:

@@ -24,7 +24,7 @@ def speaker_of(names: Mapping[str, str]) -> Speak:
 
 
 def plain_name(path: str) -> str:
-    """Return what a file is called of which only the path is known."""
+    """Return the name of a file of which only the path is known."""
     folder, _, name = path.rpartition("/")
     if name.endswith((".py", ".pyi")):
         parts = [*folder.split("/"), name.rpartition(".")[0]] if folder else [name.rpartition(".")[0]]

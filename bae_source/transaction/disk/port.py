@@ -48,7 +48,7 @@ class Disk(Protocol):
         """Make a file or folder durable."""
 
     def write_out(self, file: int) -> None:
-        """Have what was written to a file go to the disk from now on, see `start_writing`; nothing is durable by it."""
+        """Start writing a file's content to the disk, see `start_writing`; nothing is durable by it."""
 
     def sync_content(self, file: int) -> None:
         """Make the content of a file durable, and of its description what is needed to read it."""
@@ -63,7 +63,7 @@ class Disk(Protocol):
         """Describe `name` in `folder`, itself and not what it links to."""
 
     def readlink(self, name: str, folder: int) -> str:
-        """Return what a link says."""
+        """Return the text of a link."""
 
     def access(self, name: str, folder: int) -> bool:
         """Return whether `name` in `folder` may be written."""
@@ -141,7 +141,7 @@ class RealDisk:
             os.fsync(file)
 
     def write_out(self, file: int) -> None:
-        """Have what was written to a file go to the disk from now on, see `start_writing`; nothing is durable by it."""
+        """Start writing a file's content to the disk, see `start_writing`; nothing is durable by it."""
         start_writing(file)
 
     def sync_content(self, file: int) -> None:
@@ -164,7 +164,7 @@ class RealDisk:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
     def readlink(self, name: str, folder: int) -> str:
-        """Return what a link says."""
+        """Return the text of a link."""
         return os.readlink(name, dir_fd=folder)
 
     def access(self, name: str, folder: int) -> bool:
@@ -229,7 +229,7 @@ _WRITE = 2
 
 
 def start_writing(file: int) -> None:
-    """Have what was written to a file go to the disk from now on."""
+    """Start writing a file's content to the disk."""
     sync_call()(file, 0, 0, _WRITE)  # from its beginning to its end
 
 

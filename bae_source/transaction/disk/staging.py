@@ -1,6 +1,6 @@
 """Files of our own beside those of the project: new content before it is put in place, old files after.
 
-Each target has one such file, its *held* file, whose name follows from the operation and from the target's number; so a
+Each target has one such file, its *staged* file, named after the operation and the target's number; so a
 later process finds it by the journal alone. It lies in the staging folder, or beside its target under a name that
 begins with `TEMPORARY` where no rename leads from the one to the other: that is atomic within a file system only.
 
@@ -153,7 +153,7 @@ class Staging:
         return self._own_folder() if file.beside is None else self._walk.at(file.beside)
 
     def place(self, file: StagedFile) -> str:
-        """Return where a file of ours lies, for a person who has to find it."""
+        """Return the place of a file of ours, for a person who has to find it."""
         return f"{self._folder}/{file.name}" if file.beside is None else "/".join((*file.beside, file.name))
 
     def keep(self, file: StagedFile, name: str) -> str:

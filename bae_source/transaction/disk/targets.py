@@ -134,7 +134,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def look(disk: Disk, name: str, folder: int) -> Found:
-    """Return what lies at a name in a folder."""
+    """Return the file at a name in a folder."""
     try:
         descriptor = disk.open(name, os.O_RDONLY, 0, folder)
     except FileNotFoundError:
@@ -213,7 +213,7 @@ def read_all(disk: Disk, descriptor: int, size: int) -> bytes:
     """Read a file to its end.
 
     Parameters:
-        size: what it is said to hold; if the first call brings just that, though it asks for more, there is no more.
+        size: its size by `fstat`; if the first call brings just that, though it asks for more, there is no more.
     """
     chunks = [disk.read(descriptor, size + 1)]
     if len(chunks[0]) == size:

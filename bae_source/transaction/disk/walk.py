@@ -122,7 +122,7 @@ class Walk:
             if name == "..":
                 if not reached:
                     raise self._outside(path)
-                self.at(tuple(reached))  # what one goes up from has to be a folder
+                self.at(tuple(reached))  # `..` is allowed behind a folder only
                 reached.pop()
                 continue
             if is_out_of_reach(name):
@@ -151,7 +151,7 @@ class Walk:
         raise self._outside(path)
 
     def _opened(self, name: str, above: int | None) -> int:
-        assert self._depth, "folders are opened while they are kept"
+        assert self._depth, "folders are opened only while `keeping`"
         found = self._disk.open(name, FOLDER, 0, above)
         if len(self._kept) >= _MOST_KEPT:
             close_quietly(self._disk, self._kept.pop(next(iter(self._kept))))
@@ -184,7 +184,7 @@ class Walk:
         return parts
 
     def _target(self, path: str, name: str, folder: int, links: int) -> str:
-        """Return what a link says; an absolute link starts with "/" and is counted from the project's root."""
+        """Return the text of a link; an absolute one starts with "/" and is counted from the project's root."""
         text = self._disk.readlink(name, folder)
         if links > _MAX_LINKS:
             raise self._outside(path)

@@ -1,11 +1,11 @@
 """Put the new content of files in place, each whole or not at all.
 
-    stage     each new content in a held file of ours, on its way to the disk
+    stage     each new content in a staged file of ours, on its way to the disk
     persist   wait for that, while the journal is on its way as well
-    replace   exchange held file and target in one step; what came out must be what the plan was made on
+    replace   exchange staged file and target in one step; what came out must be what the plan was made on
     keep      wait until that is durable
     settle    before the commit: the old files were not written to meanwhile
-    clean     after it: remove the held files, and folders that lost their last file
+    clean     after it: remove the staged files, and folders that lost their last file
 
 Invariants:
 - mode, owner, group and extended attributes are kept as far as the system lets us, and what it does not let us keep
@@ -254,6 +254,10 @@ class Writer:
             self._put(near, number, content)
 
     def _put(self, file: StagedFile, number: int, content: Content) -> None:
+        # a.py is planned 1 -> 2, and the staged file op_7f3a-0 has 2. After the exchange op_7f3a-0 has
+        #   1   as planned; `settle` compares it once more, and `clean` removes it
+        #   9   saved by an editor just before: exchanged back, so a.py has 9, and the change is refused as `stale`
+        # A new file (no `before`) and a deleted one (no `after`) are renames that never replace a file.
         name, folder, ours = content.parts[-1], self._walk.at(content.folder), self._staging.at(file)
         try:
             if content.before is None:

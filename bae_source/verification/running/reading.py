@@ -1,4 +1,4 @@
-"""Lines of children that run tests, read as they come into how the tests went.
+"""Lines of children that run tests, read as they come into the results of the tests.
 
     {"begun": …}  {"ended": …, "categories": ["passed"]}      a result
     {"begun": …}  the child ends                              a result as well: the test hung, or ended its interpreter

@@ -45,7 +45,7 @@ class Runner:
 
     Parameters:
         setting: how the project's code is run, and where: in its tree, or in a copy of it.
-        modules: those whose addresses their paths do not tell.
+        modules: those whose addresses do not follow from their paths.
         by_unittest: whether unittest is to run the tests where there is no pytest.
         progress: called for each test that ends.
     """
@@ -193,7 +193,7 @@ class Runner:
         return finished
 
     def _ended(self, finished: Finished, reading: Reading, limit: float, *, is_last: bool) -> tuple[Ended, str] | None:
-        """Return how the run ended with a child; None where another one has to go on."""
+        """Return the end of the run with a child; None where another one has to go on."""
         if reading.missing:
             return "no_pytest", f"pytest is not installed for the project's Python ({self._setting.interpreter.origin})"
         if not reading.ready:
@@ -212,7 +212,7 @@ class Runner:
         return "complete", ""
 
     def _tail(self, finished: Finished) -> str:
-        """Return what the child says last, the exception of pytest's own complaint first."""
+        """Return the last output of the child, the exception of pytest's own complaint first."""
         text = finished.errors.strip() or finished.output.strip()
         lines = self._addresses.convert_from_root(text.decode("utf-8", "replace")).splitlines()
         if not lines:

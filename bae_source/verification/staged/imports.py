@@ -68,7 +68,7 @@ class Imports:
         self._uses.update(self.workspace.index.uses_of(new))
 
     def uses(self, path: str) -> u.Uses:
-        """Return what a file refers to; raise ResourceError where that is not known."""
+        """Return the references in a file; raise ResourceError where they are not known."""
         self.load([path])
         found = self._uses[path]
         if isinstance(found, ResourceError):
@@ -76,7 +76,7 @@ class Imports:
         return found
 
     def of(self, path: str) -> Iterator[u.Imported]:
-        """Yield what a file imports."""
+        """Yield the imports of a file."""
         found = self._uses[path]
         if not isinstance(found, ResourceError):
             yield from (each for each in found.imports if not each.begins)
@@ -161,7 +161,7 @@ class Imports:
         return any(word.search(self.workspace.bytes_of(each)) for each in builds)
 
     def stem(self, path: str, imported: u.Imported) -> str:
-        """Return where the file of a module that is not there would lie, without its ending."""
+        """Return the path that the file of a missing module would have, without its ending."""
         inner = imported.module.replace(".", "/")
         if imported.level:
             return "/".join([*path.split("/")[: -imported.level], inner])
@@ -177,7 +177,7 @@ class Imports:
         return submodules(files, imported.attribute)
 
     def _others(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds: what is staged, what stands in the way of knowing, and files on the disk."""
+        """Return the names in a folder: staged, in parts that git hides, and on the disk."""
         staged = self.workspace.staged
         lead = f"{folder}/" if folder else ""
         hidden = (path[len(lead) :] for path in staged.opaque if path.startswith(lead))
@@ -186,7 +186,7 @@ class Imports:
 
 
 def submodules(files: Sequence[str], name: str) -> list[str]:
-    """Return where the file of a module of some packages would lie, without its ending."""
+    """Return the paths that the file of a module of some packages would have, without its ending."""
     return [f"{file.removesuffix(_INIT)}/{name}" for file in files if file.endswith(_INIT)]
 
 

@@ -41,7 +41,7 @@ class Removed:
     def __init__(self, imports: Imports, asked: Sequence[str] = ()) -> None:
         self.workspace = workspace = imports.workspace
         self.not_looked_at: list[str] = []
-        """Modules that were not read, and imports of which it cannot be told what they find now."""
+        """Modules that were not read, and imports whose target is unknown now."""
         self._imports = imports
         before = workspace.staged.index.before()
         self._gone = frozenset(path for path in workspace.staged.index.gone() if path.endswith(PYTHON))
@@ -113,7 +113,7 @@ class Removed:
     def _beside_packages(
         self, path: str, imported: u.Imported, stems: list[str], inner: list[str]
     ) -> tuple[str, list[str]] | None:
-        """Return what is wrong where no package has what goes: at the top, and in folders without `__init__`."""
+        """Return code and places of a finding where no package has what goes, at the top or in namespace packages."""
         gone = [stem for stem in stems if self._imports.goes(stem)]
         if gone and not any(map(self._is_left, gone)):
             code, places = MODULE_NOT_FOUND, gone
@@ -131,7 +131,7 @@ class Removed:
         return code, places
 
     def _stems(self, path: str, imported: u.Imported) -> list[str]:
-        """Return where the file of a module that is imported would lie, without its ending."""
+        """Return the path that the file of an imported module would have, without its ending."""
         inner = imported.module.replace(".", "/")
         if imported.level:
             return ["/".join(filter(None, [*path.split("/")[: -imported.level], inner]))]
@@ -158,7 +158,7 @@ class Removed:
 
 
 def _stem(path: str) -> str:
-    """Return where a module lies: its file without the ending, or the folder of a package."""
+    """Return the place of a module: its file without the ending, or the folder of a package."""
     return path.removesuffix(_INIT).removesuffix(PYTHON)
 
 

@@ -46,7 +46,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
     """List what is wrong with what git has staged: code that does not parse, `__all__` and imports that find nothing.
 
     The packages around the files are looked at as well, and whatever imports a module or a name that the commit takes
-    away. A transaction that is not finished is told, too.
+    away. A transaction that is not finished is reported, too.
     """
 
     verb: ClassVar[str] = "check_staged"
@@ -80,7 +80,7 @@ class CheckStaged(Request, frozen=True, kw_only=True):
         if not isinstance(workspace, StagedWorkspace):
             raise RequestError(
                 "invalid_arguments",
-                "check_staged is about what git has staged, and nothing that is only planned can be.",
+                "check_staged is about files that git has staged, which planned ones cannot be.",
                 hints=["Ask it outside of the transaction."],
             )
         paths = self.files or workspace.staged.index.staged()

@@ -87,14 +87,14 @@ class SetOutside:
         return any(each.text == name or (anew and each.text.endswith(f".{name}")) for each in strings)
 
     def _may_set_any(self, file: str) -> bool:
-        """Return whether a module may be given names that stand nowhere."""
+        """Return whether a module may be given names that no code spells out."""
         if file not in self._by_any:
             self._by_any[file] = any(self._reaches(path, file) for path in self._setting_files)
         return self._by_any[file]
 
     @cached_property
     def _setting_files(self) -> dict[str, bytes]:
-        """The files that may set attributes by names that do not stand there."""
+        """The files that may set attributes by computed names."""
         words = "|".join(_SETTERS)
         paths = self.workspace.python_with(f"(^|[^A-Za-z0-9_])({words})([^A-Za-z0-9_]|$)")
         asked = self.workspace.staged.entries if paths is None else paths

@@ -151,7 +151,7 @@ def test_what_is_reported_of_a_whole_transaction_is_not_reported_of_one_change(s
     handle = server.call("transaction_begin")["structuredContent"]["text"]
     with unchanged(project):
         result = server.call("edit", target="app.client", transaction=handle, verify=["tests"], why="because")
-    assert "verify, why cannot be said of one change" in result["content"][0]["text"]
+    assert "verify, why cannot be given for one change" in result["content"][0]["text"]
     assert not server.call("transaction_abandon", transaction=handle)["isError"]
 
 
@@ -333,7 +333,7 @@ def test_changes_and_transactions_are_formatted_on_request(tmp_path: Path) -> No
         new["new_source"] = "TWO = [ 1,2 ]\n"
         with unchanged(project):
             result = server.call("insert", **new, transaction=handle, format=True)
-        assert "format cannot be said of one change" in result["content"][0]["text"]
+        assert "format cannot be given for one change" in result["content"][0]["text"]
         assert not server.call("insert", **new, transaction=handle)["isError"]
         assert not server.call("transaction_commit", transaction=handle, format=True)["isError"]
         assert (project / "app/client.py").read_text().endswith("ONE = [1, 2]\nTWO = [1, 2]\n")

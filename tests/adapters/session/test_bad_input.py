@@ -181,7 +181,7 @@ def test_a_block_that_will_not_be_interrupted_is_killed_with_what_it_started_and
         ("import os, signal; os.kill(os.getppid(), signal.SIGKILL)\nwhile True: pass", "it was ended from outside"),
         (
             "import os\nfor number in range(3, 200):\n    try: os.write(number, b'{}' * 50)\n    except OSError: pass",
-            "it said what is no message",
+            "it sent bytes that are no message",
         ),
     ],
 )

@@ -70,7 +70,7 @@ def test_a_worker_whose_code_speaks_for_it_is_ended_and_the_host_goes_on(
     with Session(root) as session:
         ran = session.run(code)
         assert ran.lost
-        assert ran.outcome.errors[0].message == "The namespace is lost: it said what is no message."
+        assert ran.outcome.errors[0].message == "The namespace is lost: it sent bytes that are no message."
         assert session.run("1 + 1").outcome.text == "2"
         assert "back" in session.namespace
 

@@ -373,7 +373,7 @@ def test_a_change_in_a_transaction_cannot_say_how_the_commit_is_made(
     before = contents(root)
     name = next(iter(how))
     tx = here.names["source"].transaction()
-    with tx, pytest.raises(RequestError, match=rf"{name} is said once, for the whole transaction"):
+    with tx, pytest.raises(RequestError, match=rf"{name} is given once, for the whole transaction"):
         tx.edit("app.client.limit", "limit = 4", **how)
     assert tx.outcome is not None
     assert tx.outcome.status == "unchanged"

@@ -473,7 +473,7 @@ def test_an_interpreter_whose_packages_are_not_beside_it_is_not_installed_into(r
     error = refused(root, "add", "gamma")
     assert (error.code, error.message) == (
         "forbidden",
-        "Where python3 has its packages is not known from its folder; nothing was changed.",
+        "The folder of python3 does not show where its packages are; nothing was changed.",
     )
 
 

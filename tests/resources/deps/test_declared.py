@@ -27,7 +27,7 @@ def test_dependencies_and_extras_of_a_project_have_table_key_index_and_line() ->
         '  "rich",\n]\n'
         '[project.optional-dependencies]\ncli = ["my_app[x]", "click"]\n'
     )
-    first, second, own, click = found.found
+    first, second, own, click = found.dependencies
     assert (found.project, first.name, first.versions, first.extras) == ("my-app", "httpx", "<1,>=0.27", ("http2",))
     assert first.marker == 'python_version < "3.14"'
     assert place(first) == (("project",), "dependencies", 0, 4)
@@ -43,7 +43,7 @@ def test_groups_include_others_and_a_circle_of_them_ends() -> None:
         'typing = ["mypy", {include-group = "test-all"}]\n'
         'docs = [{include-group = "gone"}, {other = 1}, "sphinx"]\n'
     )
-    assert [(each.name, each.groups, each.index) for each in found.found] == [
+    assert [(each.name, each.groups, each.index) for each in found.dependencies] == [
         ("pytest", ("Test_All",), 0), ("mypy", ("typing",), 0), ("sphinx", ("docs",), 2)
     ]  # fmt: skip
     assert found.within("test-all") == found.within("typing") == {"test-all", "typing"}
@@ -59,7 +59,7 @@ def test_poetry_is_listed_in_its_own_notation() -> None:
         'boto = {version = "*", optional = true}\n[tool.poetry.extras]\naws = ["boto"]\n'
         '[tool.poetry.group.dev.dependencies]\npytest = "^8"\n[tool.poetry.dev-dependencies]\nblack = "*"\n'
     )
-    facts = {each.written: (each.kind, each.part, each.groups, each.index) for each in found.found}
+    facts = {each.written: (each.kind, each.part, each.groups, each.index) for each in found.dependencies}
     assert facts == {
         "Django ^5.0": ("poetry", "always", (), None),
         "celery ~5.3": ("poetry", "always", (), None),
@@ -69,8 +69,8 @@ def test_poetry_is_listed_in_its_own_notation() -> None:
         "black *": ("poetry", "group", ("dev",), None),
         "pytest ^8": ("poetry", "group", ("dev",), None),
     }
-    assert found.found[0].key == "Django"
-    assert found.found[0].line == 5
+    assert found.dependencies[0].key == "Django"
+    assert found.dependencies[0].line == 5
 
 
 def test_tables_of_pdm_hatch_uv_and_of_what_builds_are_read() -> None:
@@ -79,7 +79,7 @@ def test_tables_of_pdm_hatch_uv_and_of_what_builds_are_read() -> None:
         '[tool.hatch.envs.default]\ndependencies = ["pytest"]\n[tool.hatch.envs."py 3"]\nextra-dependencies = ["tox"]\n'
         '[tool.uv]\ndev-dependencies = ["mypy"]\n'
     )
-    assert {each.name: (each.part, each.groups, each.table, each.key) for each in found.found} == {
+    assert {each.name: (each.part, each.groups, each.table, each.key) for each in found.dependencies} == {
         "ruff": ("group", ("lint",), ("tool", "pdm", "dev-dependencies"), "lint"),
         "pytest": ("group", ("default",), ("tool", "hatch", "envs", "default"), "dependencies"),
         "tox": ("group", ("py 3",), ("tool", "hatch", "envs", "py 3"), "extra-dependencies"),
@@ -99,7 +99,7 @@ def test_what_is_dynamic_is_read_where_it_is_plainly_given() -> None:
             "x.in": "attrs\n",
         }
     )
-    assert [(each.name, each.part, each.path, each.line) for each in found.found] == [
+    assert [(each.name, each.part, each.path, each.line) for each in found.dependencies] == [
         ("httpx", "always", "reqs.in", 2), ("rich", "always", "reqs.in", 4), ("attrs", "extra", "x.in", 1)
     ]  # fmt: skip
     assert [(each.path, each.line, each.text) for each in found.unread] == [("reqs.in", 5, "-r other.in")]
@@ -113,7 +113,7 @@ def test_a_setup_cfg_is_read_with_its_lines_and_a_setup_py_is_not_run() -> None:
         "setup.py": "raise SystemExit('run')\n",
     }
     found = said(files)
-    assert [(each.name, each.key, each.index, each.line) for each in found.found] == [
+    assert [(each.name, each.key, each.index, each.line) for each in found.dependencies] == [
         ("httpx", "install_requires", 0, 5), ("rich", "install_requires", 1, 7),
         ("pytest", "Test", 0, 10), ("attrs", "Test", 1, 10),
     ]  # fmt: skip
@@ -132,14 +132,14 @@ def test_files_of_requirements_are_groups_beside_a_project_and_all_there_is_with
         "requirements-dev.txt": "-r requirements.txt\n-e .[x]\npytest\n",
         "requirements/docs.txt": "sphinx\n",
     }
-    alone = {each.name: (each.part, each.groups) for each in said(files).found}
+    alone = {each.name: (each.part, each.groups) for each in said(files).dependencies}
     assert alone == {
         "httpx": ("always", ()),
         "pytest": ("group", ("requirements-dev",)),
         "sphinx": ("group", ("docs",)),
     }
     beside = said(files | {"pyproject.toml": '[project]\nname = "app"\n'})
-    assert {each.name: each.groups for each in beside.found}["httpx"] == ("requirements",)
+    assert {each.name: each.groups for each in beside.dependencies}["httpx"] == ("requirements",)
     assert beside.unread == ()
 
 
@@ -159,7 +159,7 @@ def test_files_of_requirements_are_groups_beside_a_project_and_all_there_is_with
 )
 def test_what_is_no_requirement_is_listed_with_the_reason(text: str, reason: str) -> None:
     found = of_toml(f"[project]\nname = 'app'\ndependencies = [\n'''{text}''',\n]\n")
-    assert found.found == ()
+    assert found.dependencies == ()
     [unread] = found.unread
     assert (unread.reason, unread.line, unread.index) == (reason, 4, 0)
     assert len(unread.text) <= 100
@@ -169,7 +169,7 @@ def test_what_is_no_requirement_is_listed_with_the_reason(text: str, reason: str
     "text", ["evil @ file:///tmp/x", "evil @ git+https://example.org/x", "evil.whl", "evil.tar.gz"]
 )
 def test_a_requirement_that_names_a_place_is_one(text: str) -> None:
-    [found] = of_toml(f'[project]\nname = "app"\ndependencies = ["{text}"]\n').found
+    [found] = of_toml(f'[project]\nname = "app"\ndependencies = ["{text}"]\n').dependencies
     assert found.kind == "place"
 
 
@@ -182,14 +182,14 @@ def test_a_requirement_that_names_a_place_is_one(text: str) -> None:
 )  # fmt: skip
 def test_other_values_than_lists_of_texts_are_listed_as_what_they_are(text: str) -> None:
     found = of_toml(f'[project]\nname = "app"\n{text}\n')
-    assert (found.found, len(found.unread)) == ((), 1)
+    assert (found.dependencies, len(found.unread)) == ((), 1)
 
 
 @pytest.mark.parametrize(
     "text", ["project.dependencies = {}", "project.optional-dependencies = 3", "[[project]]", "project = 1", "tool = 1"]
 )
 def test_tables_that_are_none_declare_nothing(text: str) -> None:
-    assert of_toml(f"{text}\n").found == ()
+    assert of_toml(f"{text}\n").dependencies == ()
 
 
 def test_a_pyproject_that_does_not_parse_is_an_error_with_line_and_column() -> None:

@@ -27,7 +27,7 @@ from bae_source.system.own_process import python
 _SERVE = "bae_source.adapters.session.child.worker:serve"
 _PIECE = 1 << 18
 _NOTE = 80
-"""Bytes for what is said where output is left out."""
+"""Bytes for the note where output is left out."""
 _GRACE = 2.0
 """Seconds that a worker has to end what it does, once it was interrupted."""
 _SECONDS_TO_END = 15.0
@@ -53,7 +53,7 @@ class Process:
 
     Parameters:
         root: the project's folder.
-        start: what it is told.
+        start: the settings that it is started with.
         environment: its environment variables.
         room: how many bytes of output are kept.
 
@@ -205,9 +205,9 @@ class Capture:
             del self._tail[: max(0, len(self._tail) - self._room)]
 
     def taken(self, room: int) -> tuple[str, int]:
-        """Return what came, within so many bytes, and how many bytes of it are left out; and begin anew.
+        """Return the output within so many bytes, and the number of bytes left out; then begin anew.
 
-        What is left out is said where it was.
+        A note stands in the place of omitted output.
         """
         head, tail, total = bytes(self._head), bytes(self._tail), self._total
         self._head, self._tail, self._total = bytearray(), bytearray(), 0

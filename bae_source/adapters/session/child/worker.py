@@ -271,7 +271,7 @@ def _complete(now: list[T], before: Sequence[T]) -> None:
 
 
 def _helping(namespace: Namespace) -> Callable[..., None]:
-    """Return what `help` is in a session: of what is ours it shows what we say, of anything else what Python says."""
+    """Return the `help` of a session: for our objects it shows our text, for any other Python's."""
 
     def show(*asked: Any) -> None:
         text = _help_of(asked[0], namespace) if asked else _NOTHING
@@ -286,7 +286,7 @@ def _helping(namespace: Namespace) -> Callable[..., None]:
 
 
 def _help_of(asked: Any, namespace: Namespace) -> str | None:
-    """Return what there is to say of something; None if it is not ours."""
+    """Return the help of an object; None if it is not ours."""
     if type(asked) is str and (refusal := namespace.desk.profile.refusal(asked)) is not None:
         is_relayed = bool(namespace.desk.profile.through.get(asked))
         about = Tool(asked, namespace.desk, START[0]).help if is_relayed else refusal.message

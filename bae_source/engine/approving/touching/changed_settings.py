@@ -142,7 +142,7 @@ def _settings(path: str, content: bytes | None) -> dict[str, Any] | None:
 
 
 def _ours(settings: Mapping[str, Any]) -> Any:
-    """Return what stands in the place of our own table; None where nothing does."""
+    """Return the value in the place of our own table; None where there is none."""
     tool = settings.get("tool")
     return tool.get("bae-source") if isinstance(tool, Mapping) else None
 

@@ -1,4 +1,4 @@
-"""Effects of a change on one module's definitions: what goes, what takes other arguments, what does something else.
+"""Effects of a change on one module's definitions: removed, with other arguments, with other behaviour.
 
     -def send(x, y): …                        gone        send
     -def send(x, y):  +def send(x):           signature   send     other arguments
@@ -9,7 +9,7 @@
     -    return x     +    return y           inside      send
     -    # why        +    # because          text        send     comments and docstrings alone
 
-Invariant: nothing is said of names in other files; who uses what goes is among the warnings of a plan.
+Invariant: names in other files are left out; users of what goes are among the warnings of a plan.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 def effects_of(module: Module, name: str, *, is_package: bool) -> Iterator[Effect]:
-    """Yield what a change does to a module.
+    """Yield the effects of a change on a module.
 
     Parameters:
         name: the module's.
@@ -134,7 +134,7 @@ def is_public(outline: Outline, index: int, name: str) -> bool:
 
 
 def bare(name: str) -> str:
-    """Return a name without which of several it is."""
+    """Return a name without its number among several."""
     return _SUFFIX.sub("", name)
 
 
@@ -155,7 +155,7 @@ def _still_there(after: Tree | None) -> frozenset[tuple[str, ...]]:
 
 
 def _whats(each: Difference, still: frozenset[tuple[str, ...]]) -> Iterator[What]:
-    """Yield what happens to a definition; nothing for what goes with what is around it, or only counts anew."""
+    """Yield the effects on a definition; none for one that goes with its outer one, or is only counted anew."""
     first, second = each.before, each.after
     path = tuple(bare(each.name).split("."))
     if first is None:
@@ -171,7 +171,7 @@ def _whats(each: Difference, still: frozenset[tuple[str, ...]]) -> Iterator[What
 
 
 def _altered(name: str, first: Piece, second: Piece) -> Iterator[What]:
-    """Yield what differs in a definition, or in a module, that is there before and after."""
+    """Yield the differences in a definition, or a module, that is there before and after."""
     texts = _code(first.tree), _code(second.tree)
     if are_alike(first, second, texts):
         yield "text"
@@ -204,7 +204,7 @@ def _squeezed(piece: Piece) -> str:
 
 
 def _tokens(piece: Piece) -> list[tuple[int, str]]:
-    """Return the tokens of a piece without its comments; none where they cannot be told."""
+    """Return the tokens of a piece without its comments; none where they cannot be parsed."""
     starts, tokens = _all_tokens(piece.tree)
     found: list[tuple[int, str]] = []
     for part in piece.parts:
@@ -269,7 +269,7 @@ def _header(first: Piece, second: Piece) -> What | None:
 
 
 def _accepting(old: Signature, new: Signature) -> What:
-    """Return what differs between two signatures that take the same calls."""
+    """Return the differences of two signatures that take the same calls."""
     takes, took = ({(each.kind, each.name, each.is_required) for each in one.parameters} for one in (new, old))
     if takes != took:
         return "wider"
@@ -318,7 +318,7 @@ def _no_longer_imported(before: Outline, still: frozenset[tuple[str, ...]], pack
 
 
 def _unexported(before: Outline, after: Outline) -> list[str]:
-    """Return what a static `__all__` named that another one, which is static too, does not."""
+    """Return the names of a static `__all__` that another static one lacks."""
     if before.exported is None or after.exported is None:
         return []
     return [name for name in dict.fromkeys(before.exported) if name not in after.exported]

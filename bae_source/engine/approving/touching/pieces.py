@@ -33,7 +33,7 @@ _LINE_ENDS = re.compile(r"(?:\r\n|\n|\r)(?:[ \t\f]*(?:\r\n|\n|\r))*")
 
 
 class Inner(Struct, frozen=True):
-    """The place of a definition in the piece of what is around it, by what it is called."""
+    """The place of a definition in the piece around it, by its names."""
 
     names: tuple[str, ...]
 
@@ -123,7 +123,7 @@ def _pieces(tree: Tree) -> Mapping[str, Piece]:
 
 
 def _names(outline: Outline, index: int, around: str) -> tuple[str, ...]:
-    """Return what the definition is called by each of the names that it binds, the place of each among others said."""
+    """Return the definition's address by each name that it binds, with its place among several."""
     definition = outline.definitions[index]
     lead = f"{around}." if around else ""
     found = []

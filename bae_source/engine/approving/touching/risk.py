@@ -1,4 +1,4 @@
-"""Risk of a planned change: how much it may break, for the person who decides, in clauses with the gravest first.
+"""Risk of a planned change, for the person who decides, in clauses with the gravest first.
 
     high      a public name goes, or is no longer in `__all__`; a public function takes other arguments; a class has
               other bases; a dependency changes; other programs run a file or go by a setting (CI, hooks, conftest, …);
@@ -71,7 +71,7 @@ class _Clause(Struct, frozen=True, kw_only=True):
     Parameters:
         level: index of a level.
         one, several: the clause with `{}` for the names: for one of them, and for several.
-        before: how far before the others of its level it is said.
+        before: its rank among the others of its level.
     """
 
     level: int
@@ -162,7 +162,7 @@ _KINDS = {_CLAUSES["text"]: "comments", _CLAUSES["prose"]: "texts", _CLAUSES["te
 
 
 def risk_of(plan: Plan, subjects: Sequence[Subject], before: Workspace, after: Workspace) -> Risk:
-    """Return how much a planned change may break.
+    """Return the risk of a planned change.
 
     Parameters:
         subjects: as `subjects_of` has them.
@@ -177,19 +177,19 @@ def risk_of(plan: Plan, subjects: Sequence[Subject], before: Workspace, after: W
 
 
 class _Assessment:
-    """Gathers what is to be said of one plan."""
+    """Gathers the reasons for the risk of one plan."""
 
     def __init__(self, touched: Touched) -> None:
         self._touched = touched
         self._plan = touched.plan
-        self._found: dict[_Clause, list[str]] = defaultdict(list)
+        self._clauses: dict[_Clause, list[str]] = defaultdict(list)
         self._counts: Counter[str] = Counter()
         self._running = _Running()
 
     def risk(self, subjects: Sequence[Subject]) -> Risk:
-        """Return all that was found."""
+        """Return the risk, with its gravest reasons."""
         order = {clause: number for number, clause in enumerate(_CLAUSES.values())}
-        clauses = sorted(self._found, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
+        clauses = sorted(self._clauses, key=lambda each: (-each.level, -each.before, order.get(each, 0)))
         found = {
             "files": len(self._plan.changes.files),
             "lines_added": self._counts["added"],
@@ -202,23 +202,23 @@ class _Assessment:
             "unsure": self._counts["unsure"],
         }
         level = max((each.level for each in clauses), default=_LOW)
-        reasons = tuple(clause.of(self._found[clause]) for clause in clauses[:_MOST])
+        reasons = tuple(clause.of(self._clauses[clause]) for clause in clauses[:_MOST])
         kinds = {_KINDS.get(each, "") for each in clauses}
         kind = kinds.pop() if len(kinds) == 1 else ""
         return Risk(level=_LEVELS[level], reasons=reasons, counts=found, kind=kind)
 
     def of_subjects(self, subjects: Sequence[Subject]) -> None:
-        """Take what other programs go by, settings and dependencies."""
+        """Take the effects on other programs: settings and dependencies."""
         for each in subjects:
             if each.never or each.runs:
                 text = f"{{}} may not change: {each.never}" if each.never else f"{{}}: {each.runs}"
                 clause = _Clause(level=_HIGH, before=2 if each.never else 1, one=text, several=text)
-                self._found[clause].append(each.name)
+                self._clauses[clause].append(each.name)
             elif each.kind in ("deps", "config"):
                 self._note("dependency" if each.kind == "deps" else "setting", each.name)
 
     def of_file(self, file: FileChange) -> None:
-        """Take what differs in a file."""
+        """Take the differences in a file."""
         removed, added = _lines(*self._touched.contents(file))
         self._counts += Counter(removed=removed, added=added)
         self._counts["deleted"] += file.after is None
@@ -242,7 +242,7 @@ class _Assessment:
             self._running.of_module(module, name, is_test=kind == "tests")
 
     def of_plan(self) -> None:
-        """Take what the plan itself says: places that are not sure, warnings, and how much it is."""
+        """Take the plan's own facts: unsure places, warnings, and its size."""
         for what, name in self._running.found():
             self._note(what, name)
         report = self._plan.report
@@ -263,11 +263,11 @@ class _Assessment:
             self._note("many lines", counted(lines, "line"))
 
     def _note(self, what: str, name: str) -> None:
-        self._found[_CLAUSES[what]].append(name)
+        self._clauses[_CLAUSES[what]].append(name)
 
     def _of_data(self, file: FileChange, name: str) -> None:
         if is_called(file.path, PYPROJECT):
-            return  # whose settings are told one by one
+            return  # whose settings are listed one by one
         before, after = self._touched.contents(file)
         is_prose = file.path.lower().endswith(_TEXTS)
         if file.after is None and not any(each.origin == file.path for each in self._plan.changes.files):
@@ -292,7 +292,7 @@ class _Assessment:
             self._note("gone" if what == "gone" else "inside", address)
 
     def _of_test(self, effect: Effect, address: str, module: Module) -> None:
-        """Take what happens to a test; helpers, classes and modules of tests count as tests."""
+        """Take the effect on a test; helpers, classes and modules of tests count as tests."""
         self._counts["tests"] += 1
         self._counts["deleted"] += effect.what == "gone" and bool(effect.name)
         if effect.what == "broken":
@@ -335,7 +335,7 @@ class _Running:
         self._places: dict[tuple[str, str, str], dict[str, None]] = defaultdict(dict)
 
     def of_module(self, module: Module, name: str, *, is_test: bool) -> None:
-        """Take what a module calls after the change, and before it.
+        """Take the calls in a module after the change, and before it.
 
         Parameters:
             name: the module's.
@@ -377,7 +377,7 @@ def _uses(tree: Tree) -> Uses | None:
     try:
         return uses_of(tree.source)
     except SourceError:
-        return None  # which is told as what does not parse
+        return None  # which is reported as a file that does not parse
 
 
 def _is_emptied(before: bytes | None, after: bytes | None) -> bool:
@@ -396,7 +396,7 @@ def _is_test(name: str) -> bool:
 
 
 def _weakened(effect: Effect) -> str:
-    """Return which clause is about a test that is another one."""
+    """Return the word for a changed test: skipped, weaker, or neither."""
     if effect.what in ("text", "layout") or effect.difference is None:
         return effect.what if effect.what in ("text", "layout") else "test"
     codes = [code_of(piece) for piece in (effect.difference.before, effect.difference.after) if piece is not None]
@@ -407,7 +407,7 @@ def _weakened(effect: Effect) -> str:
 
 
 def _lines(before: bytes | None, after: bytes | None) -> tuple[int, int]:
-    """Return how many lines of a file go and come; one that is only moved does neither."""
+    """Return the numbers of lines that go and come in a file; a moved file has none."""
     if max(len(before or b""), len(after or b"")) > _LARGEST:
         lines = [(content or b"").count(b"\n") for content in (before, after)]
         return max(0, lines[0] - lines[1]), max(0, lines[1] - lines[0])

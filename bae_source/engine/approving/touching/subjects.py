@@ -9,7 +9,7 @@
 Invariants:
 - a file is a subject under each name that leads to it: by links to it, by links around it, and by hard links;
 - a file that comes, goes, or becomes a program, is a subject as a whole, besides all definitions in it;
-- what cannot be told apart is one subject more, never one less.
+- a doubtful subject is one more, never one less.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GIT_FOLDER = "gitdir:"
 
 
 def subjects_of(plan: Plan, before: Workspace, after: Workspace) -> tuple[Subject, ...]:
-    """Return what a planned change touches, each once, in the order of its files.
+    """Return the subjects that a planned change touches, each once, in the order of its files.
 
     Parameters:
         before: the project as the change was planned on it.
@@ -80,7 +80,7 @@ class _Reader:
         yield from (each for each in self._settings(file, paths) if each.never)
 
     def renamed(self) -> Iterator[Subject]:
-        """Yield what to say of a change by which modules get other names that it does not touch."""
+        """Yield a subject for a change that gives other names to modules that it does not touch."""
         touched = self._touched
         if any(map(_decides, touched.plan.changes.files)):
             try:
@@ -124,7 +124,7 @@ class _Reader:
             yield Subject(kind=kind, name=address, runs=runs, never=never, also=also)
 
     def _marked(self, path: str, name: str, address: str) -> Iterator[str]:
-        """Yield how an attribute of a package is written that has a module of the same name: `app@module.run`."""
+        """Yield the notation of an attribute of a package that has a module of the same name: `app@module.run`."""
         folder, _, last = path.rpartition("/")
         inner = address[len(name) + 1 :]
         if inner and last == "__init__.py":

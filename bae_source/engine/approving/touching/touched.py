@@ -1,4 +1,4 @@
-"""Files that a plan changes: what each is called before and after, and what of it differs.
+"""Files that a plan changes: the names of each before and after, and the differences in it.
 
 Invariants:
 - a module is parsed once, and not at all where the plan did;
@@ -49,7 +49,7 @@ class Module(Struct, frozen=True, kw_only=True):
     """A Python file that a change touches.
 
     Parameters:
-        before, after: its definitions; None where it is not there, or nothing can be told of it.
+        before, after: its definitions; None where it is not there, or it cannot be read.
         is_known: whether it parses wherever it is there.
         is_broken: whether it is there after the change and does not parse.
         differences: the definitions that differ, and the module itself as "" where it does; none where only names in
@@ -103,18 +103,18 @@ class Touched:
         return Names(self.named[0], [file.path for file in self.plan.changes.files])
 
     def contents(self, file: FileChange) -> tuple[bytes | None, bytes | None]:
-        """Return what a file holds before and after."""
+        """Return the content of a file before and after."""
         before = None if file.before is None else self.before.content(file.path)
         return before, None if file.after is None else self.after.content(file.path)
 
     def module(self, file: FileChange) -> Module:
-        """Return what differs in a Python file."""
+        """Return the differences in a Python file."""
         if file.path not in self._modules:
             self._modules[file.path] = self._exchanged(file) or self._compared(file)
         return self._modules[file.path]
 
     def called(self, path: str, file: FileChange) -> Iterator[tuple[Kind, str]]:
-        """Yield what a file is called by one of its paths, before and after: its package may come or go with it."""
+        """Yield the names of a file by one of its paths, before and after: its package may come or go with it."""
         for workspace, there in zip(self.named, (file.before, file.after), strict=True):
             if there is not None:
                 module = module_at(workspace, path)
@@ -156,7 +156,7 @@ class Touched:
         )
 
     def _exchanged(self, file: FileChange) -> Module | None:
-        """Return what differs in one of many files of a refactoring, where nothing but names are exchanged in it.
+        """Return the differences in one of many files of a refactoring that exchanges nothing but names in it.
 
         What the refactoring has found out of its names tells in which definition each stands, so it is not parsed.
 
@@ -210,7 +210,7 @@ class Touched:
 
 
 def _spoken(content: bytes | None) -> Iterator[str]:
-    """Yield what may be defined at the top of a file that does not parse."""
+    """Yield the names that may be defined at the top of a file that does not parse."""
     for match in _MAY_DEFINE.finditer(content or b""):
         yield (match[1] or match[2]).decode("utf-8", "replace")
 
@@ -241,7 +241,7 @@ def module_at(workspace: Workspace, path: str) -> ModuleFile | None:
 
 
 def _differing(before: Tree | None, after: Tree | None) -> tuple[Difference, ...]:
-    """Return what differs; the module itself where it is not its text, or nothing but blank lines."""
+    """Return the differences; the module itself where it is not its text, or nothing but blank lines."""
     found = differences(before, after)
     if before is None or after is None or any(not each.name for each in found):
         return tuple(found)

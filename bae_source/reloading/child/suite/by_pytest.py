@@ -1,4 +1,4 @@
-"""A plugin of pytest that runs the tests that are wanted, and says for each how it went.
+"""A plugin of pytest that runs the wanted tests, and reports the result of each.
 
 Invariants:
 - pytest collects as it does for the project's own settings, which say where tests are and which are left out, and a
@@ -114,7 +114,7 @@ class Selected:
             config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
 
     def _collected_places(self, config: Any, given: list[str]) -> list[str]:
-        """Return what pytest would be given, or take, if it were run for all tests."""
+        """Return the arguments that pytest would get, or take itself, in a run of all tests."""
         own = [each for each in given if each not in self._wanted]  # of `addopts`
         if own:
             return [each for each in own if self._is_place(each)]
@@ -211,7 +211,7 @@ class Selected:
             report.bae_source_frames = _frames(call.excinfo)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Note how a phase of a test went, as pytest counts it."""
+        """Note the result of a phase of a test, as pytest counts it."""
         its = self._running.get(report.nodeid)
         if its is None:
             return  # of a test that another plugin runs inside this one
@@ -230,7 +230,7 @@ class Selected:
             its["error"] = {"message": _reason(report), "frames": []}
 
     def _error(self, report: Any) -> dict[str, Any]:
-        """Return what did not hold: the message, the frames, and where pytest writes no frames its text."""
+        """Return the failure: the message, the frames, and where pytest writes no frames its text."""
         self._texts += 1
         if self._texts > _MAX_TEXTS:
             return {"message": "", "frames": []}
@@ -286,7 +286,7 @@ def _reason(report: Any) -> str:
 
 
 def _of_example(lines: list[str]) -> str:
-    """Return in a line the complaint about an example, which stands with the lines of its docstring in front."""
+    """Return the complaint about an example in a line, which stands with the lines of its docstring in front."""
     heads = ("Expected", "UNEXPECTED", "Differences")
     first = next((number for number, line in enumerate(lines) if line.startswith(heads)), 0)
     end = first + 1 if lines[first].startswith("UNEXPECTED") else len(lines)

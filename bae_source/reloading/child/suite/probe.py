@@ -44,7 +44,7 @@ class Answers:
 
     @staticmethod
     def selection(request: dict[str, Any]) -> dict[str, Any]:
-        """Return what the request says of the tests that are wanted; wait for it where that is still worked out."""
+        """Return the request's choice of tests; wait for it where it is still worked out."""
         file = request["selection"]
         if not file:
             return request
@@ -69,7 +69,7 @@ class Answers:
 
 
 def main(request_file: str, answer: int) -> None:
-    """Do what the request says."""
+    """Carry out the request."""
     with open(request_file, encoding="utf-8") as stream:  # noqa: PTH123
         request = json.load(stream)
     answers = Answers(answer, request["spare"])
