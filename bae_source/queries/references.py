@@ -20,7 +20,7 @@ from bae_source.project.workspace import Workspace
 class References(AboutPlaces, frozen=True, kw_only=True):
     """List the references to a symbol or a module: every place, and how sure it is.
 
-    Names are decided by bindings and imports, attributes by what stands before the dot; where that is not known
+    Names are decided by bindings and imports, attributes by the receiver; where that is not known
     without running the code, the place is listed as unsure, with the reason, or as probable where only one family
     of classes has the name. Mentions come last: strings that could name it, and with `mentions` comments,
     docstrings, longer strings and text files. Of a special method, such as `A.__init__`, code that does not name it

@@ -184,7 +184,7 @@ class Delete(Request, frozen=True, kw_only=True):
     def _importers(
         self, workspace: Workspace, extent: Extent, notices: Sequence[Notice], *, is_unused: bool
     ) -> Iterator[Spliced]:
-        """Yield what takes a module, and all of it, out of what imports it, where that is to go along.
+        """Yield the changes that take a module, and its definitions, out of its importers, if imports go along.
 
         Raises:
             Refused: `unsafe_change` where it is still imported, or used.

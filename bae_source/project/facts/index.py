@@ -127,7 +127,7 @@ class Index:
         return self._each(SUMMARY, paths)
 
     def uses(self, path: str) -> Uses:
-        """Return what a file refers to; raise as `summary` does."""
+        """Return the references in a file; raise as `summary` does."""
         found = self._parsed(path, self._one(USES, path))
         if isinstance(found, ResourceError):
             raise found

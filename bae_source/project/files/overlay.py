@@ -37,7 +37,7 @@ class Planned:
         self._number = next(_PLANS)
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what will stand at `path`."""
+        """Return the kind of `path`."""
         if path in self.contents:
             return FileKind.FILE if self.contents[path] is not None else None
         if path in self._new_folders:
@@ -76,7 +76,7 @@ class Planned:
         return self.files.inside(path)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder will hold, sorted."""
+        """Return the entries of a folder, sorted."""
         if folder not in self._touched:
             return self.files.names(folder)
         lead = f"{folder}/" if folder else ""

@@ -38,7 +38,7 @@ class Part(Disk):
         return found if path else replace(found, folders=self.names(""), files=(), links=(), outside=())
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         return super().names(folder) if folder else tuple(each for each in super().names("") if each == self._name)
 
     def inside(self, path: str) -> str | None:

@@ -86,7 +86,7 @@ class Files(Protocol):
         """Return the stamps of some files and folders, by path; those that have gone are left out."""
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`; None for nothing, for anything special, and for what leads out of the root."""
+        """Return the kind of `path`; None for nothing, for anything special, and for what leads out of the root."""
 
     def read(self, path: str) -> bytes:
         """Return a file's content; raise FileNotFoundError where there is none."""
@@ -98,7 +98,7 @@ class Files(Protocol):
         """Return the content of a file that a walk found with a size; raise as `read` does."""
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted; nothing where it cannot be listed."""
+        """Return the entries of a folder, sorted; nothing where it cannot be listed."""
 
     def pieces(self, path: str) -> Iterator[bytes]:
         """Yield a file's content piece by piece, for one that may be gigantic; raise as `read` does."""
@@ -130,7 +130,7 @@ class Disk:
         self._asked: list[_Asked] = []
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`."""
+        """Return the kind of `path`."""
         full = self._inside(path)
         try:
             mode = os.stat(full).st_mode if full else 0
@@ -187,7 +187,7 @@ class Disk:
         return self.read_stamped(path)[0] if content is None else content
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         full = self._inside(folder)
         try:
             return tuple(sorted(os.listdir(full))) if full else ()

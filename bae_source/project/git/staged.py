@@ -58,7 +58,7 @@ class Staged:
                 kinds[name] = FileKind.FILE
 
     def kind(self, path: str) -> FileKind | None:
-        """Return what stands at `path`."""
+        """Return the kind of `path`."""
         if path in self._folders:
             return FileKind.FOLDER
         folder, _, name = path.rpartition("/")
@@ -89,7 +89,7 @@ class Staged:
         return self.read(path)
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder holds, sorted."""
+        """Return the entries of a folder, sorted."""
         return tuple(sorted(self._folders.get(folder, {})))
 
     def pieces(self, path: str) -> Iterator[bytes]:

@@ -124,7 +124,7 @@ def _target(workspace: Workspace, extent: Extent, to: str) -> Resolved:
 
 
 def _stubs(workspace: Workspace, extent: Extent, to: ModuleFile) -> tuple[list[Spliced], list[Notice]]:
-    """Return what takes the declarations of a stub into the stub of the other module, and what to say of it."""
+    """Return the splices that take a stub's declarations into the stub of the other module, and notices about it."""
     if len(extent.files) < 2:
         return [], []
     try:
@@ -155,7 +155,7 @@ def _check_captured(project: Project, origin: ModuleFile, to: ModuleFile) -> Non
 
 
 def _with_bare_names(workspace: Workspace, origin: Resolved, to: ModuleFile) -> Workspace:
-    """Return the project with the module as it names what it takes from the other one by dots: as that does itself."""
+    """Return the project in which the module uses names of the other one without dots, as that does itself."""
     project, module, tree = project_of(workspace), origin.module, origin.tree
     uses, meant = project.uses(module.path), frozenset[Meaning]({InModule(to.path)})
     splices: list[tuple[Span, str]] = []
@@ -196,7 +196,7 @@ class Merge:
         return tuple(name for name in own if name != "__all__")
 
     def result(self) -> tuple[tuple[Spliced, ...], Report]:
-        """Return what changes.
+        """Return the changes.
 
         Raises:
             Refused: as `plan_merge`.
@@ -276,7 +276,7 @@ class Merge:
             )
 
     def _tell(self) -> None:
-        """Note what means another thing afterwards, or is lost."""
+        """Note names that mean another thing afterwards, and a docstring that is lost."""
         mentions = self.uses.mentions
         used = sorted(name for name in _OF_MODULE if any(each[4] == u.PLAIN for each in mentions.get(name, ())))
         if used:
@@ -286,14 +286,14 @@ class Merge:
             self.notices.append(Notice("docstring_gone", f"The docstring of {self.origin.name} went with its file."))
 
     def _mentions(self) -> Iterator[tuple[str, Mentioned]]:
-        """Yield where the module that takes all mentions what it takes."""
+        """Yield the mentions of the moved names in the module that takes them."""
         for name in self.names:
             sought = sought_of(self.origin, name)
             for path, found in search_code(self.project, sought, lambda _: Mentioning((self.to.path,))).files:
                 yield from ((name, each) for each in found if path == self.to.path)
 
     def _into(self, parts: Apart, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[tuple[Span, str]]:
-        """Return what puts all into the other module, which imports none of it any more."""
+        """Return the splices that put all into the other module, which imports none of it any more."""
         names = {name: name for name in self.names}
         retargeting = Retargeting(self.project, self.target, self.to, self.origin, self.to, names)
         revision = Revision(self.target.text)
@@ -378,7 +378,7 @@ def _put(
     place: Position,
     listed_names: Sequence[tuple[Span, str]],
 ) -> tuple[tuple[Span, str], ...]:
-    """Return what puts the statements of a module into another, with the imports that they need."""
+    """Return the splices that put the statements of a module into another, with the imports that they need."""
     inserted = insert(tree, (), place, f"{parts.rest}\n").splices if parts.rest else ()
     both = [*inserted, *listed_names]
     if not parts.imports:

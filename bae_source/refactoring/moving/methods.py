@@ -5,7 +5,7 @@
 
 Invariants:
 - a method that overrides another one, or is overridden, stays: a call may reach any of them;
-- a call is rewritten only where it is sure what stands before the dot.
+- a call is rewritten only where its receiver is sure.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Method:
         self._changed: dict[str, int] = {}
 
     def result(self) -> tuple[tuple[Spliced, ...], Report]:
-        """Return what changes.
+        """Return the changes.
 
         Raises:
             Refused: as `plan_method`.
@@ -205,7 +205,7 @@ class Method:
     def _file(
         self, module: ModuleFile, tree: Tree, mentions: Sequence[Mentioned], function: AsFunction, taken: list[str]
     ) -> list[tuple[Span, str]]:
-        """Return what changes in one file."""
+        """Return the changes in one file."""
         calls = MethodCalls(
             self.project,
             module.path,
@@ -232,7 +232,7 @@ class Method:
         return list(added_imports(self.workspace, module, tree, calls.splices, statements).splices)
 
     def _at_home(self, revision: Revision) -> list[tuple[Span, str]]:
-        """Return what changes in the module of the class: the method goes, and the function stands behind the class."""
+        """Return the changes in the module of the class: the method goes, and the function stands behind the class."""
         content = self.tree.source.encode(revision.text)
         now = self.workspace.kept.trees.get(content)
         found = [

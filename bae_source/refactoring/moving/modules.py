@@ -118,7 +118,7 @@ class ModuleMove:
         self._left: list[Reference] = []
 
     def _whole_imports(self, module: ModuleFile) -> Iterator[Spliced]:
-        """Yield what changes in a file that does not parse, and stays where it is."""
+        """Yield the changes in a file that does not parse, and stays where it is."""
         try:
             source = Source(self.workspace.content(module.path) or b"")
             spans = tuple(module_imports(source.text, self.old, self.new))
@@ -132,7 +132,7 @@ class ModuleMove:
             yield Spliced(module=module, splices=tuple((span, self.new) for span in spans))
 
     def moved(self) -> Moved:
-        """Return what changes."""
+        """Return the changes."""
         matches = search_code(self.project, self.sought, self.workspace.index.naming)
         mentions = dict(matches.files)
         stays = self.stars is not None or self.old.rpartition(".")[0] != self.new.rpartition(".")[0]
@@ -212,7 +212,7 @@ class ModuleMove:
     def _file(
         self, module: ModuleFile, source: Source, imports: Sequence[ast.stmt], mentions: Sequence[Mentioned]
     ) -> Iterator[_Splice]:
-        """Yield what changes in one file."""
+        """Yield the changes in one file."""
         there = ModuleFile(
             name=self._named(module.name), path=module.path, source_root=module.source_root, package=module.package
         )
@@ -232,7 +232,7 @@ class ModuleMove:
                 yield from (each for each in self._mention(mentioned, source, module, local) if each not in tables)
 
     def _in_calls(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
-        """Yield what changes in `import_module(".old", __package__)`; a name without dots is changed as a string."""
+        """Yield the changes in `import_module(".old", __package__)`; a name without dots is changed as a string."""
         parts, lines = self.old.split("."), source.lines
         for mentioned, (name, level) in self._calls.get(module.path, ()):
             match = _LOADING.match(source.text, lines.offset(*mentioned.mention[:2]))
@@ -255,12 +255,12 @@ class ModuleMove:
             yield Span(word if is_near else match.start(1), end), self.following.last if is_near else self.new
 
     def _exported(self, path: str) -> Iterator[_Splice]:
-        """Yield what changes in the `__all__` of a file in which the name follows."""
+        """Yield the changes in the `__all__` of a file in which the name follows."""
         for start in sorted(self.following.exported.offsets(path)):
             yield Span(start, start + len(self.sought.word)), self.following.last
 
     def _in_tables(self, module: ModuleFile, source: Source) -> Iterator[_Splice]:
-        """Yield what changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
+        """Yield the changes in the tables of a package: `".old"` and `"pkg.old"`, and `"old"` for lazy_loader."""
         lead = f"{module.name}."
         below = self.old.removeprefix(lead)
         later = self.new.removeprefix(lead) if self.new.startswith(lead) else ""
@@ -326,7 +326,7 @@ class ModuleMove:
         there: ModuleFile,
         local: bool,
     ) -> Iterator[_Splice]:
-        """Yield what changes in `from pkg import old`."""
+        """Yield the changes in `from pkg import old`."""
         package = self.new.rpartition(".")[0]
         span, text = span_of(lines, alias), self._taken(alias, local)
         shown = self._shown(package, node.level, there) if package else ""
@@ -347,7 +347,7 @@ class ModuleMove:
         yield whole, f"{kept}{joined}"
 
     def _taken(self, alias: ast.alias, local: bool) -> str:
-        """Return what takes the module, and under which name."""
+        """Return the imported name afterwards, with `as` where the statement binds another one."""
         last, bound = self.following.last, alias.asname or alias.name
         bound = last if local and bound == self.sought.word else bound
         return last if bound == last and alias.asname is None else f"{last} as {bound}"
@@ -403,7 +403,7 @@ class ModuleMove:
             self._leave_unsure(mentioned, module, why)
 
     def _attribute(self, mentioned: Mentioned, source: Source, module: ModuleFile, start: int) -> Iterator[_Splice]:
-        """Yield what changes where the module is taken from its package, or from a module that hands it out."""
+        """Yield the changes where the module is taken from its package, or from a module that hands it out."""
         word = Span(start, start + len(self.sought.word))
         before = _CHAIN.search(source.text, 0, start)
         chain = re.sub(r"\s", "", before[1]) if before else ""

@@ -253,7 +253,7 @@ class Moving:
             self._notices.append(Notice("module_names", f"{names} means {self.to.name} in what is moved now."))
 
     def _file(self, module: ModuleFile, tree: Tree, mentions: Sequence[tuple[str, Mentioned]]) -> Sequence[_Splice]:
-        """Return what changes in one file."""
+        """Return the changes in one file."""
         is_origin, is_target = module.path == self.origin.path, module.path == self.to.path
         gone = [each.span for each in self.moved] if is_origin else []
         retargeting = Retargeting(self.project, tree, module, self.origin, self.to, self.names, self._needed)
@@ -306,7 +306,7 @@ class Moving:
     def _with_shim(
         self, module: ModuleFile, tree: Tree, splices: Sequence[_Splice], wanted: Sequence[str]
     ) -> Sequence[_Splice]:
-        """Return what changes in the old module with what gives the old names there."""
+        """Return the changes in the old module with what gives the old names there."""
         revision = Revision(tree.text)
         revision.apply(self._with_imports(module, tree, splices, wanted) if wanted else splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
@@ -341,7 +341,7 @@ class Moving:
         wanted: Sequence[str],
         place: Position = Position.LAST,
     ) -> Sequence[_Splice]:
-        """Return what puts the definitions into a module that is there, once it imports them no more."""
+        """Return the splices that put the definitions into a module that is there, once it imports them no more."""
         revision = Revision(tree.text)
         revision.apply(splices)
         now = self.workspace.kept.trees.get(tree.source.encode(revision.text))
@@ -360,7 +360,7 @@ class Moving:
         return added.splices
 
     def _cut(self, tree: Tree) -> list[_Splice]:
-        """Return what changes in the old module: the definitions go, and with them what they alone have used."""
+        """Return the changes in the old module: the definitions go, and with them what they alone have used."""
         revision = Revision(tree.text)
         for each in reversed(self.moved):
             splices, _ = remove(tree, self.origin.name, each.group)
@@ -450,7 +450,7 @@ class Moving:
         return frozenset().union(*(self.project.names.imported(path, each[1]) for each in bindings))
 
     def _listed(self, tree: Tree) -> list[_Splice]:
-        """Return what puts the names into `__all__` of the new module, if they were in that of the old one."""
+        """Return the splices that put the names into `__all__` of the new module, if the old one's has them."""
         revision = Revision(tree.text)
         exported = set(self.tree.outline.exported or ())
         for each in self.moved:

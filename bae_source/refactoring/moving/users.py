@@ -126,7 +126,7 @@ class Retargeting:
         """The same for names in annotations."""
 
     def changed(self, mentions: Sequence[tuple[str, Mentioned]], gone: Sequence[Span]) -> Changed:
-        """Return what changes.
+        """Return the changes.
 
         Parameters:
             mentions: of each definition, by its name.
@@ -164,7 +164,7 @@ class Retargeting:
         )
 
     def _in_target(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
-        """Yield what changes in the module that a definition goes to, which imports it no more."""
+        """Yield the changes in the module that a definition goes to, which imports it no more."""
         shown, mention = written(self.tree.text, start), mentioned.mention
         if self.module.path != self.to.path or mention.receiver != u.PLAIN or mention.kind == u.EXPORT:
             return
@@ -191,7 +191,7 @@ class Retargeting:
         return {Symbol(self.origin.path, 0, name) for name in self.names}
 
     def _imports(self) -> Iterator[tuple[Span, str]]:
-        """Yield what changes in statements that import definitions from their old module."""
+        """Yield the changes in statements that import definitions from their old module."""
         revision = Revision(self.tree.text)
         if self.module.path == self.to.path:
             self.places += remove_imported(revision, self._is_of_moved)
@@ -279,7 +279,7 @@ class Retargeting:
         return [(span, ast.unparse(ast.ImportFrom(module=node.module, names=kept, level=node.level)))]
 
     def _attribute(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
-        """Yield what changes where a definition is taken from its module: `app.core.send`."""
+        """Yield the changes where a definition is taken from its module: `app.core.send`."""
         receivers = self.project.inference.values(self.module.path, mentioned.mention.receiver)
         before = _RECEIVER.search(self.tree.text, 0, start)
         others = {each.path for each in receivers if isinstance(each, InModule)} - {self.origin.path}
@@ -299,7 +299,7 @@ class Retargeting:
         yield Span(before.start(1), start + len(name)), f"{shown}.{self.names[name]}"
 
     def _unused(self) -> Iterator[tuple[Span, str]]:
-        """Yield what puts the import of the new module in the place of that of the old one that nothing else needs."""
+        """Yield the splices that put an import of the new module in place of an import of the old one that goes."""
         if self.module.package:
             return  # which exposes what it imports
         for node in ast.parse(self.tree.text).body if self._reached else ():
@@ -343,7 +343,7 @@ class Retargeting:
         return self.to.name, f"import {self.to.name}"
 
     def _string(self, name: str, mentioned: Mentioned, start: int) -> Iterator[tuple[Span, str]]:
-        """Yield what changes in a string with the dotted name."""
+        """Yield the changes in a string with the dotted name."""
         old = f"{self.origin.name}.{name}"
         text = self.tree.text
         end = start + len(old)

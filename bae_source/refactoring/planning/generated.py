@@ -59,7 +59,7 @@ def without_generated(
     """Return changes and their report without those of files that a program writes, whose places are unsure then.
 
     Parameters:
-        words: by which what is sought is named.
+        words: by which the target is named.
     """
     every = tuple(spliced)
     generated = generated_among(project.workspace, (each.module.path for each in every))
@@ -76,7 +76,7 @@ def without_generated(
 
 
 def _places(project: Project, spliced: Spliced, words: Collection[str]) -> Iterator[Reference]:
-    """Yield the places that would change: what is sought, on the lines that would; else these lines."""
+    """Yield the places that would change: the target, on the lines that would; else these lines."""
     module, source = spliced.module, project.workspace.source(spliced.module)
     lines = sorted({source.lines.number(span.start) for span, _ in spliced.splices})
     try:

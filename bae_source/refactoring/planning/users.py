@@ -183,7 +183,7 @@ def is_bound(after: Workspace, resolved: Resolved) -> bool:
 
 
 def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spliced]:
-    """Yield what takes a symbol out of the imports and the `__all__` of other modules, and of its own.
+    """Yield the changes that take a symbol out of the imports and the `__all__` of other modules, and of its own.
 
     What changes in its own module has no targets, and is to be joined with the deletion.
     """
@@ -192,7 +192,7 @@ def without_importers(workspace: Workspace, resolved: Resolved) -> Iterator[Spli
 
 
 def without_importers_of_modules(workspace: Workspace, extent: Extent) -> Iterator[Spliced]:
-    """Yield what takes modules, and all that they define, out of the imports and the `__all__` of other modules."""
+    """Yield the changes that take modules, and their definitions, out of the imports and `__all__` of other modules."""
     project, inside = project_of(workspace), frozenset(extent.files)
     yield from _without(project, list(_in_modules(project, inside)), inside)
 
@@ -211,7 +211,7 @@ def _in_modules(project: Project, inside: Iterable[str]) -> Iterator[Sought]:
 
 
 def _without(project: Project, soughts: Sequence[Sought], inside: frozenset[str]) -> Iterator[Spliced]:
-    """Yield what takes things out of the imports and the `__all__` of all modules but some."""
+    """Yield the changes that take symbols and modules out of the imports and the `__all__` of all modules but some."""
     exported: dict[str, set[str]] = {}
     imported: dict[str, set[_Key]] = {}
     for sought in soughts:

@@ -1,4 +1,4 @@
-"""Imports of what is renamed in files that do not parse, which change; every other word there is a mention.
+"""Imports of the renamed symbol in files that do not parse, which change; every other word there is a mention.
 
     from app.core import (         the statement is whole in itself, so it is known what it takes, and from where
         send,
@@ -106,7 +106,7 @@ def _statements(text: str) -> Iterator[tuple[int, str, ast.stmt]]:
 
 
 def _imported(project: Project, family: Family, path: str, text: str) -> Iterator[int]:
-    """Yield where statements that are whole in themselves import what is renamed."""
+    """Yield where statements that are whole in themselves import the renamed symbol."""
     word = family.sought.word
     for start, statement, parsed in _statements(text) if not family.classes and not family.is_local else ():
         taken = [each for each in parsed.names if each.name == word] if isinstance(parsed, ast.ImportFrom) else []

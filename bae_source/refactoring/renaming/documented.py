@@ -1,4 +1,4 @@
-"""Entries of docstrings that document what is renamed, in the docstring of its own function or class.
+"""Entries of docstrings that document the renamed symbol, in the docstring of its own function or class.
 
     def send(item):
         '''Send something.

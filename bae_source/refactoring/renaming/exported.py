@@ -11,7 +11,7 @@
     app/core.py: __all__ = ["Client"]                  likewise app.core.Client, and app.core.Client.send
 
 Invariants:
-- an entry of a table counts only if its module has what is renamed under this name.
+- an entry of a table counts only if its module has the renamed symbol under this name.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Exported:
         return frozenset(match.start() for match in matches), bool(by_table)
 
     def _in_tables(self, path: str, view: View) -> Iterator[Span]:
-        """Yield the entries of tables that stand for what is renamed."""
+        """Yield the entries of tables that stand for the renamed symbol."""
         module = self.project.workspace.census.module(path)
         if module is None or not module.package:
             return
@@ -131,7 +131,7 @@ class Exported:
                     yield table.entries.spans[number]
 
     def _has(self, module: str) -> bool:
-        """Return whether a module has what is renamed under this name."""
+        """Return whether a module has the renamed symbol under this name."""
         files = self.project.workspace.census.find(module)
         return any(self.project.names.attribute(file, self.word) & self.symbols for file in files)
 

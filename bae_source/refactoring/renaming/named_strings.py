@@ -2,7 +2,7 @@
 
     T = TypeVar("T")                            the string is what the type variable calls itself
     P = namedtuple("P", "x y")                  likewise; a copy is pickled by it
-    getattr(core, "send")                       likewise, where the attribute of `core` is what is renamed
+    getattr(core, "send")                       likewise, where the attribute of `core` is the renamed symbol
     Colour["RED"]                               likewise, of an enumeration
     patch.object(core, "send")                  likewise, as with `monkeypatch.setattr`
     p["x"], p.get("x"), "x" in p                keys, where `p` surely holds a TypedDict that has `x`
@@ -125,7 +125,7 @@ class _Named(ABC):
 
     @abstractmethod
     def is_named(self, values: Values) -> bool:
-        """Return whether the word surely is what is renamed, in what may be any of some values."""
+        """Return whether the word surely is the renamed symbol, in what may be any of some values."""
 
     def values(self, node: ast.expr, scope: int) -> Values:
         """Return what a name, or attributes of one, may be; nothing for any other expression."""

@@ -135,7 +135,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
 
 
 def _mixed(project: Project, family: Family, found: Mapping[str, Iterable[Mentioned]]) -> Iterator[Symbol]:
-    """Yield the names of scopes that import what is renamed under its own name, and bind it to something else, too.
+    """Yield the names of scopes that import the renamed symbol under its own name, and bind it to something else, too.
 
     try:
         from fast import run        `run` stays the name here: `from fast import go as run`
@@ -212,7 +212,7 @@ class _File:
         """Return the place of a mention that changes, the mention where it stays, None where it bears another name.
 
         Parameters:
-            mixed: names that stay, though they are imported under the name of what is renamed.
+            mixed: names that stay, though they are imported under the name of the renamed symbol.
         """
         if mentioned.why == BY_STARS:
             return mentioned  # where no word stands
@@ -276,7 +276,7 @@ class _File:
         return Place(path=self.path, span=span, new=new, line=line, mentioned=mentioned)
 
     def _is_named(self, mentioned: Mentioned, start: int) -> bool:
-        """Return whether a string surely names what is renamed."""
+        """Return whether a string surely names the renamed symbol."""
         return mentioned.why in _NAMED_BY or mentioned.mention[:2] in self.naming or self._is_slot(start)
 
     @cached_property
@@ -314,7 +314,7 @@ class _File:
         return Span(start + offset, start + offset + len(word))
 
     def bindings(self, known: set[int], mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> Iterator[Place]:
-        """Yield the names that bind what is renamed.
+        """Yield the names that bind the renamed symbol.
 
         Parameters:
             known: the offsets of places that change anyway.
@@ -367,14 +367,14 @@ class _File:
                 yield self._place(Span(start, start + len(word)), f"{word} as {self.new}", None)
 
     def _is_own(self, mention: u.Mention, here: Iterable[Symbol]) -> bool:
-        """Return whether a name that stands alone is bound, deleted or added to in the scope of what is renamed."""
+        """Return whether a name that stands alone is bound, deleted or added to in the scope of the renamed symbol."""
         found = self.project.names.scope_of(self.path, mention.scope, self.family.sought.name)
         if mention.kind == u.READ and self.uses.scopes[mention.scope].kind != u.CLASS_SCOPE:
             return False  # which the search decides
         return any(each.scope == found for each in here)
 
     def _imports(self, mentions: Sequence[Mentioned], mixed: Collection[Symbol]) -> dict[int, u.Imported]:
-        """Return the imports of what is renamed that bind its own name, by where the imported name ends."""
+        """Return the imports of the renamed symbol that bind its own name, by where the imported name ends."""
         assert self.source is not None
         found: dict[int, u.Imported] = {}
         for mentioned in mentions:

@@ -250,7 +250,7 @@ def _place(project: Project, path: str, line: int) -> str:
 class Throughout:
     """The files that a rename changes throughout: they had the new name nowhere, and keep the old one nowhere.
 
-        from m import send       every `send` here is what is renamed, and `m` is changed throughout, too:
+        from m import send       every `send` here is the renamed symbol, and `m` is changed throughout, too:
         send(send)               so `post` means here on the planned text what `send` does now
 
     Of such a file nothing need be looked up on the planned text: each of its scopes binds and reads the new name where
@@ -306,7 +306,7 @@ class Throughout:
                 yield from census.find(f"{import_name(module)}.{name}")
 
     def _means_it(self, path: str, mention: u.Mention) -> bool:
-        """Return whether a name that stands alone is what is renamed, and nothing else."""
+        """Return whether a name that stands alone is the renamed symbol, and nothing else."""
         line, column, scope, kind, receiver, _ = mention
         if receiver != u.PLAIN or kind in (u.EXPORT, u.STRING):
             return True  # which no scope decides

@@ -1,4 +1,4 @@
-"""Comments, docstrings, text files and settings that speak of what is renamed.
+"""Comments, docstrings, text files and settings that speak of the renamed symbol.
 
     [project.scripts] run = "app.core:main"      changed: it is an entry point, and would lead nowhere
     # see app.core.main                          changed with `exact`: the name stands with what it belongs to
@@ -142,7 +142,7 @@ def _called(project: Project, family: Family) -> set[str]:
 
 
 def is_doctest(project: Project, family: Family, spoken: Spoken) -> bool:
-    """Return whether a place is code of a doctest, in whose module the name means what is renamed."""
+    """Return whether a place is code of a doctest, in whose module the name means the renamed symbol."""
     if not _DOCTEST.match(project.lines(spoken.path).cut(spoken.reference.line)):
         return False
     if spoken.dotted:

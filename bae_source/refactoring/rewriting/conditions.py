@@ -191,7 +191,7 @@ def _is_own(project: Project, symbol: Symbol, value: Class | Function) -> bool:
 
 
 def _decided(project: Project, path: str, probe: str, sought: Sought, *, negated: bool) -> bool | None:
-    """Return whether an expression is what is sought; None where that is not known."""
+    """Return whether an expression is the target; None where that is not known."""
     try:
         mentions = project.uses(path).mentions.get(probe, ())
     except ResourceError:
@@ -240,7 +240,7 @@ def _plain(values: Iterable[Value]) -> frozenset[Value]:
 
 
 def _is_one(project: Project, value: Value, sought: Sought) -> bool | None:
-    """Return whether a value is one of what is sought; None where that is not known."""
+    """Return whether a value is one of the target; None where that is not known."""
     if value is None or isinstance(value, Rebound):
         return None
     if value in sought.values:

@@ -134,7 +134,7 @@ class SignatureChange:
         return found
 
     def result(self) -> Changed:
-        """Return what changes.
+        """Return the changes.
 
         Raises:
             RequestError: `invalid_arguments` where calls lack a parameter.
@@ -304,7 +304,7 @@ class SignatureChange:
             self._left.append(found)
 
     def _file(self, path: str) -> Spliced | None:
-        """Return what changes in one file: from its end to its beginning, so that no edit moves a later one."""
+        """Return the changes in one file: from its end to its beginning, so that no edit moves a later one."""
         module = self.project.workspace.census.module(path)
         assert module is not None
         first = next((each.tree for _, each in self._edits[path] if isinstance(each, Member)), None)

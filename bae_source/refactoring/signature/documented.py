@@ -37,7 +37,7 @@ class Splice(Struct, frozen=True, kw_only=True):
 
 
 def documented(member: Member, after: Signature, texts: Mapping[str, str]) -> Iterator[Splice]:
-    """Yield what changes in the docstrings of a function: its own, of a constructor its class's, too.
+    """Yield the changes in the docstrings of a function: its own, of a constructor its class's, too.
 
     Parameters:
         after: its new signature.
@@ -75,7 +75,7 @@ def docstring_splices(
     texts: Mapping[str, str],
     newline: str,
 ) -> list[tuple[Span, str]]:
-    """Return what changes in a docstring.
+    """Return the changes in a docstring.
 
     Parameters:
         text: of the file.
@@ -120,7 +120,7 @@ def _named(text: str, entry: Entry) -> list[str]:
 
 
 def _without(text: str, section: Section, before: Signature, after: Signature) -> list[tuple[Span, str]]:
-    """Return what takes out the entries of parameters that go, with the header where none is left."""
+    """Return the splices that take out the entries of parameters that go, with the header where none is left."""
     kept = {each.name for each in after.parameters}
     gone = {each.name for each in before.parameters} - kept
     going = [each for each in section.entries if gone.issuperset(_named(text, each))]
@@ -153,7 +153,7 @@ def _behind_line(text: str, position: int) -> int:
 
 
 def _ordered(text: str, section: Section, before: Signature, after: Signature) -> list[tuple[Span, str]]:
-    """Return what puts entries into the order of the parameters, if they stood in it and it changes."""
+    """Return the splices that put entries into the order of the parameters, if they stood in it and it changes."""
     old = [each.name for each in before.parameters]
     new = [each.name for each in after.parameters]
     entries = [each for each in section.entries if len(each.names) == 1 and _named(text, each)[0] in {*old} & {*new}]

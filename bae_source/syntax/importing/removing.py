@@ -146,7 +146,7 @@ def _is_string(node: ast.stmt) -> bool:
 
 
 def _without(text: str, lines: Lines, place: _Place, owner: _Place | None) -> Splices:
-    """Return what takes an import out, with the comment above it that is its own.
+    """Return the splices that take an import out, with the comment above it that is its own.
 
     Parameters:
         owner: what has nothing but the import in its suite; None where that has more.
@@ -200,7 +200,7 @@ def _named(node: ast.AST | None) -> set[str]:
 
 
 def closed_up(text: str, splices: Splices) -> Splices:
-    """Return what takes lines out, with the blank lines below that those above, or a header, make needless."""
+    """Return splices that take lines out, with the blank lines below that those above, or a header, make needless."""
     if len(splices) != 1 or splices[0][1]:
         return splices
     span = splices[0][0]

@@ -24,7 +24,7 @@ _TOO_MUCH = (SyntaxError, RecursionError, MemoryError)
 
 
 def uses_of(source: Source) -> u.Uses:
-    """Return what a file refers to.
+    """Return the references in a file.
 
     Raises:
         SourceError: it does not parse, in more than the suites of some functions, or cannot be decoded.
@@ -50,7 +50,7 @@ def _newer(text: str) -> u.Uses:
 
 
 def _around_broken(text: str) -> u.Uses:
-    """Return what a file refers to, with the words of those suites of functions that the parser refuses.
+    """Return the references in a file, with the words of those suites of functions that the parser refuses.
 
     Raises:
         SyntaxError: that is not all that it refuses.

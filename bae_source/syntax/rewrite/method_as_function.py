@@ -113,7 +113,7 @@ def _decorator(text: str) -> tuple[Span, str]:
 
 
 def _parameter(text: str, node: _Function) -> tuple[Span, str]:
-    """Return what takes the first parameter out, with its comma, and the slash that would be the first one then."""
+    """Return the splice that takes the first parameter out, with its comma, and a slash that would come first then."""
     lines, first = Lines(text), _first(node)
     assert first.end_lineno is not None
     assert first.end_col_offset is not None

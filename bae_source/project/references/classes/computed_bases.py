@@ -83,7 +83,7 @@ class ComputedBases:
         return frozenset(found)
 
     def _bringing(self, owner: Class) -> frozenset[Class | None]:
-        """Return the classes that bases may be that are not known; None for what may be any class."""
+        """Return the classes that bases may be that are not known; None where it may be any class."""
         if owner not in self._brought:
             if self._depth > _DEEPEST:
                 return frozenset({None})
@@ -150,7 +150,7 @@ class ComputedBases:
                 yield from self._classes_of(self.names.named(path, scope, name))
 
     def _named(self, owner: Class) -> frozenset[Class | None]:
-        """Return the classes that the header names where a base is not known; None for what may be any class."""
+        """Return the classes that the header names where a base is not known; None where it may be any class."""
         if owner not in self._known:
             self._known[owner] = frozenset(self._named_in_header(owner) if self._is_computed(owner) else ())
         return self._known[owner]

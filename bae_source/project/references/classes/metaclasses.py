@@ -70,7 +70,7 @@ class Makers:
         self._family = family
 
     def may_make(self, value: Instance) -> bool:
-        """Return whether a class may be what stands before the dot, as in the methods of its metaclass."""
+        """Return whether a class may be the receiver, as in the methods of its metaclass."""
         is_known = is_metaclass(self._orders, value.of)
         if value.exact and not is_known:
             return False

@@ -70,7 +70,7 @@ class Registered:
         self.unreadable: dict[str, ResourceError] = {}
 
     def under(self, above: Class | str) -> frozenset[Class | None]:
-        """Return the classes that are registered with one, or with one below it; None for what may be any class.
+        """Return the classes that are registered with one, or with one below it; None where it may be any class.
 
         Parameters:
             above: a class, or the name of one outside.

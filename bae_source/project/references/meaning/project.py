@@ -74,7 +74,7 @@ class Project:
         self._uses = {path: uses for path, uses in self._uses.items() if not isinstance(uses, ResourceError)}
 
     def uses(self, path: str) -> u.Uses:
-        """Return what a file refers to.
+        """Return the references in a file.
 
         Raises:
             ResourceError: why that is not known.
@@ -87,7 +87,7 @@ class Project:
         raise found
 
     def knows(self, path: str) -> bool:
-        """Return whether it is known what a file refers to."""
+        """Return whether the references in a file are known."""
         return path in self._uses
 
     def unanalysed(self, path: str) -> dict[str, ResourceError]:

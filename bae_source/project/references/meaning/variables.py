@@ -89,7 +89,7 @@ class Variables:
         yield from self._behind_meanings(asked, self.project.names.bound(asked))
 
     def behind_attribute(self, path: str, receiver: int, name: str) -> Iterator[Symbol]:
-        """Yield the names of modules that an attribute leads to, if what stands before the dot is a module."""
+        """Yield the names of modules that an attribute leads to, if the receiver is a module."""
         for module in self._modules(path, receiver):
             yield from self._behind_meanings(Symbol(module, 0, name), self.project.names.attribute(module, name))
 

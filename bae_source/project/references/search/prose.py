@@ -282,7 +282,7 @@ def speaks(text: str, word: Span, sought: Sought) -> Literal["", "bare", "dotted
 
 
 def _leads(owner: str, sought: Sought) -> bool:
-    """Return whether what stands before the dot may be what the symbol belongs to."""
+    """Return whether the receiver may be what the symbol belongs to."""
     return (bool(sought.classes) and owner in _OWN) or any(_leads_to(owner, each, sought) for each in sought.every)
 
 

@@ -64,7 +64,7 @@ def other_name(old: str, new: str) -> Wording:
 
 
 def edits(text: str, places: Iterable[tuple[int, int]], wording: Wording) -> list[tuple[Span, str]] | None:
-    """Return what changes at some places of a text, by line and column from 1; None if one of them stays."""
+    """Return the changes at some places of a text, by line and column from 1; None if one of them stays."""
     lines = Lines(text)
     found = [wording(text, lines.start(line) + column - 1) for line, column in sorted(set(places))]
     made = [each for each in found if each is not None]

@@ -233,7 +233,7 @@ class Families:
         return self._known[owner]
 
     def registered(self, above: Class | str) -> frozenset[Class | None]:
-        """Return what is registered with an abstract class; None among them for what may be any."""
+        """Return what is registered with an abstract class; None among them where it may be any class."""
         if isinstance(above, Class) and not self.project.inference.orders.is_abstract(above):
             return frozenset()
         found = self._registered.under(above)

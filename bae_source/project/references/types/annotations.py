@@ -76,7 +76,7 @@ class Annotations:
         self._aliases = 0
 
     def declared(self, path: str, number: int) -> Values:
-        """Return what a variable with an annotation may hold."""
+        """Return the possible values of a variable with an annotation."""
         values = self._valued(path, number)
         return values - {SELF} | NOT_KNOWN if SELF in values else values
 
@@ -93,7 +93,7 @@ class Annotations:
         return values - NOT_KNOWN if is_narrower and annotated.isdisjoint(LEFT_TO_THE_VALUE) else values
 
     def returned(self, function: Function, itself: Callable[[], Values], solved: Solved) -> Values:
-        """Return what a function with an annotation gives.
+        """Return the values of a function with an annotation.
 
         Parameters:
             itself: tells what `Self` is.
@@ -103,11 +103,11 @@ class Annotations:
         return values - {SELF} | itself() if SELF in values else values
 
     def class_of(self, path: str, called: Values, number: int) -> Values | None:
-        """Return what `type` gives that is given one thing; None if something else is called."""
+        """Return the values of `type(x)`; None if something else is called."""
         return frozenset(map(class_of, self.values(path, number))) if called == _TYPE else None
 
     def typing_call(self, path: str, called: Values, number: int) -> Values | None:
-        """Return what a function of `typing` gives that is given a type; None if something else is called."""
+        """Return the values of a function of `typing` that takes a type; None if something else is called."""
         parts = [each.name.rpartition(".") for each in called if isinstance(each, Outside)]
         names = {name for module, _, name in parts if module in _TYPING}
         if len(names) != len(called):
@@ -138,7 +138,7 @@ class Annotations:
         return instances if None not in instances else self._by_alias(path, form) or instances
 
     def _by_alias(self, path: str, form: u.Expression) -> Values:
-        """Return what a name for a type says; nothing if it is none, or bound in several ways."""
+        """Return the values that an alias of a type stands for; none if it is no alias, or bound in several ways."""
         if self._aliases >= _MOST_ALIASES:
             return frozenset()
         self._aliases += 1

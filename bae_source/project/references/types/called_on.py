@@ -51,12 +51,12 @@ Receivers = Callable[[], Values]
 
 
 def nothing() -> Values:
-    """Tell what stands before the dot where there is none."""
+    """Return the values of a receiver that is not there."""
     return NOT_KNOWN
 
 
 def self_of(receivers: Values) -> Values:
-    """Return what `Self` is in a call of a method, by what it is called on."""
+    """Return the value of `Self` in a call of a method, by its receivers."""
     return frozenset(
         Instance(of, False, is_bound(each)) if of else None
         for each, of in ((each, class_around(each)) for each in receivers)
@@ -72,22 +72,22 @@ class Steps(Protocol):
     elsewhere: BoundElsewhere
 
     def uses(self, path: str, /) -> u.Uses:
-        """Return what a file refers to."""
+        """Return the references in a file."""
 
     def values(self, path: str, number: int) -> Values:
-        """Return what an expression of a file may give."""
+        """Return the possible values of an expression of a file."""
 
     def once(self, key: object, work: Callable[[], Values]) -> Values:
-        """Return what is worked out, once, and not in circles."""
+        """Return the result of some work, done once, and not in circles."""
 
     def members(self, value: Value, name: str) -> list[Member]:
         """Return where an attribute of a class, an instance or `super()` is bound."""
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
-        """Return what an attribute may hold that code of a file takes from any of several values."""
+        """Return the values of an attribute that code of a file takes from any of several values."""
 
     def calls(self, called: Values, receivers: Receivers) -> Values:
-        """Return what a call of any of several values may give."""
+        """Return the possible values of a call of any of several values."""
 
 
 class _On(Struct, frozen=True):
@@ -99,7 +99,7 @@ class _On(Struct, frozen=True):
 
     @property
     def instance(self) -> Value:
-        """Return the value of `self` in the method; `Base.method(x)` does not say what it is given."""
+        """Return the value of `self` in the method; of `Base.method(x)` it is not known."""
         return self.itself if isinstance(self.itself, Instance) else Instance(self.owner, False)
 
     @property
@@ -120,7 +120,7 @@ class CalledOn:
         self._known: dict[tuple[str, int], Values | None] = {}
 
     def itself(self, path: str, number: int) -> Values | None:
-        """Return what `self` is in the method around, after which most dots stand; None for any other expression."""
+        """Return the values of `self` in the method around, the commonest receiver; None for any other expression."""
         key = (path, number)
         if key not in self._known:
             self._known[key] = self._itself(path, number)
@@ -143,7 +143,7 @@ class CalledOn:
         return frozenset({Instance(Class(path, bindings[0].first), False)})
 
     def returned(self, method: Function, receivers: Receivers) -> Values | None:
-        """Return what the `return` statements of a method give; None where the receivers tell nothing of it."""
+        """Return the values of a method's `return` statements; None where they do not depend on the receivers."""
         scopes = self.steps.uses(method.path).scopes
         scope = scopes[method.scope]
         if scopes[scope.parent].kind != u.CLASS_SCOPE or not any(
@@ -173,7 +173,7 @@ class CalledOn:
         )
 
     def _is_plain(self, symbol: Symbol, number: int) -> bool:
-        """Return whether what a suite assigns is a function of that suite, or one that an instance is given to."""
+        """Return whether a suite assigns a function of its own, or one that gets the instance."""
         uses = self.steps.uses(symbol.path)
         what, *rest = uses.expressions[number] or (None,)
         if what == u.NAME:
@@ -189,7 +189,7 @@ class CalledOn:
         return scope is None or any(each[0] == u.OWN_CLASS for found in scope.names.values() for each in found)
 
     def above(self, path: str, scope: int, named: int) -> Values:
-        """Return what `super()` gives in a scope, or `super(C, self)` where `named` is the expression `C`."""
+        """Return the values of `super()` in a scope, or of `super(C, self)` where `named` is the expression `C`."""
         if named:
             classes = self.steps.values(path, named)
             return frozenset(Above(each) if isinstance(each, Class) else None for each in classes)
@@ -202,7 +202,7 @@ class CalledOn:
         return isinstance(of, Class) and owner in self.steps.orders.of(of).nodes
 
     def _seen(self, number: int, on: _On) -> Values:
-        """Return what an expression of a method gives in that call of it."""
+        """Return the values of an expression of a method in that call of it."""
         path = on.method.path
         form = self.steps.uses(path).expressions[number]
         if form[:1] == (u.NAME,):
@@ -232,7 +232,7 @@ class CalledOn:
         return frozenset(map(class_of, of)) if is_type else steps.values(path, number)
 
     def _before(self, number: int, on: _On) -> Values | None:
-        """Return what stands before the dot, seen from the call; None where that is what it is everywhere."""
+        """Return the values of the receiver, seen from the call; None where they are the same everywhere."""
         expressions = self.steps.uses(on.method.path).expressions
         form = expressions[number]
         if form[:1] != (u.ATTRIBUTE,):
@@ -245,7 +245,7 @@ class CalledOn:
         return None if seen == self.steps.values(on.method.path, inner) else self.given(seen, str(form[2]))
 
     def _named(self, number: int, form: u.Expression, on: _On) -> Values:
-        """Return what a name holds: `self`, `cls`, or a variable of the method that only values are assigned to."""
+        """Return the values of a name: `self`, `cls`, or a variable of the method that only assignments bind."""
         path, name, scope = on.method.path, str(form[1]), int(form[2])
         bindings = self.steps.uses(path).scopes[scope].names.get(name, ()) if scope == on.method.scope else ()
         known = (u.ASSIGNED, u.INSTANCE, u.OWN_CLASS)
@@ -263,5 +263,5 @@ class CalledOn:
 
 
 def _called_on(receiver: Value) -> Value:
-    """Return what a method is called on: in `super().m()` that is what the method around is called on."""
+    """Return the receiver of a method; in `super().m()` it is the receiver of the method around."""
     return Instance(receiver.of, False) if isinstance(receiver, Above) else receiver

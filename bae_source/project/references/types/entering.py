@@ -59,7 +59,7 @@ class Entering:
         self.items = items
 
     def entered(self, path: str, manager: int) -> Values:
-        """Return what `with` binds of a manager; that nothing is known where the class of that says it."""
+        """Return the values that `with` binds for a manager; `NOT_KNOWN` where its class decides them."""
         managers = self.values(path, manager)
         form = self.uses(path).expressions[manager]
         if raised := raised_of(managers):
@@ -71,7 +71,7 @@ class Entering:
         )
 
     def expecting(self, path: str, form: u.Expression) -> Values:
-        """Return what tells of an exception that a call expects."""
+        """Return the values that hold an exception which a call expects."""
         given = form[2] if len(form) > 2 else ""
         if not isinstance(given, int) or not self._is_expecting(path, int(form[1])):
             return NOT_KNOWN
@@ -89,7 +89,7 @@ class Entering:
         )
 
     def _yielded(self, function: Function) -> Values:
-        """Return what a generator yields that a decorator makes a manager of."""
+        """Return the values that a generator yields which a decorator makes a manager."""
         if u.Flag.ENTERED not in self.uses(function.path).scopes[function.scope].flags:
             return NOT_KNOWN
         values = self.items.inside(function.path, function.returns) if function.returns else NOT_KNOWN

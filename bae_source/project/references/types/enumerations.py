@@ -28,7 +28,7 @@ def is_no_member(uses: Callable[[str], u.Uses], values: Callable[[str, int], Val
     """Return whether what a suite assigns is what `enum.nonmember` gives.
 
     Parameters:
-        uses: tells what a file refers to.
+        uses: gives the references in a file.
         values: tells what an expression of a file may give.
         path, number: the expression that is assigned.
     """

@@ -109,7 +109,7 @@ class Inference:
 
     @property
     def computed(self) -> ComputedBases:
-        """Return the source of bases that code works out."""
+        """Return the answers about bases that code computes."""
         if self._computed is None:  # kept so, as `cached_property` makes access to all attributes slower
             from bae_source.project.references.classes.computed_bases import ComputedBases  # hardly any class needs it
 
@@ -132,7 +132,7 @@ class Inference:
         return self._valued(path, number)
 
     def _before_it(self, path: str, number: int) -> list[int]:
-        """Return what stands before an expression in its chain of attributes and calls, the first one first."""
+        """Return the expressions before one in its chain of attributes and calls, the first one first."""
         chain: list[int] = []
         try:
             expressions = self.uses(path).expressions
@@ -155,7 +155,7 @@ class Inference:
         return self.once(key, lambda: self._values(path, self.uses(path).expressions[number]))
 
     def once(self, key: object, work: Callable[[], Values]) -> Values:
-        """Return what is worked out, once; that nothing is known where it goes too deep, too far, or in a circle."""
+        """Return the result of some work, done once; `NOT_KNOWN` where it goes too deep, too far, or in a circle."""
         if key in self._known:
             return self._known[key]
         self._steps += 1
@@ -176,7 +176,7 @@ class Inference:
         return found
 
     def _afresh(self, work: Callable[[], T]) -> T:
-        """Return what is worked out, however deep the question for it came up."""
+        """Return the result of some work, with limits that begin anew, however deep its question came up."""
         running, self._running = self._running, set()
         around = self._is_cut, self._steps
         try:
@@ -185,7 +185,7 @@ class Inference:
             self._running, (self._is_cut, self._steps) = running, around
 
     def attribute(self, value: Value, name: str) -> frozenset[Meaning]:
-        """Return what an attribute of a value means."""
+        """Return the meanings of an attribute of a value."""
         if isinstance(value, InModule):
             return self.names.attribute(value.path, name) or frozenset({None})
         if isinstance(value, InFolder):
@@ -280,12 +280,12 @@ class Inference:
         return results if found == NOT_KNOWN else results - NOT_KNOWN | found
 
     def _entered(self, path: str, called: u.Expression) -> Values:
-        """Return what `with` binds, by the method of a manager that it calls; that nothing is known of other calls."""
+        """Return the values that `with` binds, by the called method of the manager; `NOT_KNOWN` of other calls."""
         is_manager = called[0] == u.ATTRIBUTE and called[2] in METHODS
         return self.entering.entered(path, int(called[1])) if is_manager else NOT_KNOWN
 
     def taken(self, path: str, receivers: Values, name: str) -> Values:
-        """Return what an attribute may hold that code of a file takes from any of several values."""
+        """Return the values of an attribute that code of a file takes from any of several values."""
         found = self._taken_from(receivers, name)
         if receivers == NOT_KNOWN or name not in self.uses(path).bound:
             return found
@@ -293,7 +293,7 @@ class Inference:
         return joined(found, self.elsewhere.values_bound(path, owners, name))
 
     def _taken_from(self, receivers: Values, name: str) -> Values:
-        """Return what an attribute of any of several values may hold."""
+        """Return the possible values of an attribute of any of several values."""
         if name == "__class__":
             return frozenset(map(class_of, receivers))
         if name in TELLING_OF_RAISED and (raised := raised_of(receivers)):
@@ -304,7 +304,7 @@ class Inference:
         return found | self._rebound(having, name)
 
     def _by_getattr(self, value: Value, name: str) -> Values:
-        """Return what `__getattr__` is annotated to give, where it is asked for what no class of an instance has."""
+        """Return the annotated values of `__getattr__`, for an attribute that no class of an instance has."""
         if not isinstance(value, Instance) or name.startswith("__") or self.members(value, name):
             return NOT_KNOWN
         if not self.orders.of(value.of).whole or self._is_intercepted(value):
@@ -313,20 +313,20 @@ class Inference:
         return union_of(self._called(each, lambda: frozenset({value})) for each in functions if each.returns)
 
     def calls(self, called: Values, receivers: Receivers = nothing, call: Call | None = None) -> Values:
-        """Return what a call of any of several values may give."""
+        """Return the possible values of a call of any of several values."""
         return union_of(
             each.then(CALL) if isinstance(each, Rebound) else self._called(each, receivers, call) for each in called
         )
 
     def _before_dot(self, path: str, number: int) -> Receivers:
-        """Return what tells what stands before the dot of an expression that is called."""
+        """Return a function that gives the values of the receiver of a called expression."""
         form = self.uses(path).expressions[number] if number else ()
         if form[:1] != (u.ATTRIBUTE,):
             return nothing
         return lambda: self.called_on.given(self.values(path, int(form[1])), str(form[2]))
 
     def bound_below(self, rebound: Rebound, owner: Class) -> Values:
-        """Return what a class binds otherwise than the known one above it, and what comes of the steps behind that."""
+        """Return the values that a class below binds instead, after the steps behind the attribute."""
         members = self.orders.members(self.orders.of(owner), rebound.name)
         steps, before = rebound.steps, frozenset[Value]({Instance(owner, False)})
         if ITEM in steps:  # what is known of the items is what a class above says of them
@@ -348,7 +348,7 @@ class Inference:
         return values
 
     def _attributes(self, receivers: Values, name: str) -> set[Meaning]:
-        """Return what an attribute of any of several values means."""
+        """Return the meanings of an attribute of any of several values."""
         found: set[Meaning] = set()
         for value in receivers:
             if not isinstance(value, Rebound):
@@ -372,7 +372,7 @@ class Inference:
         return frozenset(found)
 
     def values_of(self, symbol: Symbol, instances: Values = frozenset()) -> Values:
-        """Return what a bound name may hold.
+        """Return the possible values of a bound name.
 
         Parameters:
             instances: those that it is taken from, so that a property gives its value.
@@ -461,7 +461,7 @@ class Inference:
         return union_of(found)
 
     def _parameter(self, symbol: Symbol, declared: Values, note: int, default: int) -> Values:
-        """Return what a parameter is in its function: in a method the first one is `self`, whatever its annotation.
+        """Return the values of a parameter: the first one of a method is `self`, whatever its annotation.
 
         Parameters:
             declared: what the annotation says, which has the number `note`.
@@ -481,7 +481,7 @@ class Inference:
         )
 
     def _stored(self, symbol: Symbol, number: int) -> Values:
-        """Return what is assigned: to an attribute a type variable, where a parameter is annotated with one."""
+        """Return the assigned values; of an attribute with a parameter's value, the type variable of its annotation."""
         form = self.uses(symbol.path).expressions[number]
         if form[:1] == (u.NAME,) and self.uses(symbol.path).scopes[symbol.scope].kind == u.CLASS_SCOPE:
             names = self.uses(symbol.path).scopes[int(form[2])].names
@@ -492,7 +492,7 @@ class Inference:
         return self.values(symbol.path, number)
 
     def _against(self, symbol: Symbol, declared: Values, number: int) -> Values:
-        """Return what a name is given that its annotation does not fit: instances of classes that are not below.
+        """Return the assigned values that an annotation does not fit: instances of classes that are not below it.
 
         What a class's suite assigns may tell of the attribute and not be its value, as `field()` does.
         """
@@ -529,14 +529,14 @@ class Inference:
         return frozenset({outside_result(value)})
 
     def _unpacked(self, path: str, number: int, packing: str) -> Values:
-        """Return what a call of a function from outside is given, if an expression is one."""
+        """Return the argument of a call of a certain outside function, if an expression is one."""
         form = self.uses(path).expressions[number]
         given = form[2] if form[:1] == (u.CALLED,) and len(form) > 2 else u.OPAQUE
         is_packed = isinstance(given, int) and given and self.values(path, int(form[1])) == {Outside(packing)}
         return self.values(path, int(given)) if is_packed else NOT_KNOWN
 
     def _returned(self, function: Function, receivers: Receivers, call: Call | None = None) -> Values:
-        """Return what a function gives: what it is annotated to, else what its `return` statements say."""
+        """Return the values of a function: by its annotation, else by its `return` statements."""
         noted = NOT_KNOWN
         if function.returns:
             given = call or Call(function.path, (), receivers)
@@ -571,7 +571,7 @@ class Inference:
 
 
 def _callable_of(value: Value) -> Value:
-    """Return what is called by calling something that was bound to arguments; other uses of that do not lead to it."""
+    """Return the callable behind a partial or bound one; other uses of that do not lead to it."""
     return value if isinstance(value, (Function, Class, OfClass, Outside, Rebound)) else None
 
 

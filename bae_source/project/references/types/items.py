@@ -144,23 +144,23 @@ class Items:
         self._deep = 0
 
     def of(self, path: str, number: int) -> Values:
-        """Return what a loop over an expression may bind."""
+        """Return the values that a loop over an expression binds."""
         return self._values_of(self._item(self._shape(path, number)))
 
     def at(self, path: str, number: int, key: int) -> Values:
-        """Return what an expression gives with a key in brackets."""
+        """Return the values of an expression with a key in brackets."""
         return self._values_of(self._by_key(path, self._shape(path, number), key))
 
     def bound(self, path: str, form: u.Expression) -> Values:
-        """Return what a loop binds, or a target where something is unpacked."""
+        """Return the values that a loop binds, or a target of an unpacking."""
         return self._values_of(self._shaped(path, form))
 
     def called(self, path: str, form: u.Expression) -> Values:
-        """Return what a call gives that takes an item out of something: `rows.pop()`, `next(rows)`."""
+        """Return the values of a call that takes an item out: `rows.pop()`, `next(rows)`."""
         return self._values_of(self._taken(path, form))
 
     def inside(self, path: str, note: int) -> Values:
-        """Return what a row has, by its annotation."""
+        """Return the items of a row, by its annotation."""
         return self._values_of(self._item(_Note(path, note)))
 
     def below(self, symbol: Symbol, steps: tuple[str, ...]) -> Values:
@@ -189,7 +189,7 @@ class Items:
         return NOT_KNOWN
 
     def _shape(self, path: str, number: int) -> Shape:
-        """Return what is known of an expression as something to loop over, or that a loop binds."""
+        """Return the shape of an expression: something to loop over, or bound by a loop."""
         if not number or self._deep >= _DEEPEST:
             return None
         self._deep += 1
@@ -228,7 +228,7 @@ class Items:
         return self._bound(symbol.path, self.uses(symbol.path).scopes[symbol.scope].names[symbol.name])
 
     def _bound(self, path: str, bindings: Iterable[u.Binding]) -> Shape:
-        """Return what bindings say: one annotation, which known values fit, or values that are alike."""
+        """Return the shape that bindings give: one annotation, which known values fit, or values that are alike."""
         notes, found = list[Shape](), list[Shape]()
         for how, first, *_ in bindings:
             form = self.uses(path).expressions[first] if how in (u.ASSIGNED, u.OTHER) else ()
@@ -245,7 +245,7 @@ class Items:
         return note if all(self._values_of(self._item(each)) <= items for each in found if each) else None
 
     def _of_attribute(self, receivers: Values, name: str) -> Shape:
-        """Return what an attribute is annotated to hold, or a property to give."""
+        """Return the shape by the annotation of an attribute or a property."""
         found, marks = [], set[Value]()
         for value in receivers:
             if isinstance(value, Rebound):
@@ -271,7 +271,7 @@ class Items:
         return self._bound(symbol.path, bindings) if any(how in _ANNOTATED for how, *_ in bindings) else None
 
     def _given(self, path: str, form: u.Expression) -> Shape:
-        """Return what a call gives."""
+        """Return the shape of a call's value."""
         function = self.uses(path).expressions[int(form[1])]
         if function[:1] == (u.ATTRIBUTE,) and function[2] in ("values", "items", "keys", "copy"):
             row = self._read(self._shape(path, int(function[1])))
@@ -314,7 +314,7 @@ class Items:
         return None
 
     def _item(self, shape: Shape) -> Shape:
-        """Return what a loop over something binds."""
+        """Return the shape of the items of a shape."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             item = self._item(shape.shape)
@@ -324,7 +324,7 @@ class Items:
         return _Either(shape.parts) if isinstance(shape, _Either) and shape.in_order else None
 
     def _by_key(self, path: str, shape: Shape, key: int) -> Shape:
-        """Return what a key gives; a slice gives the like of what it is taken of."""
+        """Return the shape of the value under a key; a slice has the shape of the whole."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             found = self._by_key(path, shape.shape, key)
@@ -334,7 +334,7 @@ class Items:
         return shape if self.uses(path).expressions[key] == _SLICE else shape.value
 
     def _part(self, shape: Shape, index: int) -> Shape:
-        """Return what the target of a number is given where something is unpacked."""
+        """Return the shape of one target, by its number, of an unpacking."""
         shape = self._read(shape)
         if isinstance(shape, _Loose):
             part = self._part(shape.shape, index)
@@ -346,7 +346,7 @@ class Items:
         return None
 
     def _read(self, shape: Shape) -> Shape:
-        """Return what an annotation says that something is to loop over, or a value; anything else as it is."""
+        """Return the rows that an annotation or a value stands for; any other shape as it is."""
         if isinstance(shape, _Value):
             return self._read(self._shape(shape.path, shape.number)) or shape
         if isinstance(shape, _Loose):
@@ -361,7 +361,7 @@ class Items:
         )
 
     def _by_alias(self, note: _Note) -> Shape:
-        """Return what an annotation says that is a name for a type."""
+        """Return the shape of an annotation that is an alias of a type."""
         form = self.uses(note.path).expressions[note.number]
         if form[:1] not in ((u.NAME,), (u.ATTRIBUTE,)) or self._deep >= _DEEPEST:
             return None
@@ -400,7 +400,7 @@ class Items:
         return name if module in _MODULES else ""
 
     def _by_class(self, values: Values) -> Shape:
-        """Return what the instances of a class are: a named tuple, or what their `__iter__` and `__getitem__` say."""
+        """Return the shape of a class's instances: a named tuple, or by their `__iter__` and `__getitem__`."""
         [value] = values if len(values) == 1 else [None]
         if not isinstance(value, Instance):
             return None

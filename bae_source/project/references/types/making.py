@@ -59,12 +59,12 @@ class Making:
         self.called = called
 
     def by_new(self, functions: Values, first: Values) -> Values:
-        """Return what a call of one of some `__new__` gives, whose first argument is known."""
+        """Return the values of a call of one of some `__new__`, whose first argument is known."""
         own = (self.called(each) for each in functions if isinstance(each, Function))
         return union_of([frozenset(map(new_instance, first)), *own])
 
     def by_brackets(self, value: Value) -> Values:
-        """Return what `value[…]` gives: of a class the class itself, of an enumeration one of its members."""
+        """Return the values of `value[…]`: of a class the class itself, of an enumeration one of its members."""
         if not isinstance(value, (Class, OfClass)):
             return NOT_KNOWN
         owner = value if isinstance(value, Class) else value.of
@@ -97,7 +97,7 @@ class Making:
         return frozenset(each for each in others if each is not None) | created
 
     def takes_others(self, owner: Class) -> bool:
-        """Return whether a class decides by code of its own what `isinstance` takes for its instances."""
+        """Return whether a class decides by its own code which values `isinstance` takes for its instances."""
         order = self.orders.of(owner)
         above = map(self.orders.of, metaclasses(self.uses, order, self.values))
         own = self.orders.members(order, "__subclasshook__")
@@ -148,7 +148,7 @@ class Making:
         return bool(is_known) and not self.orders.members(order, "__call__")
 
     def instead_of_class(self, owner: Class, number: int) -> Values:
-        """Return what decorators are seen to give instead of a class: other classes, or an instance that wraps it.
+        """Return the values that decorators put in place of a class: other classes, or an instance that wraps it.
 
         Parameters:
             number: the expression that stands for the decorators' calls.

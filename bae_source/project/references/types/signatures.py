@@ -165,7 +165,7 @@ class Signatures:
 
 
 def _called(lines: SingleLines, line: int, column: int) -> _Called | None:
-    """Return what a call gives whose arguments begin at a place; None where that is not seen."""
+    """Return the arguments of a call that begin at a place; None where they are not seen."""
     plain = _PLAIN.match(lines.cut(line).encode()[column:].decode("utf-8", "replace"))
     if plain:
         arguments = _ARGUMENT.findall(plain[0])

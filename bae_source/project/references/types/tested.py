@@ -24,7 +24,7 @@ Orders = Callable[[Class], Order]
 
 
 def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> Values:
-    """Return what of some values passes a test.
+    """Return those of some values that pass a test.
 
     Parameters:
         types: instances of the classes that it asks for.
@@ -39,7 +39,7 @@ def narrowed(values: Values, types: Values, orders: Orders, *, is_one: bool) -> 
 
 
 def _passing(value: Value, types: Values, orders: Orders) -> Iterator[Value]:
-    """Yield what a value is that passes: itself, or an instance of what lies below its class."""
+    """Yield the values that pass for one: itself, or instances of classes below its own."""
     if value is None:
         yield from types
     elif _is_one_of(value, types, orders):

@@ -35,7 +35,7 @@ class Call(Struct, frozen=True):
     Parameters:
         path: of the file that it stands in.
         form: the expression.
-        receivers: tells what stands before the dot of what is called; that nothing is known where there is no dot.
+        receivers: gives the values of the receiver; `NOT_KNOWN` where there is no dot.
     """
 
     path: str
@@ -87,12 +87,12 @@ class TypeVariables:
         return symbol if all(isinstance(each, Outside) and each.name in _VARIABLES for each in called) else None
 
     def solved(self, function: Function, variable: Symbol, call: Call) -> Values:
-        """Return what a call of a function makes of a type variable; nothing where its arguments do not say."""
+        """Return the values of a type variable in a call of a function; none where its arguments do not show them."""
         found = (self._matched(function.path, note, variable, given) for note, given in self._arguments(function, call))
         return _NOTHING.union(*found)
 
     def _arguments(self, function: Function, call: Call) -> Iterator[tuple[int, _Argument]]:
-        """Yield the annotations of parameters, with what these are given."""
+        """Yield the annotations of parameters, with their arguments."""
         scopes = self.uses(function.path).scopes
         scope = scopes[function.scope]
         parameters = [(name, *bindings[0][:2]) for name, bindings in scope.names.items() if bindings]
@@ -123,7 +123,7 @@ class TypeVariables:
         return around.kind == u.CLASS_SCOPE and u.Flag.STATIC not in scopes[number].flags
 
     def _matched(self, path: str, number: int, variable: Symbol, given: _Argument) -> Values:
-        """Return what an argument makes of a type variable that may stand in an annotation."""
+        """Return the values of a type variable in an annotation, by an argument."""
         form = self.uses(path).expressions[number]
         if form[:1] == (u.NAME,):
             return given.values() - {NO_VALUE} if self.named(path, number) == variable else _NOTHING

@@ -95,7 +95,7 @@ class Rebound(Struct, frozen=True):
     steps: tuple[str, ...] = ()
 
     def then(self, step: str) -> frozenset[Rebound]:
-        """Return what comes of one more step; nothing where there have been many."""
+        """Return the mark after one more step; none where there have been many."""
         taken = (*self.steps, step)
         return frozenset({Rebound(self.below, self.name, taken)}) if len(taken) <= _MOST_STEPS else frozenset()
 
@@ -175,7 +175,7 @@ COROUTINE = OutsideInstance("types.CoroutineType")
 
 
 def outside_result(value: Outside) -> Value:
-    """Return what a call gives of something that Python itself has: a class an instance of exactly that."""
+    """Return the value of a call of something that Python itself has: of a class, an instance of exactly that."""
     module, _, name = value.name.rpartition(".")
     if module == "builtins":
         found = getattr(builtins, name, None)
@@ -193,7 +193,7 @@ def outside_result(value: Outside) -> Value:
 
 
 def instance_of(value: Value) -> Value:
-    """Return what an annotation that names `value` says."""
+    """Return the value of a variable that is annotated with `value`."""
     if isinstance(value, (Class, OfClass)):
         of, is_bound = (value, False) if isinstance(value, Class) else (value.of, value.is_bound)
         return Instance(of, False, is_bound)
@@ -211,7 +211,7 @@ def instance_of(value: Value) -> Value:
 def lacks(value: Value, name: str) -> bool:
     """Return whether a value is an instance of a built-in type that has no attribute of that name.
 
-    So it is not what stands before the dot when the code runs, or the code would fail.
+    So it is not the receiver when the code runs, or the code would fail.
     """
     if not isinstance(value, OutsideInstance):
         return False
@@ -221,7 +221,7 @@ def lacks(value: Value, name: str) -> bool:
 
 
 def is_bound_nowhere(value: Outside) -> bool:
-    """Return whether a name is taken for a built-in one that Python does not have."""
+    """Return whether a name counts as a built-in one that this Python does not have."""
     owner, _, last = value.name.rpartition(".")
     return owner == "builtins" and not hasattr(builtins, last)
 
@@ -234,17 +234,17 @@ def class_around(value: Value) -> Class | None:
 
 
 def class_of(value: Value) -> Value:
-    """Return what `__class__` of a value gives."""
+    """Return the value of `__class__` of a value."""
     return OfClass(value.of, value.exact, value.is_bound) if isinstance(value, Instance) else None
 
 
 def class_below(value: Value) -> Value:
-    """Return what a name for a type holds that says what `value` is: the class of an instance, or one below it."""
+    """Return the class that an annotation names whose variable is `value`, or one below it."""
     return OfClass(value.of, False) if isinstance(value, Instance) else None
 
 
 def bound_by(value: Value) -> Value:
-    """Return what a type variable holds whose bound says what `value` is."""
+    """Return the value of a type variable whose bound has the value `value`."""
     return OfClass(value.of, False, True) if isinstance(value, Instance) else None
 
 
@@ -254,7 +254,7 @@ def is_bound(value: Value) -> bool:
 
 
 def new_instance(value: Value) -> Value:
-    """Return what a class makes that is an instance of it."""
+    """Return the instance that a call of a class makes."""
     if isinstance(value, OfClass):
         return Instance(value.of, value.exact, value.is_bound)
     return Instance(value, True) if isinstance(value, Class) else None
@@ -266,7 +266,7 @@ def may_stand_for_another(value: Value) -> bool:
 
 
 def union_of(several: Iterable[Values]) -> Values:
-    """Return what any of several sets holds; that nothing is known where all are empty."""
+    """Return the union of several sets of values; `NOT_KNOWN` where all are empty."""
     found: frozenset[Value] = frozenset().union(*several)
     return found or NOT_KNOWN
 
@@ -277,7 +277,7 @@ def is_exception(value: Value) -> bool:
 
 
 def raised_of(values: Values) -> frozenset[Raised]:
-    """Return what tells of expected exceptions, if some values are nothing else, whatever a class below binds."""
+    """Return the holders of expected exceptions, if all values are such, apart from what a class below binds."""
     plain = [each for each in values if not isinstance(each, Rebound)]
     found = frozenset(each for each in plain if isinstance(each, Raised))
     return found if len(found) == len(plain) else frozenset()
@@ -290,7 +290,7 @@ def is_built_in_below(name: str, kind: str) -> bool:
 
 
 def in_order(value: object) -> str:
-    """Return what to sort values by, and symbols: the same in every process, whatever was read before."""
+    """Return the key to sort values and symbols by: the same in every process, whatever was read before."""
     return re.sub(_NUMBER, lambda number: number[0].rjust(9, "0"), repr(value))
 
 
