@@ -107,7 +107,7 @@ class ImportsOrganise(Request, frozen=True, kw_only=True):
 
 
 def _inside(workspace: Workspace, module: ModuleFile, span: Span) -> Callable[[Unread], bool]:
-    """Return what says whether an import stands in a span of a module, as that is before anything goes."""
+    """Return a test for imports in a span of a module, by their places before any removal."""
     lines = workspace.tree(module).source.lines
     first, last = lines.number(span.start), lines.number(max(span.end - 1, span.start))
     return lambda each: first <= each.imported.line <= last

@@ -68,7 +68,7 @@ class Recent(Generic[V]):
         self._lock = allocate_lock()
 
     def get(self, key: object) -> V | None:
-        """Return what is kept under a key."""
+        """Return the entry under a key."""
         with self._lock:
             found = self._values.get(key)
             if found is None:
@@ -102,7 +102,7 @@ class Derived:
         self._values: dict[object, object] = {}
 
     def get(self, key: object, make: Callable[[], V]) -> V:
-        """Return what is kept under a key, made now if there is nothing."""
+        """Return the entry under a key, made now if there is none."""
         if key not in self._values:
             self._values[key] = make()
         return cast("V", self._values[key])
@@ -273,7 +273,7 @@ class Kept:
             self._cache = self._derived = None
 
     def beside(self) -> Kept:
-        """Return what to keep of other files of the same project: what is known by content is shared, by path not."""
+        """Return the store for other files of the same project: facts by content are shared, those by path are not."""
         cache = self._make_cache and self._shared_cache
         other = Kept(cache=cache, clock=self.clock, trees=self.trees, process_is_ours=self.process_is_ours)
         other.timings, other.facts = self.timings, self.facts
@@ -297,7 +297,7 @@ class Kept:
         return self._haystacks[name]
 
     def occurrences(self, census: Census) -> Occurrences:
-        """Return what is known of words in files, looked up in the cache when it is asked for first."""
+        """Return the known words of files, looked up in the cache on first use."""
         if self._occurrences is None:
             from bae_source.project.facts.occurrences import Occurrences, load  # which reading one symbol does without
 
@@ -339,7 +339,7 @@ class Kept:
         return tree
 
     def recall(self, kind: str) -> bytes | None:
-        """Return what was stored of the project as a whole, by this process or another."""
+        """Return the stored value about the project as a whole, by this process or another."""
         return self.cache.facts(kind, [_ALL]).get(_ALL) if self.cache is not None else None
 
     def store(self, saved: Mapping[str, bytes]) -> None:

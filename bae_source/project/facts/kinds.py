@@ -80,7 +80,7 @@ class FactKind(Generic[T]):
             return _FAILURE + _ENCODE(fields)
 
     def decode(self, kept: bytes) -> T | SourceError:
-        """Return what `extract` came to.
+        """Return the result of `extract`.
 
         Raises:
             ValueError: these are no bytes of this kind.
@@ -137,7 +137,7 @@ KINDS: Mapping[str, FactKind[Any]] = {kind.name: kind for kind in (SUMMARY, USES
 
 
 def key() -> str:
-    """Return what facts depend on besides a file's bytes: our own code, Python, and the parser for newer syntax.
+    """Return the key of all that facts depend on besides a file's bytes: our code, Python, the parser for newer syntax.
 
     Our own code is identified by the stamps of its files, so that no change of it, released or not, is missed.
     """

@@ -113,7 +113,7 @@ class _Words(Mapping[str, frozenset[str]]):
 
 
 def save(known: Occurrences) -> tuple[bytes, bytes] | None:
-    """Return what is known as bytes, and the files of which it is; None where a path is no text."""
+    """Return the occurrences as bytes, and their files; None where a path is no text."""
     paths = tuple(sorted(known.stamps))
     numbers = {path: number for number, path in enumerate(paths)}
     words = {word: _ENCODE([numbers[path] for path in own if path in numbers]) for word, own in known.words.items()}
@@ -125,7 +125,7 @@ def save(known: Occurrences) -> tuple[bytes, bytes] | None:
 
 
 def load(saved: bytes, census: Census, files: Callable[[], bytes | None]) -> Occurrences:
-    """Return what was saved; nothing where it cannot be understood.
+    """Return the saved occurrences; none where they cannot be understood.
 
     Parameters:
         census: the files that there are; mostly it is of them.

@@ -122,7 +122,7 @@ class Pool:
         return batches
 
     def finish(self, batch: Batch) -> list[Result | None]:
-        """Return what a batch came to; work on it, or on another one, until it is there."""
+        """Return the result of a batch; work on it, or on another one, until it is there."""
         while batch.answered is None:
             own = self._own(batch)
             if own is None:

@@ -145,7 +145,7 @@ def owner_of(census: Census, folder: str) -> tuple[str, str] | None:
 def _owner(
     census: Census, path: str, names: tuple[str, ...], owners: dict[str, tuple[str, str] | None]
 ) -> tuple[str, str] | None:
-    """Return what `owner_of` does, where that of the folder around is known."""
+    """Return the result of `owner_of`, by the known owner of the folder around."""
     if not path:
         return None
     package = _package_at(census, path, names) if path in census.around else ""

@@ -124,7 +124,7 @@ class Planned:
 
     @cached_property
     def _new(self) -> dict[str, set[str]]:
-        """Return what is planned to be there, by its folder: names of files, and of folders on the way."""
+        """Return the planned entries by folder: names of files, and of folders on the way."""
         found: dict[str, set[str]] = {}
         for path, content in self.contents.items():
             while content is not None and path:

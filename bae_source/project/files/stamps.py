@@ -159,7 +159,7 @@ def written(paths: tuple[str, ...], stamps: Mapping[str, Stamp]) -> Written:
 
 
 def mark_of(files: Written) -> Mark:
-    """Return what tells whether other files with their stamps are the same."""
+    """Return the mark of files with their stamps."""
     crc, adler, size = 0, 1, 0
     for piece in (os.fsencode(files.joined), *files.pieces):
         crc, adler, size = crc32(piece, crc), adler32(piece, adler), size + len(piece)

@@ -32,7 +32,7 @@ def package_at(census: Census, folder: str) -> str | None:
 
 
 def name_at(census: Census, path: str) -> str:
-    """Return the name of a file's module, or of the package that a closed folder would be; what it is without one."""
+    """Return the name of a file's module, or of a closed folder's package; the kind of file where there is none."""
     if path in census.closed:
         return package_at(census, path) or "a folder"
     if not path.endswith((PYTHON, STUB, WINDOWED)):
@@ -119,7 +119,7 @@ def _within(name: str | None, parts: Iterable[str]) -> list[str]:
 
 
 def _outwards(name: str) -> Iterator[str]:
-    """Yield a dotted name and what is around it, the project last."""
+    """Yield a dotted name and the names around it, the project last."""
     while name:
         yield name
         name = name.rpartition(".")[0]

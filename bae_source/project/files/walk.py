@@ -221,13 +221,13 @@ class Walk:
         return outer | self._rules([f"{folder.path}/.gitignore" if folder.path else ".gitignore"], now)
 
     def _rules(self, paths: Iterable[str], now: int) -> Rules:
-        """Return what is equal next time if some files are the same; it is never equal where that is not sure."""
+        """Return a value that is equal next time if some files are the same, and never where that is not sure."""
         stamps = {path: self.files.stamp(path) for path in paths}
         return {path: it if it is None or is_settled(it, now) else object() for path, it in stamps.items()}
 
 
 def _matters(folder: Folder) -> tuple[bool, list[str], list[str], tuple[str, ...]]:
-    """Return what of a folder a walk goes by."""
+    """Return the parts of a folder that a walk needs."""
     files = [name for name in folder.files if name.endswith((*_PYTHON, WINDOWED)) or name in _DECIDING]
     return folder.readable, [name for name in folder.folders if not never_entered(name)], files, folder.outside
 

@@ -98,7 +98,7 @@ class GitIndex:
         self._place.cleanup()
 
     def entries(self) -> dict[str, Entry]:
-        """Return what is in the index below the root.
+        """Return the entries of the index below the root.
 
         Raises:
             RequestError: `invalid_arguments` where it cannot be read.

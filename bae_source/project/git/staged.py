@@ -120,7 +120,7 @@ class Staged:
         return frozenset(path for path, entry in self.entries.items() if not entry.regular)
 
     def _add_folder(self, folder: str) -> dict[str, FileKind]:
-        """Note a folder, and those around it, and return what is known to be in it."""
+        """Note a folder, and those around it, and return its entries."""
         kinds = self._folders[folder] = {}
         outer, _, name = folder.rpartition("/")
         around = self._folders.get(outer)
@@ -179,7 +179,7 @@ class StagedWorkspace(Workspace):
         return os.path.lexists(self.staged.index.root / path)
 
     def names_on_disk(self, folder: str) -> tuple[str, ...]:
-        """Return what a folder of the working tree holds."""
+        """Return the entries of a folder of the working tree."""
         return Disk(self.staged.index.root).names(folder)
 
     def is_same_on_disk(self, path: str) -> bool:

@@ -102,7 +102,7 @@ def _facts(outline: Outline) -> tuple[object, ...]:
 
 
 def _gone(workspace: Workspace, graph: ImportGraph, path: str, outline: Outline) -> _Losing:
-    """Return what is lost by a module that goes, or that another file stands for."""
+    """Return the names lost with a module that goes, or that another file replaces."""
     name = graph.name(path)
     word = name.rpartition(".")[2]
     itself = Sought(name=word, word=word, module=name, dotted=name, meanings=frozenset({InModule(path)}))

@@ -134,7 +134,7 @@ class ImportGraph:
         return module.source_root if module else None
 
     def _followed(self, start: str, end: str = "") -> dict[str, str]:
-        """Return what a file imports, at whatever distance, each with the file that it came by; as far as `end`."""
+        """Return the files that a file imports, at any distance, each with its importer on the way; as far as `end`."""
         came: dict[str, str] = {start: ""}
         level = [start]
         while level and end not in came:

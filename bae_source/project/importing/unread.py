@@ -203,7 +203,7 @@ class _Finder:
         self._settings = LintSettings(workspace.files)
 
     def run(self, modules: Sequence[ModuleFile]) -> UnreadImports:
-        """Return what was found."""
+        """Return the findings."""
         paths = [each.path for each in modules]
         self.project.load(paths)
         unread = {module: found for module in modules if (found := self._here(module))}
@@ -250,7 +250,7 @@ class _Finder:
                     yield f"{self.project.address(other, 0)}:{found.mention.line}"
 
     def _here(self, module: ModuleFile) -> list[ImportedName]:
-        """Return what a module does not read itself, less what is plainly meant to stay."""
+        """Return the imports that a module does not read itself, without those plainly meant to stay."""
         try:
             found = unread_here(self.project, module.path)
         except ResourceError as error:
@@ -313,7 +313,7 @@ class _Finder:
         return found
 
     def _may_be_for_tests(self, path: str, each: ImportedName) -> bool:
-        """Return whether pytest may give what is imported to a test, call it, or collect it."""
+        """Return whether pytest may give the import to a test, call it, or collect it."""
         meant = self._meant(path, each)
         if any(isinstance(one, Symbol) and not one.scope and one in self._fixtures(one.path) for one in meant):
             return True
@@ -344,7 +344,7 @@ class _Finder:
         return None
 
     def _consists_of_imports(self, module: ModuleFile) -> bool:
-        """Return whether a module defines nothing itself, and lists nothing, so that it may hand on what it imports."""
+        """Return whether a module defines nothing and lists nothing, so that it may hand on its imports."""
         try:
             outline = self.workspace.tree(module).outline
         except ResourceError:
@@ -446,7 +446,7 @@ class _Elsewhere:
         return Purpose.HANDED_ON.of(where=taker) if taker else ""
 
     def _taker(self, module: ModuleFile) -> str:
-        """Return a module that takes from another one what that imports itself; nothing where none does."""
+        """Return a module that takes an import of another one from there; none where none does."""
         own = self._project.uses(module.path)
         if own.exported is not None:
             return ""

@@ -254,7 +254,7 @@ def _speaking(entries: Sequence[Entry]) -> Entry:
 
 
 def _note(entries: Sequence[Entry]) -> str:
-    """Return what several definitions of one name are."""
+    """Return the roles of several definitions of one name."""
     accessors = [entry.role for entry in entries if entry.role in ("setter", "deleter")]
     if accessors:
         return f"  [getter, {', '.join(dict.fromkeys(map(str, accessors)))}]"

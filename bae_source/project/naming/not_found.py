@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Found]) -> LookupFailed:
-    """Return what to say where no prefix of a name is a module.
+    """Return the error where no prefix of a name is a module.
 
     Parameters:
         found: the folders that prefixes of it name, the longest first.
@@ -74,7 +74,7 @@ def no_module(workspace: Workspace, parts: tuple[str, ...], found: Sequence[Foun
 
 
 def several_files(found: Sequence[Found]) -> LookupFailed:
-    """Return what to say of a name that several files have."""
+    """Return the error for a name that several files have."""
     name = found[0].file.name if found[0].file else found[0].name
     packages = [item for item in found if item.file and item.file.package and not item.file.name.endswith(STUB)]
     which = "one beside the module, one in a stub package" if name.endswith(STUB) else "a module and a package"
@@ -87,7 +87,7 @@ def several_files(found: Sequence[Found]) -> LookupFailed:
 
 
 def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside: Sequence[str]) -> LookupFailed:
-    """Return what to say of a name that a module imports from several places, or from outside the project.
+    """Return the error for a name that a module imports from several places, or from outside the project.
 
     Parameters:
         inside: addresses of what it may mean in the project.
@@ -109,7 +109,7 @@ def imported_from(module: ModuleFile, name: str, inside: Sequence[str], outside:
 
 
 def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFailed:
-    """Return what to say where a stub was asked of a module that has none.
+    """Return the error for the stub of a module that has none.
 
     Parameters:
         code: the requested address in the code itself, if it is there.
@@ -128,7 +128,7 @@ def no_stub(workspace: Workspace, module: str, code: Sequence[str]) -> LookupFai
 def in_package(
     workspace: Workspace, error: LookupFailed, package: ModuleFile, rest: Sequence[Segment], exposed: Sequence[str]
 ) -> LookupFailed:
-    """Return what to say where a package's `__init__` does not define a name: it may mean a stub, a module or data.
+    """Return the error where a package's `__init__` does not define a name: it may mean a stub, a module or data.
 
     Parameters:
         exposed: names like it that the package takes from elsewhere.
@@ -151,7 +151,7 @@ def in_package(
 
 
 def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFailed:
-    """Return what to say where a class does not define a name, and classes above it do, or one like it.
+    """Return the error where a class does not define a name, and classes above it do, or one like it.
 
     Parameters:
         above: what they define.
@@ -164,7 +164,7 @@ def in_class(error: LookupFailed, name: str, above: Sequence[str]) -> LookupFail
 
 
 def _stub_alone(workspace: Workspace, segments: tuple[Segment, ...]) -> LookupFailed | None:
-    """Return what to say of a module that has a stub and no Python code; None if the name leads to none."""
+    """Return the error for a module that has a stub and no Python code; None if the name leads to none."""
     layout, parts = workspace.layout, tuple(segment.name for segment in segments)
     known = {item.length for item in layout.prefixes(parts) if item.file}
     found = next((item for item in layout.stubs(parts) if item.length not in known), None)

@@ -117,7 +117,7 @@ def parse_place(text: str) -> Written:
 
 
 def spot_at(workspace: Workspace, written: Written) -> Spot:
-    """Return what stands at a place.
+    """Return the spot at a place.
 
     Raises:
         Refused: `outside_project` if the path leads out of the project, or to what is no part of it.
@@ -159,7 +159,7 @@ def module_at(workspace: Workspace, written: Written) -> ModuleFile:
 
 
 def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> LookupFailed:
-    """Return what to say of a line that a module does not have."""
+    """Return the error for a line that a module does not have."""
     count = len(tree.source.lines)
     return LookupFailed(
         "symbol_not_found",
@@ -297,7 +297,7 @@ def _outside(message: str) -> Refused:
 
 
 def _no_file(workspace: Workspace, path: str) -> LookupFailed:
-    """Return what to say of a file that is not there, with the modules whose paths end alike."""
+    """Return the error for a file that is not there, with the modules whose paths end alike."""
     census = workspace.census
     module = workspace.layout.module_at(path)
     if module is not None and (hidden := behind_unseen(workspace, module.name)):

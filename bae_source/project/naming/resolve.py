@@ -515,7 +515,7 @@ def _around(owner: Resolved) -> Iterator[tuple[Segment, ...]]:
 
 
 def _meant_by(workspace: Workspace, text: str, error: LookupFailed) -> ResourceError:
-    """Return what to say of a name that failed: that it is a path, if it is one, else the error."""
+    """Return the error for a name that failed: that it is a path, if it is one, else the given error."""
     if error.code != "symbol_not_found":
         return error
     if text.endswith((".py", ".pyi")):

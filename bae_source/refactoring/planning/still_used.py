@@ -263,7 +263,7 @@ class _Search:
         self._unread: list[str] = []
 
     def run(self) -> list[Notice]:
-        """Return what to say."""
+        """Return the notices."""
         found = self.found()
         unread = listed(self._unread, _MOST_SHOWN)
         text = f"Not searched, so more may still be used: {unread}; ask references before the change."

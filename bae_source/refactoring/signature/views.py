@@ -207,7 +207,7 @@ class Views:
         )
 
     def is_of_others_below(self, site: Site, text: str, new: str) -> bool:
-        """Return whether a call may be of a class below, whose own constructor takes it, and not what it would become.
+        """Return whether a call may be of a class below, whose constructor takes its arguments but not the new ones.
 
         class Base:
             def copy(self): return type(self)(self.size)        `type(self)(size=self.size)` is no call of

@@ -95,7 +95,7 @@ class _Effects:
         return any(self._is_of_others(each) for each in targets)
 
     def _is_of_others(self, target: ast.expr) -> bool:
-        """Return whether what is assigned to belongs to something imported."""
+        """Return whether the target of an assignment belongs to an imported object."""
         is_part = False
         while isinstance(target, (ast.Attribute, ast.Subscript)):
             target, is_part = target.value, True

@@ -149,7 +149,7 @@ class Expressions:
         return form[1:]  # type: ignore[return-value]
 
     def _part(self, binding: u.Binding, targets: Sequence[ast.expr], number: int) -> u.Binding:
-        """Return what the target of a number is bound to where something is unpacked."""
+        """Return the value of one target, by its number, of an unpacking."""
         is_known = binding.how in (u.ASSIGNED, u.OTHER) and binding.first and not binding.second
         if not is_known or any(type(each) is ast.Starred for each in targets[: number + 1]):
             return u.Binding(u.OTHER, u.OPAQUE, 0, binding.line)

@@ -53,7 +53,7 @@ def _match(text: str) -> re.Match[str] | None:
 
 
 def _items(text: str) -> list[str] | None:
-    """Return the names of a list as they are written, white space in them as one; None where it is no plain one."""
+    """Return the names of a list as written, each run of white space as one space; None where it is not plain."""
     found = _match(text)
     if found is None:
         return None

@@ -125,7 +125,7 @@ class Calling:
 
     @cached_property
     def bound_anew(self) -> str:
-        """Return the reason why calls by name may be of something that code puts in its place; "" where none does."""
+        """Return the reason why calls by name may reach a replacement that code assigns; "" where there is none."""
         if not self.targets:
             return ""
         variables = Variables(self.project, WHATEVER)
@@ -445,7 +445,7 @@ class Calling:
 
 
 def _given(binding: u.Binding) -> int:
-    """Return the number of what a name is given; `OPAQUE` where that does not stand in its binding."""
+    """Return the number of the value that a binding gives; `OPAQUE` where it has none."""
     how, first, second, _ = binding
     if how in (u.ASSIGNED, u.OTHER):
         return first

@@ -127,7 +127,7 @@ class _Keywords:
         return keyword_of(self.inference, self.sought, self.sought.name)
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
-        """Return why it may in a call of a value, which may be a function that is given what it copies."""
+        """Return why it may in a call of a value, which may be a function that copies its argument."""
         if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
@@ -216,7 +216,7 @@ class _Keywords:
 
 
 def decorators_of(inference: Inference, owner: Class, *, without: str = "") -> Iterator[Value]:
-    """Yield what the decorators of a class are, but for those that are given a keyword."""
+    """Yield the values of a class's decorators, but for those called with a certain keyword."""
     uses = inference.uses(owner.path)
     waiting = [decoration_of(uses.scopes, uses.owners, owner.scope)]
     while waiting:

@@ -131,7 +131,7 @@ def _in_header(project: Project, owner: Class, word: str) -> Iterator[tuple[str,
 
 
 def classes_built_by(project: Project, functions: Collection[Symbol]) -> list[Sought]:
-    """Return what to look for to find the classes of which one of some functions makes the instances."""
+    """Return the targets of searches for the classes whose instances one of some functions makes."""
     orders = project.inference.orders
     owners = [
         Class(each.path, each.scope)
@@ -182,7 +182,7 @@ class _Calls:
 
     @cached_property
     def _built_classes(self) -> list[Sought]:
-        """Return what to look for to find the calls of classes of which one of the functions makes the instances."""
+        """Return the targets of searches for calls of the classes whose instances one of the functions makes."""
         return classes_built_by(self.project, self.functions)
 
     def _look_for(self, sought: Sought) -> None:

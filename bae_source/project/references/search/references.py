@@ -52,7 +52,7 @@ _MOST_FILES = 60
 """Most files beside the candidates that are parsed to find the classes below one."""
 
 _MOST_KEPT = 100_000
-"""References that are kept of a project, of all symbols together."""
+"""Most references kept of a project, of all symbols together."""
 
 
 class References(Struct, frozen=True, kw_only=True):
