@@ -271,7 +271,7 @@ def _function(workspace: Workspace, target: str) -> Resolved:
 
 
 def _constructor(resolved: Resolved) -> str:
-    """Return what to name instead of a class."""
+    """Return the hint that names the constructor of a class."""
     assert resolved.group is not None
     has_own = resolved.tree.outline.named(resolved.group.members[-1], "__init__")
     own = "Its constructor comes from its fields, or from a class above: edit the fields, or name that."
@@ -305,7 +305,7 @@ def _each_once(places: Sequence[Reference]) -> tuple[Reference, ...]:
 
 
 def _dropped(address: str, before: Signature, after: Signature) -> Iterator[Notice]:
-    """Yield what a signature lacks that the parameters which stay had."""
+    """Yield notices about annotations that staying parameters lose."""
     names = [
         name
         for name, each in before.named.items()
@@ -317,7 +317,7 @@ def _dropped(address: str, before: Signature, after: Signature) -> Iterator[Noti
 
 
 def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
-    """Return what is given as NAME=TEXT.
+    """Return the pairs given as NAME=TEXT.
 
     Raises:
         RequestError: `invalid_arguments` for what is given otherwise, or twice.
@@ -332,7 +332,7 @@ def _pairs(name: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def _expressions(given: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what calls shall give, which has to be an expression.
+    """Return the values for calls, which have to be expressions.
 
     Raises:
         RequestError: `invalid_arguments` for what is no expression.

@@ -310,7 +310,7 @@ class Edit(Request, frozen=True, kw_only=True):
         return _compared(workspace, resolved, plan, "\n".join(new for _, new in found.splices))
 
     def _check_still_there(self, resolved: Resolved, after: Tree) -> tuple[int, ...]:
-        """Return what the symbol is then; refuse a text that renames or removes it, or what others of its name need."""
+        """Return the symbol as changed; refuse a text that renames or removes it, or a definition that others need."""
         assert resolved.group is not None
         try:
             found = find(after, resolved.module.name, resolved.group.qualname)
@@ -384,7 +384,7 @@ def _check_inside(
 
 
 def _compared(workspace: Workspace, resolved: Resolved, plan: Plan, given: str) -> Plan:
-    """Return the plan of a changed symbol with what it comes to in definitions; refuse what leaves code out.
+    """Return the plan of a changed symbol with its changes of definitions; refuse source that leaves code out.
 
     Parameters:
         given: the source or text that was handed over.

@@ -261,7 +261,7 @@ class ImportsRemove(Request, frozen=True, kw_only=True):
     def _checked(
         self, workspace: Workspace, resolved: Resolved, going: Sequence[ImportedName], found: Sequence[ImportedName]
     ) -> Iterator[Notice]:
-        """Yield what may use the names; see that nothing surely does, unless they go all the same.
+        """Yield notices about possible users of the names; refuse sure ones, unless the names go all the same.
 
         Raises:
             Refused: `unsafe_change`.
@@ -312,7 +312,7 @@ def _for_checkers(statement: str) -> str:
 
 
 def _thing(place: Place, each: ImportedName | u.Imported) -> str:
-    """Return the dotted name of what an import binds, however it is spelled."""
+    """Return the dotted name of an import's target, however it is spelled."""
     if each.attribute:
         return f"{place.absolute(each.module, each.level)}.{each.attribute}"
     return each.module if isinstance(each, u.Imported) or each.asname else each.name

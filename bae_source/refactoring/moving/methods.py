@@ -323,7 +323,7 @@ class MethodCalls:
         self._replaced: list[tuple[Span, str]] = []
 
     def found(self, mentions: Sequence[Mentioned]) -> Calls:
-        """Return what calls come to."""
+        """Return the changed calls, and those that stay."""
         left: list[Mentioned] = []
         scopes: list[tuple[int, int]] = []
         for each in mentions:

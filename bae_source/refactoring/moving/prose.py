@@ -50,7 +50,7 @@ class Moved(Struct, frozen=True, kw_only=True):
 
 
 def with_prose(workspace: Workspace, plan: Plan, moved: Sequence[Moved], choice: Choice) -> Plan:
-    """Return a plan with the prose that speaks of what it moves.
+    """Return a plan with the changes of prose about the moved symbols.
 
     Parameters:
         workspace: what the plan was made on.
@@ -121,7 +121,7 @@ def _is_wanted(spoken: Spoken, choice: Choice) -> bool:
 
 
 def _changed(now: Workspace, moved: Moved, choice: Choice) -> Plan:
-    """Return the plan of what speaks of one thing, on what its move comes to."""
+    """Return the plan of the prose about one symbol, on the project after its move."""
     spoken, _ = spoken_of(now, moved.sought)
     places: dict[str, list[Spoken]] = {}
     for each in _wanted(now, spoken, choice):

@@ -85,7 +85,7 @@ class Patching:
         self.result = Patched()
 
     def run(self) -> Patched:
-        """Return what the patch comes to, with all that is wrong with it."""
+        """Return the result of the patch, with all its errors."""
         found: list[Named] = []
         for each in named(self._workspace, self._sections):
             if isinstance(each, ResourceError):
@@ -212,7 +212,7 @@ class Patching:
         self._is_applied(new)
 
     def _fitted(self, path: str, content: bytes, section: Section) -> tuple[bytes, list[Edit]] | None:
-        """Return what a file holds with the hunks of a section, and the edits; None where one does not fit."""
+        """Return a file's content with the hunks of a section, and the edits; None where one does not fit."""
         address = self._called(path)
         if codec_of(content) is None:
             raise Refused(
@@ -265,7 +265,7 @@ class Patching:
     def _put(
         self, path: str, content: bytes | None, each: Named, *, via: list[Edit] | None = None, runs: bool | None = None
     ) -> None:
-        """Note what a file holds from now on.
+        """Note the new content of a file.
 
         Parameters:
             via: the edits that lead there.

@@ -77,7 +77,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 def failed(
     workspace: Workspace, path: str, address: str, view: View, misfit: Misfit, *, before: int, is_present: bool
 ) -> Failed:
-    """Return a hunk that does not fit, with what stands where it may belong.
+    """Return a hunk that does not fit, with the text at its likely place.
 
     Parameters:
         before: how many hunks did not fit before it; of many, only the first are compared with what stands there.

@@ -139,7 +139,7 @@ def _of_data(workspace: Workspace, extent: Extent, to: str) -> Destination:
 
 
 def _without(workspace: Workspace, extent: Extent) -> Workspace:
-    """Return the project as it would be if what is to be moved were not there."""
+    """Return the project without the files that move."""
     present = {path: workspace.content(path) for path in extent.files}
     gone = workspace.after(between(present, dict.fromkeys(present)))
     # a source root stays one, even if nothing else was in it

@@ -179,7 +179,7 @@ def _below(module: ModuleFile, package: ModuleFile) -> str:
 
 
 def _exposing_file(workspace: Workspace, package: ModuleFile) -> tuple[ModuleFile, Tree]:
-    """Return the file that tells what a package exposes: its `__init__`, or the stub that it loads names by."""
+    """Return the file that decides a package's exports: its `__init__`, or the stub that it loads names by."""
     tree = workspace.tree(package)
     if "attach_stub" in tree.text and by_stub(View(tree.text)):
         parts = tuple(package.name.split("."))

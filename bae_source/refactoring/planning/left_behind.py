@@ -50,7 +50,7 @@ class _Found(Struct, kw_only=True):
 
 
 def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
-    """Return what to say of the places that refer to a module or a package by its name.
+    """Return the notices about places that refer to a module or a package by its name.
 
     Parameters:
         workspace: the project as it is before the change.
@@ -60,7 +60,7 @@ def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
-    """Return what to say of the places that still refer to a module or a package by a name that has gone.
+    """Return the notices about places that still refer to a module or a package by a name that has gone.
 
     Parameters:
         workspace: the project as all changes leave it; no notices are given if it has such a module again.
@@ -96,7 +96,7 @@ def _searched(
     *,
     most: int | None = _MOST_FILES,
 ) -> tuple[_Found, int]:
-    """Return what refers to a module by its name, and how many files may and were not read.
+    """Return the references to a module by its name, and the number of files that may hold more and were not read.
 
     Parameters:
         most: how many are read; None for all.

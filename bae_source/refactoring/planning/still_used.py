@@ -80,7 +80,7 @@ class _Found(Struct, kw_only=True):
 
 
 def with_users(workspace: Workspace, plan: Plan, *, to_import: bool = False) -> Plan:
-    """Return a plan with the warnings of what still uses the names that it takes away.
+    """Return a plan with the warnings about users of the names that it takes away.
 
     Parameters:
         workspace: the project as it is before the change.
@@ -299,7 +299,7 @@ class _Search:
         return provided.name(path, name)
 
     def _importers(self, names: Sequence[str]) -> dict[str, _Found]:
-        """Return by name what imports it from the module."""
+        """Return the importers of the module's names, by name."""
         from bae_source.project.importing.by_text import may_import
 
         found = {name: _Found() for name in names}

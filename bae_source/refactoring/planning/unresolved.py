@@ -97,7 +97,7 @@ def _lacking(project: Project, path: str) -> Iterator[tuple[str, int]]:
 
 
 def may_unbind(project: Project, each: Spliced) -> bool:
-    """Return whether what changes in a file may be what binds a name there; names that nothing binds in it are not."""
+    """Return whether the changes in a file may concern the binding of a name there."""
     text = project.workspace.source(each.module).text
     if not names_alone(text, each.splices):
         return True

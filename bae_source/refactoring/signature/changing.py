@@ -238,7 +238,7 @@ class SignatureChange:
         )
 
     def _note_others(self) -> None:
-        """Note what is no call and may go wrong: other bindings, classes and decorators from outside."""
+        """Note other places that may go wrong: bindings, and classes and decorators from outside."""
         for symbol, binding in self.others:
             found = self.project.bound(symbol.path, symbol.scope, symbol.name, binding)
             self._left.append(structs.replace(found, certainty="unsure", why=Reason.BOUND_TO_ANOTHER.of()))

@@ -145,7 +145,7 @@ class Views:
         return 0 if by_class else 1
 
     def _given(self, site: Site) -> Mapping[str, str]:
-        """Return what a call gives for new parameters: what is wanted, or those of the function around it."""
+        """Return the arguments of a call for new parameters: given values, or parameters of the function around it."""
         given = dict(self.asked.given)
         around = self.around(site)
         if around is not None:
@@ -174,7 +174,7 @@ class Views:
         return next((each for each in self.members if each.symbol.path == path and each.scope in around), None)
 
     def hands_all_on(self, site: Site, text: str) -> bool:
-        """Return whether a method that takes anything hands all of it on to what it overrides."""
+        """Return whether a method that takes any arguments hands all of them on to the overridden one."""
         around = self.around(site)
         if around is None or around is self.target:
             return False
@@ -185,7 +185,7 @@ class Views:
         return given == [f"*{signature.rest.name}", f"**{signature.options.name}"]
 
     def is_passing_up(self, site: Site) -> bool:
-        """Return whether a method calls what it overrides: by `super()`, or by the class."""
+        """Return whether a method calls the one it overrides: by `super()`, or by the class."""
         path, receiver = site.mentioned.path, site.mentioned.mention.receiver
         if receiver <= 0 or site.how is not How.CALL or self.around(site) is None:
             return False

@@ -97,16 +97,16 @@ class Expressions:
             self.holds_types = before
 
     def called_each(self, functions: Sequence[int]) -> int:
-        """Return the number of what stands for a call of any of several expressions."""
+        """Return the number of an expression for a call of any of several ones."""
         calls = [self.gathering.expression(CALLED, function) for function in functions if function]
         return self._any_of(calls) if len(calls) > 1 else calls[0] if calls else u.OPAQUE
 
     def item(self, iterated: int) -> int:
-        """Return the number of what a loop over an expression binds."""
+        """Return the number of the value that a loop over an expression binds."""
         return self.gathering.expression(u.ITEM, iterated) if iterated else u.OPAQUE
 
     def entered(self, manager: int, is_async: bool) -> int:
-        """Return the number of what `with` binds: what the manager's `__enter__` gives."""
+        """Return the number of the value that `with` binds: of the manager's `__enter__`."""
         if not manager:
             return u.OPAQUE
         method = self.gathering.expression(ATTRIBUTE, manager, "__aenter__" if is_async else "__enter__")
@@ -141,7 +141,7 @@ class Expressions:
             self.visits[type_](self, node, place, READ)
 
     def _parts(self, binding: u.Binding, targets: Sequence[ast.expr]) -> Sequence[int]:
-        """Return what each of several targets is given, where as many values stand beside each other."""
+        """Return the values of several targets, where as many values stand beside each other."""
         form = self.forms[binding.first] if binding.how == u.ASSIGNED else ()
         is_known = form[:1] == (u.SEVERAL,) and len(form) == len(targets) + 1
         if not is_known or any(type(each) is ast.Starred for each in targets):

@@ -128,7 +128,7 @@ def _headers(text: str, lexed: Lexed) -> Iterator[_Header]:
 
 
 def _parts(text: str, brackets: Span) -> Iterator[Span]:
-    """Yield what the commas in brackets part."""
+    """Yield the pieces between the commas in brackets."""
     inner = Span(brackets.start + 1, brackets.end - 1)
     start = inner.start
     for at in _bare(text, inner, ","):

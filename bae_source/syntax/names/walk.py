@@ -37,7 +37,7 @@ _BEGINS = re.compile(rb"#\s*type:")
 
 
 def uses_of_ast(body: Iterable[ast.stmt], lines: Sequence[str], broken: Mapping[int, int] | None = None) -> u.Uses:
-    """Return what a module refers to.
+    """Return the references in a module.
 
     Parameters:
         body: its statements.
@@ -274,7 +274,7 @@ class _Statements:
         self._exports(node, place)
 
     def _exports(self, node: ast.stmt, place: Place) -> None:
-        """Note what a statement says of the module's `__all__`, whose parts were visited, and the strings in it."""
+        """Note the listing in a statement about `__all__`, whose parts were visited, and the strings in it."""
         listing = listing_of(node) if not place.scope else None
         if listing is None:
             return

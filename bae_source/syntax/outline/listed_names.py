@@ -13,7 +13,7 @@ _ITEM = re.compile(r"[^\W\d]\w*(?:\s+as\s+[^\W\d]\w*)?|\"\w+\"|'\w+'")
 
 
 def head_of(text: str) -> str:
-    """Return what tells the list of names in a statement from others; "" where it is none."""
+    """Return the head of a statement with a list of names; "" where it is none."""
     found = _match(text)
     return " ".join(found[1].split()) if found else ""
 

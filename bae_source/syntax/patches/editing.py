@@ -46,7 +46,7 @@ def _is_verbatim(view: View, fit: Fit) -> bool:
 
 
 def _text(view: View, fit: Fit, lines: tuple[int, int], new: Sequence[Line], *, verbatim: bool) -> str:
-    """Return what stands in the place of some lines of the file, from and to."""
+    """Return the new text of some lines of the file, from and to."""
     start, stop = lines
     newline = "\n" if verbatim else view.newline_at(start)
     pieces = []

@@ -201,7 +201,7 @@ class _Search:
         return self._with_other_context()
 
     def _at(self, at: int) -> Fitted:
-        """Return what comes of the one place where the old lines stand."""
+        """Return the fit, or misfit, at the one place where the old lines stand."""
         hunk = self._hunk
         if self._stands_at(at):
             return Applied(hunk, at)

@@ -159,7 +159,7 @@ def _is_name(text: str) -> bool:
 
 
 def replaced_and_written(splices: Sequence[tuple[Span, str]]) -> tuple[list[Span], list[Span]]:
-    """Return what some splices replace in the old text, and where what they write stands in the new one."""
+    """Return the replaced spans of the old text, each with the span of its new text."""
     places = _places(coalesced(list(splices)))
     return [place.span for place in places], [place.written for place in places]
 

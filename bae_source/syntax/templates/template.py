@@ -110,7 +110,7 @@ def holes_of(code: str) -> list[Hole]:
 
 
 def reading(code: str, *, untold: bool = True) -> object | None:
-    """Return what is equal for code that Python reads alike; None for what it does not read.
+    """Return a key that is equal for code that Python reads alike; None for code that does not parse.
 
     Parameters:
         untold: whether what a pattern may leave out counts: annotations, decorators and type parameters.

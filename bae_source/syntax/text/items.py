@@ -310,7 +310,7 @@ def _indent(span: Span, lines: Lines) -> str:
 
 
 def _indent_of(items: Items, lines: Lines) -> str:
-    """Return what indents the lines of items."""
+    """Return the indentation of the lines of items."""
     for span in items.spans[::-1]:
         if _starts_line(span, lines):
             return _indent(span, lines)

@@ -269,7 +269,7 @@ def check_length(characters: int) -> None:
 
 
 def codec_of(content: bytes) -> str | None:
-    """Return the encoding in which the text of a file that is no Python is taken; None for what is no text."""
+    """Return the encoding of a file that is no Python; None for a file that is no text."""
     if b"\0" in content or content.startswith(_UTF_16):
         return None
     try:
