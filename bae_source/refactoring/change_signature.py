@@ -32,7 +32,7 @@ from bae_source.refactoring.rename import Rename, resolved_whole
 from bae_source.refactoring.signature.members import addresses_of_family, family_of_function, header_of
 from bae_source.refactoring.signature.planned import check_names, passing_on, planned_change, threaded_plans
 from bae_source.refactoring.signature.prose import shown_keywords
-from bae_source.refactoring.signature.views import Asked
+from bae_source.refactoring.signature.views import Wanted
 from bae_source.syntax.outline.definitions import Kind
 from bae_source.syntax.outline.locate import effective_role
 from bae_source.syntax.signatures.arguments import arguments_in
@@ -140,7 +140,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
             ).plan(now)
             plans.append(step)
             now = now.after(step.changes)
-        asked = Asked(
+        wanted = Wanted(
             after=after,
             given=_expressions(_pairs("value", self.value)),
             threaded=self.thread,
@@ -151,14 +151,14 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         self._check_names(header_of(found).signature, after)
         if self.thread:
             up_to = [str(_function(now, each).address) for each in self.up_to]
-            asked = replace(asked, passing=frozenset(passing_on(project_of(now), found, up_to)))
-        plans.append(planned_change(now, found, asked, choice))
+            wanted = replace(wanted, passing=frozenset(passing_on(project_of(now), found, up_to)))
+        plans.append(planned_change(now, found, wanted, choice))
         now = now.after(plans[-1].changes)
-        callers = sorted(asked.passing)
+        callers = sorted(wanted.passing)
         if callers:  # which the function itself may call in turn
             own = addresses_of_family(project_of(now), _function(now, address))
-            asked = replace(asked, passing=asked.passing | own)
-        for each in threaded_plans(now, callers, asked, choice):
+            wanted = replace(wanted, passing=wanted.passing | own)
+        for each in threaded_plans(now, callers, wanted, choice):
             plans.append(each)
             now = now.after(each.changes)
         report = together([each.report for each in plans if each.report is not None])

@@ -167,14 +167,14 @@ def oldest_python(files: Files, *, below: tuple[int, int] | None = None) -> tupl
     return None
 
 
-def lets_in(asked: object, version: str) -> bool | None:
+def lets_in(specifier: object, version: str) -> bool | None:
     """Return whether a `requires-python` lets a version of Python in; None if it says no versions."""
-    if not isinstance(asked, str) or len(asked) > _LONGEST_REASON:
+    if not isinstance(specifier, str) or len(specifier) > _LONGEST_REASON:
         return None
     from packaging.specifiers import SpecifierSet  # 40 ms, which reading need not pay
 
     try:
-        return SpecifierSet(asked).contains(version, prereleases=True)
+        return SpecifierSet(specifier).contains(version, prereleases=True)
     except ValueError:  # of packaging, or of Python where a version is a number of thousands of digits
         return None
 

@@ -67,14 +67,14 @@ def unseen(
 
 
 def behind_unseen(
-    snapshot: Snapshot, name: str, *, below: str | None = None, asked: str | None = None
+    snapshot: Snapshot, name: str, *, below: str | None = None, given: str | None = None
 ) -> LookupFailed | None:
     """Return the error for a name that may be in a place that cannot be read; None where it cannot be.
 
     Parameters:
         name: dotted.
         below: the package in which it was looked up; only what is in that counts. None for the project.
-        asked: how it was asked for, if not by that name.
+        given: how it was asked for, if not by that name.
     """
     census = snapshot.census
     closed, outside = set(_closed(census)), set(_outside(census))
@@ -82,7 +82,7 @@ def behind_unseen(
     found = next((each for each in _outwards(name) if each in closed or each in outside or each in windowed), None)
     if found is None or (below is not None and len(found) <= len(below)):
         return None
-    unknown = "what is in it" if name == found else f"whether {asked or name} is there"
+    unknown = "what is in it" if name == found else f"whether {given or name} is there"
     if found in closed:
         message, hint = f"{found or _ROOT} may not be listed", "Check its permissions; doctor says what mends them."
     elif found in windowed:

@@ -230,7 +230,7 @@ class StagedWorkspace(Workspace):
             unknown = [path for path in unknown if path not in gone]
         return python, unknown
 
-    def asked(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
+    def modules_around(self, paths: Iterable[str]) -> tuple[ModuleFile, ...]:
         """Return the modules of some files, and the packages around them, also around files that are gone.
 
         What is no module of the project has none.

@@ -245,7 +245,7 @@ class _Finder:
         for other in paths:
             if other != path and folder and not other.startswith(f"{folder}/"):
                 continue
-            for found in (*fixtures.asked(other, name, given, name), *fixtures.strings(other, name, given)):
+            for found in (*fixtures.requested_in(other, name, given, name), *fixtures.strings(other, name, given)):
                 if found.certainty != "unsure":
                     yield f"{self.project.address(other, 0)}:{found.mention.line}"
 

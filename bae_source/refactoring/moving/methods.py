@@ -214,7 +214,7 @@ class Method:
             self.new,
             takes_self=function.takes_self,
             is_static=function.is_static,
-        ).found(mentions)
+        ).rewritten(mentions)
         lines = self.project.lines(module.path)
         self._left += [self.project.shown(each, lines) for each in calls.left]
         taken += [f"{module.name}:{line}" for line in scopes_taken(self.project, module.path, calls.scopes, self.new)]
@@ -322,7 +322,7 @@ class MethodCalls:
         self._begun: dict[int, int] = {}
         self._replaced: list[tuple[Span, str]] = []
 
-    def found(self, mentions: Sequence[Mentioned]) -> Calls:
+    def rewritten(self, mentions: Sequence[Mentioned]) -> Calls:
         """Return the changed calls, and those that stay."""
         left: list[Mentioned] = []
         scopes: list[tuple[int, int]] = []

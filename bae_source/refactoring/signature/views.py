@@ -34,7 +34,7 @@ _ACCESSORS = frozenset({u.Flag.PROPERTY, u.Flag.SETTER, u.Flag.DELETER})
 _PARTIAL = Outside("functools.partial")
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class Wanted(Struct, frozen=True, kw_only=True):
     """A change of a signature, as it is wanted.
 
     Parameters:
@@ -67,19 +67,19 @@ class Views:
     def __init__(
         self,
         project: Project,
-        asked: Asked,
+        wanted: Wanted,
         word: str,
         members: Sequence[Member],
         signatures: Mapping[int, Signature],
         target: Member,
     ) -> None:
         self.project = project
-        self.asked = asked
+        self.wanted = wanted
         self.word = word
         self.members = members
         self.signatures = signatures
         self.target = target
-        self.change = Change(before=target.header.signature, after=asked.after, given=asked.given)
+        self.change = Change(before=target.header.signature, after=wanted.after, given=wanted.given)
         self.handing_on: set[tuple[str, int]] = set()
         self._forwarders: dict[tuple[str, int, int], Forwarder] = {}
 
@@ -146,26 +146,26 @@ class Views:
 
     def _given(self, site: Site) -> Mapping[str, str]:
         """Return the arguments of a call for new parameters: given values, or parameters of the function around it."""
-        given = dict(self.asked.given)
+        given = dict(self.wanted.given)
         around = self.around(site)
         if around is not None:
             new = self.signatures.get(self.members.index(around), around.header.signature)
             own = {
-                name for name in new.named if name not in self.change.before.named and name in self.asked.after.named
+                name for name in new.named if name not in self.change.before.named and name in self.wanted.after.named
             }
             is_up = self.is_passing_up(site)
             given.update(
                 (name, name)
                 for name in own
-                if is_up or self.asked.after.named[name].is_required or name in (*given, *self.asked.threaded)
+                if is_up or self.wanted.after.named[name].is_required or name in (*given, *self.wanted.threaded)
             )
         elif self._passes(site):
-            given.update((name, name) for name in self.asked.threaded)
+            given.update((name, name) for name in self.wanted.threaded)
         return given
 
     def _passes(self, site: Site) -> bool:
         """Return whether a call stands in a function that gets the parameters, too, to pass them on."""
-        return outermost(self.project, site.mentioned) in self.asked.passing
+        return outermost(self.project, site.mentioned) in self.wanted.passing
 
     def around(self, site: Site) -> Member | None:
         """Return the member in which a place stands."""

@@ -303,12 +303,12 @@ def _canonical(outline: Outline, found: list[int], chosen: tuple[int, ...], name
     return segments_of(outline, found, name)[chosen[0]]
 
 
-def segments_of(outline: Outline, found: Sequence[int], name: str) -> dict[int, Segment]:
+def segments_of(outline: Outline, indices: Sequence[int], name: str) -> dict[int, Segment]:
     """Return the component that means each of several definitions of one name: by its role if only it has that."""
-    roles = effective_roles(outline, found)
+    roles = effective_roles(outline, indices)
     segments: dict[int, Segment] = {}
     overloads = 0
-    for number, (index, role) in enumerate(zip(found, roles, strict=True)):
+    for number, (index, role) in enumerate(zip(indices, roles, strict=True)):
         if role == "overload":
             segments[index] = Segment(name, accessor=role, number=overloads)
             overloads += 1

@@ -55,7 +55,7 @@ class Fixtures:
         self.lines = lines
         self._known: dict[str, dict[tuple[int, str], Symbol]] = {}
 
-    def asked(self, path: str, name: str, symbols: set[Symbol], word: str) -> Iterator[Mentioned]:
+    def requested_in(self, path: str, name: str, symbols: set[Symbol], word: str) -> Iterator[Mentioned]:
         """Yield where parameters of a file ask for fixtures of a name, and strings where their functions have another.
 
         Parameters:

@@ -169,7 +169,7 @@ def requests_for(project: Project, sought: Sought, unreadable: dict[str, Resourc
         project.load(naming.paths)
         for path in naming.paths:
             try:
-                yield from project.fixtures.asked(path, name, symbols, sought.word)
+                yield from project.fixtures.requested_in(path, name, symbols, sought.word)
             except ResourceError as error:
                 unreadable[path] = error
 
