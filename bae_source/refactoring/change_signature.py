@@ -215,7 +215,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         return order
 
     def _check_names(self, before: Signature, after: Signature) -> None:
-        """See that what is given for parameters is for new ones.
+        """Check that what is given for parameters is for new ones.
 
         Raises:
             RequestError: `invalid_arguments`.
@@ -231,7 +231,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
                 raise _wrong(f"thread has {each}, which is no new parameter", "Name one that the signature adds.")
 
     def _check_unsure(self, resolved: Resolved, report: Report) -> None:
-        """See that no place is unsure but for those that are to stay.
+        """Check that no place is unsure but for those that are to stay.
 
         Raises:
             Refused: `unsafe_change`.

@@ -309,7 +309,7 @@ def _reported(workspace: Workspace, plan: Plan, targets: Sequence[str]) -> Plan:
 
 
 def _check_resolved(workspace: Workspace, plan: Plan) -> None:
-    """See that no module which lost imports uses a name that it has no more.
+    """Check that no module which lost imports uses a name that it has no more.
 
     Raises:
         Refused: `unsafe_change`.

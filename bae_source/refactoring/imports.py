@@ -114,7 +114,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
         return structs.replace(plan, summary=added)
 
     def _check_circle(self, workspace: Workspace, module: ModuleFile, plan: Plan, nodes: Sequence[Import]) -> None:
-        """See that the new imports run into no module that has not got as far as it has to.
+        """Check that the new imports run into no module that has not got as far as it has to.
 
         Raises:
             Refused: `unsafe_change`.
@@ -175,7 +175,7 @@ class ImportsAdd(Request, frozen=True, kw_only=True):
 class ImportsRemove(Request, frozen=True, kw_only=True):
     """Take imported names out of a module, or of a function, and statements that import nothing more with them.
 
-    The comment lines above an import go with it, if they speak of it alone; those of what stays, stay. A suite that
+    The comment lines above an import go with it, if they mention it alone; those of what stays, stay. A suite that
     would be empty gets `pass`.
     """
 
@@ -319,7 +319,7 @@ def _thing(place: Place, each: ImportedName | u.Imported) -> str:
 
 
 def _check_free(workspace: Workspace, function: Resolved, place: Place, new: Iterable[ImportedName]) -> None:
-    """See that names are not bound in a function, and that it reads none of them as what another scope binds.
+    """Check that names are not bound in a function, and that it reads none of them as what another scope binds.
 
     Raises:
         Refused: `name_collision`.

@@ -306,7 +306,7 @@ class Replace(Request, frozen=True, kw_only=True):
 
 
 def _fitted(text: Text, span: Span, new: str) -> str:
-    """Return new text with the line ends of the place that it comes to."""
+    """Return new text with the line ends of its place."""
     if "\n" not in new:
         return new
     fitting = kept_uniform(new, text.text)

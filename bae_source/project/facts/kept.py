@@ -49,7 +49,7 @@ _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
 """Names in the cache of the walk, of the words of files and of these files; no content has that digest."""
 _MOST_WAITING = 4_000_000
-"""Bytes of what waits to be kept."""
+"""Bytes of the entries that wait to be saved."""
 _WORTH = 400_000
 """Bytes of a cache from which on the project is so large that its walk is worth looking up."""
 
@@ -444,7 +444,7 @@ class FactSnapshot(Snapshot, Protocol):
         """The notebooks and scripts that are no modules."""
 
     def check_readable(self, path: str) -> None:
-        """See that the caller may read a file; raise Refused if not."""
+        """Check that the caller may read a file; raise Refused if not."""
 
     def stamped(self, path: str) -> tuple[bytes, Stamp | None]:
         """Return the bytes of a file to be parsed, and its stamp if that will tell of every later change."""

@@ -1,11 +1,11 @@
-"""Files as they will be once a change is made: planned content in front of what there is.
+"""Files as they will be once a change is made: planned content in front of the present files.
 
     Planned(disk, {"app/new.py": b"…", "app/old.py": None})       None for a file that will be gone
 
 Invariants:
 - nothing is written, and what is planned is seen by every call of the port alike;
 - a folder that only holds what will be gone will be gone as well, as the transaction removes it;
-- stamps of what is planned, and of folders that it changes, belong to this plan alone, and are never those of a disk.
+- stamps of planned files, and of folders that the plan changes, belong to this plan alone, and are never a disk's.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Programs:
 
 def _cells(content: bytes) -> bytes:
     """Return the code in the cells of a notebook; all of it where it cannot be read as one."""
-    import json  # few projects have a notebook that speaks of the target
+    import json  # few projects have a notebook that mentions the target
 
     try:
         cells = json.loads(content)["cells"]

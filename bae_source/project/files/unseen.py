@@ -1,4 +1,4 @@
-"""The parts of a project that cannot be read: their names, and what an answer says of them.
+"""The parts of a project that cannot be read: their names, and the notices about them.
 
     chmod 000 pkg/sub             pkg.sub may not be listed, and what lies there was not searched.
     pkg/x.py -> ../../x.py        Links lead out of the project, and what they lead to was not searched: pkg.x.

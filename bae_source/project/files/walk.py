@@ -118,7 +118,7 @@ class Walk:
         return last
 
     def _is_still(self, shape: Shape, stamps: Mapping[str, Stamp], now: int) -> bool:
-        """Return whether a walk would come to the same; folders in which nothing that matters to it changed are noted.
+        """Return whether a walk would have the same result; folders that changed in nothing that matters are noted.
 
         Parameters:
             stamps: of the folders of the last walk.

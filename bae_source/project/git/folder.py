@@ -39,7 +39,7 @@ _OURS = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "LC_ALL": "C",
 }  # fmt: skip
 _OF_THE_USER = ("HOME", "XDG_CONFIG_HOME", *LISTS)
-"""Besides git's objects, where the user's own list of what is ignored everywhere may lie."""
+"""Folders, besides that of git's objects, in which the user's own list of ignored files may lie."""
 
 _KNOWN = frozenset({"noop", "noop-v1", "partialclone", "preciousobjects", "worktreeconfig", "relativeworktrees",
                     "objectformat", "compatobjectformat", "refstorage"})  # fmt: skip

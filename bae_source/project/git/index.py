@@ -214,11 +214,11 @@ class GitIndex:
 
     @cached_property
     def _ignored_everywhere(self) -> list[str]:
-        """The user's own list of what is ignored in all repositories, as a setting."""
+        """The user's own list of files to ignore in all repositories, as a setting."""
         return [f"core.excludesFile={path}" for path in self._git.settings_of_the_user("core.excludesFile")[-1:]]
 
     def _has_readable_patterns(self, path: str) -> bool:
-        """Return whether all lists of what is ignored on the way to a path can be read; git would wait for a FIFO."""
+        """Return whether all `.gitignore` files on the way to a path can be read; git would wait for a FIFO."""
         top = self._repository.top
         folders = (folder for folder in (self.root / path).parents if folder.is_relative_to(top))
         return all(_is_readable(folder / ".gitignore") for folder in folders)

@@ -210,7 +210,7 @@ def _text(path: Path) -> str:
 
 
 def _check_fit(root: Path, top: Path, folder: Path, index: Path) -> None:
-    """See that a project belongs to a worktree, and an index to its repository."""
+    """Check that a project belongs to a worktree, and an index to its repository."""
     if not root.is_relative_to(top):
         raise wrong("The project does not lie in the repository that git names.", "Run the hook inside of it.")
     for inner in (root, *root.parents):

@@ -134,7 +134,7 @@ def stamp_of(entry: Entry | None) -> Stamp:
 
 
 class StagedWorkspace(Workspace):
-    """One snapshot of what is staged.
+    """One snapshot of the staged files.
 
     Parameters:
         staged: the files.
@@ -166,7 +166,7 @@ class StagedWorkspace(Workspace):
 
     @cached_property
     def settled(self) -> bool:
-        """Nothing of what is staged is kept by path."""
+        """Facts of staged files are not kept by path."""
         return False
 
     @cached_property

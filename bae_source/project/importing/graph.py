@@ -57,7 +57,7 @@ class ImportGraph:
         return self._known[path].keys()
 
     def importing(self, paths: Iterable[str]) -> list[str]:
-        """Return some files and all that import them, at whatever distance, sorted."""
+        """Return some files and all that import them, at any distance, sorted."""
         self._load(self._census.paths)
         importers = inverted(self._known)
         return sorted(reached(paths, lambda path: importers.get(path, ())))

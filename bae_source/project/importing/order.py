@@ -234,7 +234,7 @@ class _Walk:
             here = self._meant.get(here, {}).get(attribute, "")
 
     def _check(self, base: str, attribute: str) -> None:
-        """See that a name which a module does not have is not only late."""
+        """Check that a name which a module does not have is not only late."""
         there = self.bound.get(base, _ANY)
         if base in self._trail and there.isdisjoint(_ANY) and self._project.has(base, attribute):
             raise _TooEarly(self._trail[self._trail.index(base) :], attribute, base)

@@ -8,7 +8,7 @@
 Invariants:
 - a name is listed only if no code of its own file reads it, none of another file takes it from the module, and no
   `__all__` lists it;
-- what the text around an import says of it counts (`syntax/importing/purposes`); in doubt it is unsure;
+- the text around an import counts (`syntax/importing/purposes`); in doubt it is unsure;
 - nothing is executed.
 """
 
@@ -178,7 +178,7 @@ def _is_unread(project: Project, path: str, name: str, scope: int) -> bool:
 
 
 def _reads(project: Project, path: str, name: str, mention: u.Mention, scope: int) -> bool:
-    """Return whether a mention may be of what a scope binds."""
+    """Return whether a mention may be of a binding in a scope."""
     line, column, inner, kind, receiver, _ = mention
     if kind in (u.EXPORT, u.MENTION):
         return kind == u.MENTION or not scope

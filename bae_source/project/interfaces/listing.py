@@ -154,7 +154,7 @@ def list_symbol(summary: Summary, members: Sequence[int], style: Style) -> Listi
 
 
 def module_lines(module: ModuleFile, summary: Summary, style: Style, *, level: int, above: int) -> list[str]:
-    """Return the lines of what a module defines and re-exports.
+    """Return the lines of a module's definitions and re-exports.
 
     Parameters:
         level: how far they are indented.
@@ -193,7 +193,7 @@ def re_exports(module: ModuleFile, summary: Summary, *, private: bool) -> list[s
 def _add_inside(
     lines: list[str], summary: Summary, members: _Members, parent: int, style: Style, level: int, above: int
 ) -> None:
-    """Add the lines of what stands directly in a definition or module, and of what is in that.
+    """Add the lines of the members of a definition or module, and of their members.
 
     Parameters:
         level: how far they are indented.
@@ -220,7 +220,7 @@ def _add_inside(
 
 
 def _methods(summary: Summary, members: _Members, classes: Sequence[int]) -> str:
-    """Return what the line of a class says of its public methods, each by its name alone."""
+    """Return the part of a class's line about its public methods, each by its name alone."""
     inside = (summary.entries[index] for each in classes for index in members.directly_in.get(each, ()))
     public = (entry.names[0] for entry in inside if entry.kind == "function" and not entry.names[0].startswith("_"))
     names = list(dict.fromkeys(public))

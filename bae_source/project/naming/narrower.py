@@ -38,7 +38,7 @@ def _with(request: Request, name: str, value: object) -> str:
 
 
 def _parts(workspace: Workspace, name: str) -> list[str]:
-    """Return the largest of what a package, module or class holds, by name."""
+    """Return the names of the largest members of a package, module or class."""
     inner = f"{name}." if name else ""
     stamps = workspace.census.stamps
     sizes: dict[str, int] = {}
@@ -52,7 +52,7 @@ def _parts(workspace: Workspace, name: str) -> list[str]:
 
 
 def _defined(workspace: Workspace, name: str) -> dict[str, int]:
-    """Return the lines of what is defined directly in a module or a symbol, by the names that these have at home."""
+    """Return the number of lines of each definition directly in a module or a symbol, by its own name."""
     try:
         found = resolve(workspace, name)
     except ResourceError:

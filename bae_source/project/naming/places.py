@@ -173,7 +173,7 @@ def no_line(workspace: Workspace, module: ModuleFile, tree: Tree, line: int) -> 
 
 
 def file_at(workspace: Workspace, written: Written) -> ModuleFile | Spot:
-    """Return the module that a path or a dotted name means, or the spot of what has no definitions of its own.
+    """Return the module that a path or a dotted name means, or the spot of a file without definitions of its own.
 
     Raises:
         as `module_at`.

@@ -72,7 +72,7 @@ def read_several(workspace: Workspace, names: Sequence[str], read: Read) -> Outc
 def _each(
     workspace: Workspace, name: str, read: Read, notices: list[Notice]
 ) -> Iterator[tuple[str, Outcome | ResourceError]]:
-    """Yield what a name, or each match of a pattern, comes to.
+    """Yield the result for a name, or for each match of a pattern.
 
     Parameters:
         notices: takes what a pattern could not look into.

@@ -221,7 +221,7 @@ def _texts(
 
 
 def _of_binary(file: Searched, content: bytes, expression: Expression) -> Iterator[_Text]:
-    """Yield what a binary file's bytes may be meant as; of what is no UTF-8 nothing is shown, so it need not stay."""
+    """Yield the texts that a binary file's bytes may stand for; of bytes that are no UTF-8 nothing is shown."""
     for encoding in ("utf-8-sig", "latin-1") if expression.beyond_ascii else ("utf-8-sig",):
         plain = _plain(content.decode(encoding, "replace"))
         yield _Text(file, content, plain, 1, plain, binary=True)

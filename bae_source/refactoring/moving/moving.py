@@ -216,7 +216,7 @@ class Moving:
         return found.contents
 
     def _check_free(self) -> None:
-        """See that the other module has no such names, but for imports of what moves, and uses no builtin of one."""
+        """Check that the other module has no such names, but for imports of moved ones, and uses no builtin of one."""
         if self.new is not None:
             return
         uses, names = self.project.uses(self.to.path), self.project.names

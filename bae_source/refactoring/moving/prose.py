@@ -1,4 +1,4 @@
-"""Comments, docstrings and text files that speak of what has moved, with its new dotted name.
+"""Comments, docstrings and text files that mention moved symbols, with their new dotted names.
 
     # see app.core.send              changed with `exact`: it is the dotted name, or the end of it
     from app.core import send        in a text file, likewise

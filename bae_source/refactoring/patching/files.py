@@ -1,6 +1,6 @@
 """The files of a patch, one after the other: each as the sections before leave it.
 
-What git writes into one diff speaks of the files as they were before all of it where it renames or copies them, so two
+What git writes into one diff mentions the files as they were before all of it where it renames or copies them, so two
 files may exchange their names. Of a text with several commits each begins with what the one before left.
 
 Invariant: a section that does not fit leaves everything as it is, and the ones behind it are looked at all the same.

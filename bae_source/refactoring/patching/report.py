@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bae_source.syntax.patches.view import View
 
 _SHOWN = 6
-"""Lines that are shown of what stands at a place."""
+"""Most lines shown of the text at a place."""
 _MOST_PLACES = 5
 _MOST_NOTICED = 10
 _WIDEST = 160

@@ -1,4 +1,4 @@
-"""Choice of a refactoring about places that are not sure, and how a refusal speaks of them."""
+"""Choice of a refactoring about places that are not sure, and how a refusal mentions them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Choice(Struct, frozen=True, kw_only=True):
         return (place.certainty == "unsure" and self.unsure) or not _names(place).isdisjoint(self.include)
 
     def check_included(self, places: Sequence[Reference]) -> None:
-        """See that what is to be included is there.
+        """Check that what is to be included is there.
 
         Parameters:
             places: those that are not sure.

@@ -6,7 +6,7 @@
 
 Invariants:
 - the new name means one thing, and is free: what is to be moved is thought away, anything else that is there refuses;
-- nothing comes to lie where it would be no part of the project.
+- no file is moved to a place that is not part of the project.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several plans, each made on what the one before comes to, as one plan on what was there first.
+"""Several plans, each made on the project after the one before, as one plan on the project before all.
 
 Relative imports that mean something else once several changes have given their module another name:
 

@@ -92,7 +92,7 @@ def outdated(address: str, present: str, source: str | None) -> Refused:
 
 @contextmanager
 def telling_etag(etag: str) -> Iterator[None]:
-    """Have an error of a text that is not where it is to be replaced carry the present etag of what was read."""
+    """Add the present etag to the error for a text that does not occur where it is to be replaced."""
     try:
         yield
     except LookupFailed as error:
@@ -108,7 +108,7 @@ def planned(
     changed: Iterable[Address] = (),
     warnings: Iterable[Notice] = (),
 ) -> Plan:
-    """Make the plan that a set of splices on one module comes to, and check it.
+    """Make the plan of a set of splices on one module, and check it.
 
     Raises:
         SourceError: `syntax_invalid` if the new file would not parse; `encoding_invalid`; `not_lossless`.
@@ -138,7 +138,7 @@ def planned_files(
     checked: Collection[str] = (),
     warnings: Iterable[Notice] = (),
 ) -> Plan:
-    """Make the plan that changes of several files come to, and check each of them.
+    """Make the plan of changes of several files, and check each of them.
 
     Parameters:
         changed: addresses of what the change is about, canonical.

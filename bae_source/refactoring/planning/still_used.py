@@ -119,7 +119,7 @@ def _may_break(workspace: Workspace, changes: ChangeSet) -> dict[str, None]:
 
 
 def check_unused(before: Workspace, last: Workspace, plan: Plan) -> None:
-    """See that nothing surely uses what a plan takes away and must be unused, as the project is in the end.
+    """Check that nothing surely uses what a plan takes away and must be unused, as the project is in the end.
 
     Parameters:
         before: the project as the plan found it.
@@ -207,7 +207,7 @@ def _binds_the_same(before: Outline, after: Outline) -> bool:
 
 
 def _lost(before: Outline, after: Outline) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return the names that a module bound and binds no longer: paths of what was defined, and what was imported."""
+    """Return the names that a module bound and binds no longer: paths of definitions, and imported names."""
     inside = {before.qualname(index) for index, each in enumerate(before.definitions) if each.kind is Kind.FUNCTION}
     still = by_path(after).keys() | {(each.name,) for each in after.imports}
     gone = [path for path in by_path(before) if path not in still]

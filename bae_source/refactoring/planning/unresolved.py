@@ -24,7 +24,7 @@ _NO_NAME = (u.STRING, u.MENTION, u.EXPORT, u.IMPORT)
 
 
 def check_resolved(before: Project, after: Project, paths: Iterable[str]) -> None:
-    """See that a change leaves no name without a meaning.
+    """Check that a change leaves no name without a meaning.
 
     Parameters:
         before, after: the project as it is, and as the change leaves it.

@@ -1,4 +1,4 @@
-"""Users of what is to go: what keeps it from going, and what can go with it.
+"""Users of a symbol or module that is to go: those that prevent it, and those that can go with it.
 
     delete app.core.send                    refused: app.web:7 calls it
     delete app.core.send --with-imports     app/__init__.py: from .core import send, and "send" in `__all__`, go along

@@ -1,4 +1,4 @@
-"""Fixtures of pytest: everything that has to bear their name, since pytest gives them by it.
+"""Fixtures of pytest: everything that has to have their name, since pytest gives them by it.
 
     @pytest.fixture
     def db(): ...                       one family with each that overrides it, or is overridden by it

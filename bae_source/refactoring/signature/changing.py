@@ -447,7 +447,7 @@ class SignatureChange:
         return self.project.shown(mentioned, self.project.lines(mentioned.path))
 
     def _check_given(self) -> None:
-        """See that no call lacks a parameter.
+        """Check that no call lacks a parameter.
 
         Raises:
             RequestError: `invalid_arguments`, with the calls.

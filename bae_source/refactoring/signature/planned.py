@@ -65,7 +65,7 @@ def planned_change(workspace: Workspace, resolved: Resolved, wanted: Wanted, cho
 
 
 def check_names(before: Workspace, after: Workspace, plan: Plan) -> None:
-    """See that a plan leaves no name without a meaning.
+    """Check that a plan leaves no name without a meaning.
 
     Raises:
         Refused: `unsafe_change`.
@@ -140,7 +140,7 @@ def passing_on(project: Project, target: Resolved, up_to: Sequence[str]) -> list
 
 
 def _check_bodies(project: Project, changed: Changed) -> None:
-    """See that no function uses a parameter that it has no more.
+    """Check that no function uses a parameter that it has no more.
 
     Raises:
         Refused: `unsafe_change`, with the lines.

@@ -70,7 +70,7 @@ class Site(Struct, frozen=True, kw_only=True):
         how: the way in which it uses the function.
         opening: where the brackets with its arguments begin in the file's text; -1 for none.
         makes: whether it calls the class whose instance the function makes.
-        is_other: whether what it calls bears another name, or none.
+        is_other: whether what it calls has another name, or none.
     """
 
     mentioned: Mentioned

@@ -26,7 +26,7 @@ from bae_source.syntax.outline.tree import parse_module
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _PASSIVE = frozenset({"attr", "attrs", "click", "pytest", "typing_extensions"})
-"""Packages outside the standard library whose decorators and classes keep nothing of what they are given."""
+"""Packages outside the standard library whose decorators and classes keep none of their arguments."""
 _KEEPING = frozenset({"atexit"})
 _NEAR = " "
 
@@ -55,7 +55,7 @@ class _Effects:
         }
 
     def lines(self, body: Sequence[ast.stmt]) -> Iterator[int]:
-        """Yield the lines of what does something among some statements."""
+        """Yield the lines of those statements that have an effect."""
         for node in body:
             if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
                 if any(self._keeps(each) for each in node.decorator_list) or self._is_kept(node):

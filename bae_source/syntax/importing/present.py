@@ -200,7 +200,7 @@ class _Needs:
 
 
 def _read_at_once(statement: ast.AST) -> Iterator[str]:
-    """Yield the names that run with a statement; all of a lambda, of annotations, and of what is called in it."""
+    """Yield the names that run with a statement; all of a lambda, of annotations, and of callees in it."""
     waiting = [statement]
     while waiting:
         node = waiting.pop()

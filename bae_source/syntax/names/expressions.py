@@ -30,7 +30,7 @@ _METHODS: Mapping[type[ast.operator], str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
     ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
 }  # fmt: skip
-"""By operator, the method of what stands before it that says what comes of it."""
+"""By operator, the method of the left operand that decides the value."""
 _DISPLAYS: Mapping[type[ast.AST], str] = {
     ast.List: "list", ast.Set: "set", ast.Dict: "dict",
     ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict",

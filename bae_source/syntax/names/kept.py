@@ -134,7 +134,7 @@ def _table(values: Mapping[str, object]) -> _Table:
 
 
 class _Decoded(Sequence[T]):
-    """A sequence of what `decoded` gives; it equals any other with the same elements."""
+    """A sequence of the elements that `decoded` gives; it equals any other with the same elements."""
 
     def __init__(self) -> None:
         self._found: dict[int, T] = {}

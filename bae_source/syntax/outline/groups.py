@@ -70,7 +70,7 @@ def check_altered(tree: Tree, module: str, group: Group, after: Outline, members
 
 
 def _check_parts(tree: Tree, module: str, group: Group, roles: Sequence[str | None]) -> None:
-    """Refuse what a group's name comes to if it then lacks a part that it does not lack yet."""
+    """Refuse a change after which a name lacks a definition that it does not lack yet."""
     outline, name, lacks = tree.outline, group.qualname[-1].name, missing_part(roles)
     parent = outline.definitions[group.members[0]].parent
     if lacks is None or missing_part(_roles(outline, outline.named(parent, name))) is not None:

@@ -79,12 +79,12 @@ def comment_apart(tree: Tree, index: int) -> Span | None:
 
 
 def shared_comment(tree: Tree, members: Sequence[int]) -> str | None:
-    """Return the owned comment of a symbol if it may speak of what stands below it, too; None where it does not.
+    """Return the owned comment of a symbol if it may be about the code below it, too; None where it is not.
 
     It may where the next statement of the suite follows line by line, without a comment of its own, as in a group below
     a heading; and where it has a ruled line.
 
-        # warm                  <- may speak of both
+        # warm                  <- may be about both
         RED = 1
         ORANGE = 2
     """

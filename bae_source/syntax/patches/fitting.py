@@ -128,7 +128,7 @@ def _apart(found: list[Fitted]) -> list[Fitted]:
         if isinstance(each, Fit)
         for start, stop, _ in runs(each)
     )
-    end, last = (-1, -1), -1  # of what reaches farthest until here
+    end, last = (-1, -1), -1  # of the range that reaches farthest so far
     for start, stop, number in taken:
         each = found[max(number, last)]
         if last >= 0 and number != last and _meet(end, (start, stop)) and isinstance(each, Fit):
@@ -305,7 +305,7 @@ class _Search:
         return self._hunk.adds and is_same and _ends_alike(view, at, new)
 
     def _bearing(self, new: Sequence[Line]) -> list[int]:
-        """Return the places where new lines stand: of context but for white space at ends, of what comes as it is."""
+        """Return the places where new lines stand: context but for white space at line ends, added lines exactly."""
         if not any(bare(line.text) for line in new):
             return []
         places = self._view.places([line.text for line in new], loose)

@@ -264,7 +264,7 @@ def _limit(span: Span, places: list[_Place], targets: Sequence[Span]) -> int:
 
 
 def _check_strings(before: Tree, after: Tree, places: list[_Place]) -> None:
-    """See that no string outside the edits has come to document something else.
+    """Check that no string outside the edits documents something else now.
 
     An owner that has only got another name is the same one.
     """

@@ -166,7 +166,7 @@ class Replacer:
 
     @cached_property
     def _is_out_of_place(self) -> bool:
-        """Return whether code may come to stand outside the function or loop that it needs."""
+        """Return whether the replacement may stand outside the function or loop that it needs."""
         return may_be_out_of_place(self.template.tree, self.pattern.tree)
 
     def _expression(self, number: int, match: Match) -> str:

@@ -1,4 +1,4 @@
-"""A replacement with holes: code that takes the place of what a pattern matches.
+"""A replacement with holes: code that takes the place of a pattern's matches.
 
     http.get($URL, timeout=5)        $URL: the text that the pattern's hole of that name stands for
     with lock:                       $$$BODY: statements, moved to where the hole stands

@@ -239,7 +239,7 @@ def _detached_out(items: Items, at: int, end: int, lines: Lines) -> Splices:
 
 
 def _line_of(span: Span, lines: Lines) -> Span:
-    """Return the whole line of what has it to itself, else its own span."""
+    """Return the whole line of an item that has it to itself, else its own span."""
     line = Span(lines.start(lines.number(span.start)), lines.end(lines.number(span.end - 1)))
     return line if line.cut(lines.text).strip() == span.cut(lines.text) else span
 

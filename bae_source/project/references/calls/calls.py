@@ -1,4 +1,4 @@
-"""The calls in a definition: each by the address of what is called, or as it is written where that is not known.
+"""The calls in a definition: each by the address of the callee, or as it is written where that is not known.
 
 g()              app.core.g
 self.n()         app.core.A.n, where A is a base that defines it

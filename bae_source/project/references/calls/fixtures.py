@@ -201,7 +201,7 @@ class Fixtures:
         return any(each[0] < line for each in patching for line in lines)
 
     def strings(self, path: str, name: str, symbols: set[Symbol]) -> Iterator[Mentioned]:
-        """Yield the strings that ask for a fixture that bears another name than its function."""
+        """Yield the strings that ask for a fixture that has another name than its function."""
         for text in self.uses(path).strings.get(name, ()):
             before = self.lines(path).cut(text.line).encode()[: text.column - 1].decode("utf-8", "replace")
             is_asked = text.text == name and _ASKING.search(before)

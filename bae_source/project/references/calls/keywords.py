@@ -1,4 +1,4 @@
-"""Keywords of calls that set the target, or may: an attribute that bears their name.
+"""Keywords of calls that set the target, or may: an attribute that has their name.
 
 Client(timeout=3)                 sure, where Python makes the constructor of Client from its fields
 replace(client, timeout=3)        likewise, of what is copied; `partial(Client, timeout=3)` is as the class's own call
@@ -155,7 +155,7 @@ class _Keywords:
         return None
 
     def is_given(self, value: Value, method: str) -> bool:
-        """Return whether it is a parameter of what a method of a value is, and so none of its attributes."""
+        """Return whether it is a parameter of a method of a value, and so none of its attributes."""
         return isinstance(value, (Above, Class, Instance, OfClass)) and self._is_parameter(value, method)
 
     def _is_parameter(self, owner: Value, method: str = "__init__") -> bool:

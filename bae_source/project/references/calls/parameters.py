@@ -37,7 +37,7 @@ from bae_source.syntax.text.lexer import end_of_header
 _PARTIAL = "functools.partial"
 BY_STARS = Reason.KEYWORDS_BY_STARS.of()
 _Key = tuple[str, str, int]
-"""A file, the last name of what is called, and the scope of a name that stands alone, or minus its receiver."""
+"""A file, the last name of the callee, and the scope of a name that stands alone, or minus its receiver."""
 
 
 class Keywords(Struct, frozen=True, kw_only=True):

@@ -32,7 +32,7 @@ _BASES: Mapping[str, tuple[int | str, ...]] = {
     "modelform_factory": (1, "form"), "modelformset_factory": (1, "form", "formset"),
     "formset_factory": (1, "formset"), "inlineformset_factory": ("form", "formset"),
 }  # fmt: skip
-"""By the name of what makes classes, the arguments that hold bases: their numbers and keywords."""
+"""By the name of a callable that makes classes, the arguments that hold bases: their numbers and keywords."""
 _OF_METACLASS = (1, "bases")
 _METHOD = "__new__"
 _CALLS = (u.CALL, u.DECORATOR)

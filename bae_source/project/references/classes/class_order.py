@@ -115,7 +115,7 @@ class ClassOrders:
         return self._known[owner]
 
     def _work_out(self, owner: Class) -> None:
-        """Work out the order of a class, after those of what is above it, however many are below each other."""
+        """Work out the order of a class after those of the classes above it, however long their chain is."""
         bases: dict[Class, list[Values]] = {}
         waiting = [owner]
         while waiting:

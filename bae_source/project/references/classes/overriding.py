@@ -1,4 +1,4 @@
-"""Members of the classes below a class that hide its own, however these come to have them.
+"""Members of the classes below a class that hide its own, however they are bound.
 
 class S(Base):
     def go(self): …                  in its suite

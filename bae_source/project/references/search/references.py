@@ -131,7 +131,7 @@ class Matches(Struct, frozen=True, kw_only=True):
 
 
 def search_code(project: Project, sought: Sought, candidates: Candidates, families: Families | None = None) -> Matches:
-    """Find what mentions one thing, or one of several that bear one name.
+    """Find what mentions one thing, or one of several that have one name.
 
     Parameters:
         candidates, families: as of `searched`.
