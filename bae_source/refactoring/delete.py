@@ -92,7 +92,7 @@ class Delete(Request, frozen=True, kw_only=True):
         return plan if workspace.lets_used_go else _reported(workspace, plan, outermost)
 
     def _plan_several(self, workspace: Workspace, targets: Sequence[str]) -> Plan:
-        """Plan to delete several, each on what the ones before leave; what uses them is searched for in the end."""
+        """Plan to delete several, each on the project after the ones before; users are searched for in the end."""
         from bae_source.refactoring.planning.joining import joined  # most deletions are of one thing
 
         plans: list[Plan] = []

@@ -1,7 +1,7 @@
-"""The stamps of many files, encoded: thousands are asked for with each question, and mostly they are only compared.
+"""The stamps of many files, encoded: each request needs thousands, and mostly only compares them.
 
 Invariants:
-- what is equal as bytes are equal stamps of the same files, in the same order;
+- equal bytes are equal stamps of the same files, in the same order;
 - encoded stamps never change, and are decoded piece by piece, on demand.
 """
 

@@ -32,7 +32,7 @@ _ENDINGS = (PYTHON, STUB, ".pyw")
 _STARTS_PYTHON = re.compile(rb"#![^\n]*\b(?:python3?(?:\.\d+)?|pypy3?|uv run)(?![\w.])")
 
 _NEVER_SETTLED = 1 << 62
-"""A time so far ahead that no stamp with it is taken for one of a file that will not change."""
+"""A time so far ahead that no stamp with it counts as that of a file that will not change."""
 
 
 class Staged:

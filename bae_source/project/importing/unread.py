@@ -356,7 +356,7 @@ class _Finder:
 
 
 def _as_text(module: str, name: str) -> re.Pattern[str]:
-    """Return how a text says a name of a module: `app.core.json`, `app.core:json`, or as it is imported."""
+    """Return an expression for the spellings of a module's name: `app.core.json`, `app.core:json`, or as imported."""
     dotted, last = re.escape(module), re.escape(name)
     return re.compile(rf"(?<![\w.])(?:{dotted}[.:]|from[ \t]+{dotted}[ \t]+import\b[^\r\n]*\b){last}(?!\w)")
 
@@ -437,7 +437,7 @@ class _Elsewhere:
         return ""
 
     def _handed_on(self, module: ModuleFile, each: ImportedName) -> str:
-        """Return that a package imports all of a module for others, or another module takes something it imports."""
+        """Return the reason that a package imports all of a module for others, or another module takes its imports."""
         if each.name.startswith("_") or module.path.endswith(".pyi"):
             return ""
         if module.path not in self._takers:

@@ -73,7 +73,7 @@ def check_bounded(resolved: Resolved) -> None:
 
 
 def through(resolved: Resolved, target: str, done: str = "moved") -> Iterator[Notice]:
-    """Yield that a definition is meant where the name that was given leads to it by an import."""
+    """Yield a notice where the given name leads to the definition by an import."""
     if resolved.through is not None:
         yield Notice("re_export", f"{target} is an import of {resolved.address}: that was {done}, where it is defined.")
 

@@ -56,7 +56,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 def _names(place: Reference) -> set[str]:
-    """Return how a place can be named."""
+    """Return the names of a place: with and without its column."""
     owners, lines = (place.module, place.address), (f"{place.line}", f"{place.line}:{place.column}")
     return {f"{owner}:{line}" for owner in owners for line in lines}
 

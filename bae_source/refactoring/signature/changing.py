@@ -173,7 +173,7 @@ class SignatureChange:
         )
 
     def _type_comments(self) -> Iterator[Notice]:
-        """Yield that comments which say types of parameters stay as they are."""
+        """Yield notices about comments with types of parameters, which stay as they are."""
         for each in self.members:
             text, end = each.tree.text, each.header.end
             if each.header.signature.parameters != self.wanted.after.parameters and _TYPES.match(text, end):
@@ -289,7 +289,7 @@ class SignatureChange:
             self._count(call.reference.address)
 
     def _passed_by_name(self, member: Member, name: str) -> Iterator[Reference]:
-        """Yield that a parameter that goes may be passed by its name, by pytest or a decorator from outside."""
+        """Yield the places where pytest or an outside decorator may pass a removed parameter by its name."""
         symbol = Symbol(member.symbol.path, member.scope, name)
         if name in member.header.signature.named:
             sought = sought_by(self.project.uses, self.project.address, symbol)

@@ -50,7 +50,7 @@ def documented(member: Member, after: Signature, texts: Mapping[str, str]) -> It
 
 
 def undocumented(member: Member, after: Signature, texts: Mapping[str, str]) -> Iterator[Notice]:
-    """Yield that a docstring which documents parameters says nothing of new ones."""
+    """Yield the notice that a docstring which documents parameters has no entries for new ones."""
     before = member.header.signature.named
     silent = [name for name in after.named if name not in before and name not in texts]
     if silent and any(True for each in _docstrings(member) for _ in _of_parameters(member.tree.text, each)):

@@ -174,7 +174,7 @@ def _check_bodies(project: Project, changed: Changed) -> None:
 
 
 def _hidden(project: Project, member: Member, name: str, *, is_passed: bool) -> Iterator[Notice]:
-    """Yield that a body binds the name of a new parameter itself.
+    """Yield the notice that a body binds the name of a new parameter itself.
 
     Parameters:
         is_passed: whether the function gets the parameter to pass it on.

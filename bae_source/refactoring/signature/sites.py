@@ -267,7 +267,7 @@ def opening_of(text: str, end: int) -> int:
 
 
 def _parents_in(tree: Tree, nodes: Sequence[ast.AST]) -> dict[int, ast.AST]:
-    """Return by the end of each name and attribute what it stands in; one of several in what has them all."""
+    """Return the node around each name and attribute, by its end; of one of several, the node around all."""
     lines, found = tree.source.lines, dict[int, ast.AST]()
     for parent in nodes:  # the outer ones first
         has_several = isinstance(parent, (ast.Call, ast.ExceptHandler))

@@ -84,7 +84,7 @@ class Views:
         self._forwarders: dict[tuple[str, int, int], Forwarder] = {}
 
     def by_forwarder(self, sites: Iterable[Site], forwarder: Forwarder) -> None:
-        """Note that some calls are of a function that hands on what it is given."""
+        """Note that some calls are of a function that hands on its arguments."""
         self._forwarders.update((each.place, forwarder) for each in sites)
         self.handing_on.add((forwarder.member.symbol.path, forwarder.member.symbol.scope))
 

@@ -130,7 +130,7 @@ def _shown(node: _Import, more: _Import | None = None) -> str:
 
 
 def _unit(text: str, body: Iterable[ast.stmt]) -> str:
-    """Return by what the first suite of a module that stands on lines of its own is indented."""
+    """Return the indentation of the first suite of a module that stands on lines of its own."""
     lines = Lines(text)
     suites = (suite for node in body for suite in suites_of(node) if suite and suite[0].lineno > node.lineno)
     first = next((suite[0] for suite in suites), None)

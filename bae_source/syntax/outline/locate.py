@@ -195,7 +195,7 @@ def definition_around(outline: Outline, offset: int) -> int | None:
 
 
 def indent_unit(tree: Tree, definition: Definition) -> str | None:
-    """Return by what a definition's suite is indented against it; None where that cannot be said."""
+    """Return the indentation of a definition's suite against it; None where it is not known."""
     inner = suite_indent(tree, definition)
     if inner is None or not inner.startswith(definition.indent):
         return None
@@ -222,7 +222,7 @@ def effective_role(outline: Outline, index: int) -> str | None:
 
 
 def effective_roles(outline: Outline, indices: Iterable[int]) -> list[str | None]:
-    """Return of each of some definitions which accessor or overload it is."""
+    """Return the role of each of some definitions: its accessor, or that it is an overload."""
     beside: dict[tuple[int, str], set[str | None]] = {}
     found: list[str | None] = []
     for index in indices:

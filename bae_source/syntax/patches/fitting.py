@@ -218,7 +218,7 @@ class _Search:
         return Fit(hunk=hunk, start=at, closeness=closeness, added=added, removed=removed, unlike=unlike)
 
     def _unlike(self, at: int) -> str | None:
-        """Return in what the surroundings of a place are others than the hunk names; None where they are elsewhere."""
+        """Return the difference between a place's surroundings and the hunk's; None where the place is elsewhere."""
         anchors = self._hunk.anchors
         if not anchors or _is_below(self._view, at, anchors):
             return ""
@@ -342,7 +342,7 @@ def _closeness(view: View, at: int, old: Sequence[Line]) -> Closeness | None:
 
 
 def _compared(view: View, at: int, old: Sequence[Line]) -> tuple[Closeness | None, str, str]:
-    """Return how far some lines are those of a file, and what they are indented by more and less there.
+    """Return how far some lines agree with a file's, and the difference of their indentation.
 
     Returns:
         None for the first where they are others.

@@ -118,7 +118,7 @@ ORDERS: tuple[Order, ...] = (str, by_kind, folded, natural, caseless)
 
 
 def place_of(keys: Sequence[str], key: str, orders: Sequence[Order] = ORDERS) -> int:
-    """Return before which of some items a new one goes: where their order says; behind them if they have none.
+    """Return the number of the item before which a new one goes by their order; behind them if they have none.
 
     A single item is in order, so that two will be.
     """

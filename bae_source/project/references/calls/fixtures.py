@@ -147,7 +147,7 @@ class Fixtures:
         return len(text[: match.start() + match[0].rindex(name)].encode())
 
     def why(self, path: str, scope: int, name: str, symbols: set[Symbol], itself: Symbol = _NO_FIXTURE) -> str | None:
-        """Return why it is not sure that a fixture is given, nothing where it is; None where it is not."""
+        """Return the reason why a parameter may not get a fixture, "" where it surely does; None where it does not."""
         nearest = self._given(path, scope, name, itself)
         if nearest:
             return None if symbols.isdisjoint(nearest) else "" if nearest <= symbols else Reason.PLUGIN.of()

@@ -127,7 +127,7 @@ class _Keywords:
         return keyword_of(self.inference, self.sought, self.sought.name)
 
     def of_call(self, value: Value, path: str, form: u.Expression) -> str | None:
-        """Return why it may in a call of a value, which may be a function that copies its argument."""
+        """Return why a keyword may set the target in a call of a value, such as a function that copies its argument."""
         if not isinstance(value, Outside) or not (value.name in COPIERS or value.name == _PARTIAL):
             return self.of(value)
         if len(form) < 3 or not isinstance(form[2], int):
@@ -140,7 +140,7 @@ class _Keywords:
         return function.name == "copy.replace" and self.is_given(value, "__replace__")
 
     def of(self, value: Value) -> str | None:
-        """Return why it may in a call of a value."""
+        """Return why a keyword may set the target in a call of a value."""
         if value is None:
             return self.of_one(None)
         owner = value.of if isinstance(value, OfClass) else value
@@ -170,7 +170,7 @@ class _Keywords:
         )
 
     def of_one(self, value: Value) -> str | None:
-        """Return why it may where an attribute of a class, or its instance, is set."""
+        """Return why a keyword may set the target as an attribute of a class, or of its instance."""
         if value is None:
             return Reason.KEYWORD_OF_UNKNOWN.of() if self.is_field() else None
         if not isinstance(value, (Class, OfClass, Instance, Above)):

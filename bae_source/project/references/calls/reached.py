@@ -369,7 +369,7 @@ class Reached:
             yield Reach.LET_OUT_WHOLE.of()
 
     def _finding(self, owner: Class) -> Iterator[str]:
-        """Yield how a class may be found that nothing names."""
+        """Yield the ways in which a class without mentions may be found."""
         order = self.orders.of(owner)
         for name in sorted(order.outside):
             if name.partition(".")[0] not in STANDARD and not is_passive(name):

@@ -201,7 +201,7 @@ def _is_letter(character: str) -> bool:
 
 
 def _by_name(aliases: str) -> dict[str, set[str]]:
-    """Return by name what it is imported as."""
+    """Return the aliases of imports, by the imported name."""
     found: dict[str, set[str]] = {}
     words = aliases.replace(_BETWEEN, " ").split()
     for name, alias in zip(words[::2], words[1::2], strict=False):
