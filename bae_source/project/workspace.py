@@ -1,4 +1,4 @@
-"""One snapshot of a project to read and plan on: every file is read once, and an overlay shows what is planned.
+"""One snapshot of a project to read and plan on: every file is read once, and an overlay shows planned ones.
 
 A workspace never writes. What it has read stays as it was read, so that one request sees one state of the project, and
 the transaction compares that state with the disk before it writes.

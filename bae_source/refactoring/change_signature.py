@@ -215,7 +215,7 @@ class ChangeSignature(Request, frozen=True, kw_only=True):
         return order
 
     def _check_names(self, before: Signature, after: Signature) -> None:
-        """Check that what is given for parameters is for new ones.
+        """Check that values and entries are given for new parameters only.
 
         Raises:
             RequestError: `invalid_arguments`.

@@ -44,7 +44,7 @@ _FACT_BYTES = 12_000_000
 """As they are kept; in memory they take up to five times as much, uses about twice."""
 _TIMINGS = 20_000
 _LARGE = 60_000
-"""Bytes of a file from which on to parse it takes much longer than to look up what was kept of it."""
+"""Bytes of a file from which on parsing takes much longer than looking up its kept tree."""
 _OUTLINE, _MOST_OUTLINES = "outline", 200
 _WALK, _WORDS, _OF, _ALL = "walk", "words", "words of", "00" * 32
 """Names in the cache of the walk, of the words of files and of these files; no content has that digest."""
@@ -114,7 +114,7 @@ class Derived:
         return bool(begun) and not census.closed and all(is_settled(each, begun) for each in census.stamps.values())
 
     def drop(self, key: object) -> None:
-        """Forget what is kept under a key."""
+        """Forget the entry under a key."""
         self._values.pop(key, None)
 
 
@@ -306,7 +306,7 @@ class Kept:
         return self._occurrences
 
     def remember(self, known: Occurrences) -> None:
-        """Keep what is known of words in files."""
+        """Keep the known words of files."""
         from bae_source.project.facts.occurrences import save  # as above
 
         self._occurrences = known
@@ -374,7 +374,7 @@ class Kept:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Have what is kept meanwhile written in one go, as each takes a millisecond; if it is much, now and then.
+        """Write the entries kept meanwhile in one go, as each write takes a millisecond; many are written in parts.
 
         A call that is wrong, or names nothing, leaves nothing on the disk.
         """

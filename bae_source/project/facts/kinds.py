@@ -38,7 +38,7 @@ _OURS = (
     "model", "system", "syntax/text", "syntax/outline", "syntax/names", "syntax/importing", "project",
     "project/files", "project/facts", "project/interfaces", "project/naming", "project/references/classes",
 )  # fmt: skip
-"""Folders of the code that works out what is kept."""
+"""Folders of the code that works out the kept facts."""
 _FACTS, _FAILURE = b"\x01", b"\x00"
 _ENCODE = msgspec.msgpack.Encoder().encode
 _FAILED = msgspec.msgpack.Decoder(tuple[str, str, str, tuple[str, ...], tuple[str, ...], dict[str, Any]])

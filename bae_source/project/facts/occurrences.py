@@ -70,7 +70,7 @@ class Occurrences:
         words: Mapping[str, Collection[str]],
         searched: Mapping[str, Collection[str]],
     ) -> Occurrences:
-        """Return what is known after some files were read.
+        """Return the occurrences known after some files were read.
 
         Parameters:
             stamps: of these files; None for one of which nothing can be kept.

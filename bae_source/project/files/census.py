@@ -108,7 +108,7 @@ class Census:
 
     @cached_property
     def mark(self) -> Mark:
-        """Return the mark by which what was kept shows to be of the same `sources` with the same stamps."""
+        """Return the mark that kept facts of the same `sources` with the same stamps have."""
         return mark_of(written(self.sources, self.stamps))
 
     @cached_property

@@ -24,7 +24,7 @@ _PLANS = count()
 
 
 class Planned:
-    """Files, and what is planned in front of them.
+    """Files, with planned ones in front of them.
 
     Parameters:
         files: what there is.

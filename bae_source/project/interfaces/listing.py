@@ -288,7 +288,7 @@ def _members(summary: Summary) -> _Members:
 
 
 def _head(packages: Packages, name: str, module: ModuleFile | None, summary: Summary | None) -> str:
-    """Return the line of a package or module; without a summary, what is known of it without reading it."""
+    """Return the line of a package or module; without a summary, the part that needs no reading."""
     if module is None or (module.package and not module.name.endswith(STUB)):
         inner, modules = packages.counts(name)
         counted = f"({inner} subpackage{'' if inner == 1 else 's'}, {modules} module{'' if modules == 1 else 's'})"

@@ -1,4 +1,4 @@
-"""Meaning of a name to a request that changes it: what is defined there, never what is imported there.
+"""Meaning of a name to a request that changes it: a definition there, never an import.
 
     pkg/user.py: from pkg.core import f       delete pkg.user.f    refused: pkg.core.f, or the import in pkg.user
     pkg/__init__.py: from .core import f      edit pkg.f           changes pkg.core.f, which pkg re-exports

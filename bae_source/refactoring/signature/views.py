@@ -1,4 +1,4 @@
-"""The change of a signature as one call sees it: which definition it reaches, what is bound before it, what it gives.
+"""The change of a signature as one call sees it: its definition, the arguments bound before it, and its own.
 
 Base.send(self, 1)      nothing is bound before it
 super().send(1)         the instance is; and a new parameter that its own method gets is passed on

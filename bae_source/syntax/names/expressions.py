@@ -25,7 +25,7 @@ _LONGEST_ANNOTATION = 1000
 _MOST_KEPT = 24
 """Arguments, and names of keywords, that are kept of a call; each keyword's mention leads to all of them."""
 _TELLING = frozenset({"__new__", "setattr", "type"})
-"""Functions whose arguments tell what a class's call gives, what is bound to an attribute, or what class is given."""
+"""Functions whose arguments decide a class's value, the binding of an attribute, or a class."""
 _METHODS: Mapping[type[ast.operator], str] = {
     ast.Add: "__add__", ast.Sub: "__sub__", ast.Mult: "__mul__", ast.Div: "__truediv__", ast.FloorDiv: "__floordiv__",
     ast.BitOr: "__or__", ast.BitAnd: "__and__", ast.BitXor: "__xor__", ast.MatMult: "__matmul__",
@@ -291,7 +291,7 @@ class Expressions:
         return self._any_of([taken, int(arguments[2])]) if len(arguments) == 3 else taken
 
     def _keyword(self, keyword: ast.keyword, place: Place, function: str, given: list[int]) -> int:
-        """Visit the value of a keyword, and return its number; add it to what is given where it is a type."""
+        """Visit the value of a keyword, and return its number; add it to `given` where it is a type."""
         if (function, keyword.arg) not in TYPE_KEYWORDS:
             return self.value(keyword.value, place)
         number = self.typed(keyword.value, place)
@@ -568,6 +568,6 @@ def _before_starred(arguments: Sequence[ast.expr]) -> int:
 
 
 def _is_patch(function: ast.expr) -> bool:
-    """Return whether what is called is `patch.multiple`, wherever `patch` comes from."""
+    """Return whether the callee is `patch.multiple`, wherever `patch` comes from."""
     before = function.value if isinstance(function, ast.Attribute) and function.attr == "multiple" else None
     return getattr(before, "attr", getattr(before, "id", "")) == "patch"

@@ -77,7 +77,7 @@ def replace(tree: Tree, module: str, group: Group, new_source: str, *, comment: 
 
 
 def _is_present(tree: Tree, span: Span, indent: str, new_source: str) -> bool:
-    """Return whether the new source is what is there, as it stands or as reading it dedented shows it."""
+    """Return whether the new source equals the present one, as it stands or as reading it dedented shows it."""
     present = span.cut(tree.text)
     if new_source == present:
         return True

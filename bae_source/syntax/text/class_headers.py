@@ -53,7 +53,7 @@ def named_in(content: bytes, source: Source | None) -> Named:
 
 
 def _renames(imported: bytes) -> bool:
-    """Return whether `as` stands in what is imported."""
+    """Return whether `as` stands in an import."""
     return b" as " in imported.translate(_SPACED)
 
 

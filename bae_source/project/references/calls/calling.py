@@ -1,4 +1,4 @@
-"""Calls of a function or a class that do not stand behind its name: what is called is known by what it holds.
+"""Calls of a function or a class that do not stand behind its name: the callee is known by its value.
 
     run = send; run()                     `run` holds `send`, wherever else it is imported
     (send if c else wait)(x)              unsure
@@ -36,7 +36,7 @@ from bae_source.project.references.types.values import NO_VALUE, Class, Function
 from bae_source.syntax.names import uses as u
 
 _MOST_FOLLOWED = 30
-"""Names that are followed which hold what is called, or give it."""
+"""Most names followed that hold the target, or return it."""
 _SEVERAL = Reason.SEVERAL.of(what="what is called")
 _BY_OTHERS = Reason.BOUND_BY_OTHERS.of(name="what is called")
 _HOLDING = (u.ASSIGNED, u.ANNOTATED, u.PARAMETER, u.OTHER, u.OWN_CLASS)
@@ -82,7 +82,7 @@ class Calling:
         self.unreadable: dict[str, ResourceError] = {}
         self.found: dict[tuple[str, int, int], Mentioned] = {}
         self._followed: dict[Symbol, str | None] = {}
-        """By each name that holds what is called, why it may hold something else, or ""; None where it gives it."""
+        """By each name that holds the target, why it may hold something else, or ""; None where it returns it."""
         self._waiting: list[Symbol] = []
         self._follows = 0
         self._places: dict[_Place, list[_Near]] = {}
@@ -153,7 +153,7 @@ class Calling:
                     yield Function(symbol.path, first, second)
 
     def _look_around(self, path: str, names: Collection[str], *, as_carriers: bool = False) -> None:
-        """Look at what is called where some names stand, and which other names are given what they hold.
+        """Note the calls near some names, and the other names that get their values.
 
         Parameters:
             as_carriers: whether these names hold the target inside something else, such as a table.

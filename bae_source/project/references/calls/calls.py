@@ -228,7 +228,7 @@ def _is_variable(project: Project, symbol: Symbol) -> bool:
 
 
 def _own(project: Project, variables: Variables, call: Call) -> frozenset[Symbol]:
-    """Return the names of modules and classes that hold what is called."""
+    """Return the names of modules and classes that hold the callee."""
     _, _, scope, _, receiver, _ = call.mention
     if call.name == u.NAMELESS:
         return frozenset()

@@ -37,7 +37,7 @@ _PASSIVE = frozenset(
     {"abc", "attr", "attrs", "builtins", "collections", "contextlib", "dataclasses", "enum", "functools", "typing",
      "typing_extensions", "types", "warnings"}
 )  # fmt: skip
-"""Modules whose decorators and classes call nothing but what is called on them."""
+"""Modules whose decorators and classes call only what their users call."""
 _BEGINNINGS = (
     "complete_", "depart_", "do_", "export_", "handle_", "help_", "http_error_", "test", "visit_", "smtp_",
 )  # fmt: skip
@@ -94,7 +94,7 @@ def _passive(module: str) -> object:
 
 
 def is_passive(name: str) -> bool:
-    """Return whether a decorator or a class outside the project calls nothing but what is called on it."""
+    """Return whether a decorator or a class outside the project makes no calls of its own."""
     return name.partition(".")[0] in _PASSIVE
 
 

@@ -40,7 +40,7 @@ MAKERS = tuple(_BASES)
 
 
 class Call(Struct, frozen=True):
-    """A call that something is given to: what is called, where its name stands, and which argument it is."""
+    """A call that something is given to: the callee, the place of its name, and the argument."""
 
     name: str
     mention: u.Mention
@@ -103,7 +103,7 @@ class Calls:
         return frozenset[Value]().union(*several)
 
     def _is_maker(self, path: str, call: Call) -> bool:
-        """Return whether what is called is what makes classes, and not something of the project that has its name."""
+        """Return whether the callee makes classes, and is no symbol of the project with that name."""
         if call.name == _METHOD:
             receiver = max(u.OPAQUE, call.mention.receiver)
             return any(map(self._makes_classes, self.project.inference.values(path, receiver)))

@@ -80,7 +80,7 @@ def _own(project: Project, sought: Sought, subclass: Subclass) -> Iterator[Refer
 def _assigned(
     project: Project, sought: Sought, below: Mapping[Class, Subclass], unreadable: dict[str, ResourceError]
 ) -> Iterator[Reference]:
-    """Yield what is assigned to classes below by code that is no method of theirs."""
+    """Yield the assignments to classes below by code outside their methods."""
     naming = project.workspace.index.naming([sought.word])
     unreadable.update(naming.unreadable)
     word = re.escape(sought.word.encode())

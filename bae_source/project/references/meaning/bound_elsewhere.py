@@ -35,7 +35,7 @@ from bae_source.syntax.names import uses as u
 Owner = Class | InModule
 _NOTHING: Values = frozenset()
 _CACHED = "cached_property"
-"""A decorator, which makes a property that is what is assigned to it."""
+"""A decorator that makes a property with the assigned value."""
 _NAMED: dict[int | str, int] = {u.NAME: 1, u.ATTRIBUTE: 2}
 """By the form of an expression, where its last name stands in it."""
 
@@ -123,7 +123,7 @@ class BoundByOthers:
         self._binding: dict[str, list[str]] = {}
         """By attribute, the files that bind it."""
         self._bound: dict[str, tuple[Values, list[tuple[Values | None, Values]]]] = {}
-        """By attribute, what may be bound for every class, and what is bound of which values, or of any."""
+        """By attribute, the values that may be bound for every class, and those bound for some receivers, or any."""
         self._known: dict[tuple[Owner, str], Values] = {}
         self._files_read: dict[str, None] = {}
         self._setting: dict[str, bool] = {}

@@ -306,7 +306,7 @@ class PutTogether:
 
 
 class _Lookup(Struct, frozen=True):
-    """One place: its file and line, what a name is looked up in there, and what is known of the name."""
+    """One place: its file and line, the object that a name is looked up in, and the known part of the name."""
 
     path: str
     line: int

@@ -137,7 +137,7 @@ class Judge:
         return self._attribute(path, name, receiver, is_bound=kind in (u.WRITE, u.DELETE))
 
     def _rebound(self, path: str, scope: int, name: str, kind: int) -> Verdict | None:
-        """Decide a name that is bound or deleted: that changes the scope's own name, not what was imported under it.
+        """Decide a name that is bound or deleted: that changes the scope's own name, not the import under it.
 
         In the scope of the target, an assignment is a definition of it and no reference.
         """
