@@ -174,11 +174,11 @@ class Workspace:
 
     def after(self, changes: ChangeSet) -> Workspace:
         """Return the snapshot as it will be after some changes, which were planned on this one."""
-        made = {
+        contents = {
             file.path: None if file.after is None else file.apply(self.content(file.path) or b"")
             for file in changes.files
         }
-        later = Workspace(self._disk, overlay={**self.overlay, **made}, kept=self.kept, guard=self.guard)
+        later = Workspace(self._disk, overlay={**self.overlay, **contents}, kept=self.kept, guard=self.guard)
         later._before = self._before or self
         later._contents = self._contents  # one snapshot, and what is planned on top of it
         return later

@@ -56,7 +56,7 @@ def left_behind(workspace: Workspace, extent: Extent) -> tuple[Notice, ...]:
         workspace: the project as it is before the change.
         extent: the module or package.
     """
-    return _said_of(workspace, extent.name, frozenset(extent.files))
+    return _notices_about(workspace, extent.name, frozenset(extent.files))
 
 
 def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
@@ -68,7 +68,7 @@ def left_at_last(workspace: Workspace, name: str) -> tuple[Notice, ...]:
     parts = tuple(name.split("."))
     if any(found.length == len(parts) for found in workspace.layout.prefixes(parts)):
         return ()
-    return _said_of(workspace, name, frozenset())
+    return _notices_about(workspace, name, frozenset())
 
 
 def importing(notices: Iterable[Notice]) -> str:
@@ -85,7 +85,7 @@ def importers_left(workspace: Workspace, names: Iterable[str]) -> list[str]:
     return [path for name in names for path in _searched(workspace, name, frozenset(), most=None)[0].importers]
 
 
-def _said_of(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
+def _notices_about(workspace: Workspace, name: str, inside: frozenset[str]) -> tuple[Notice, ...]:
     return tuple(_notices(name, *_searched(workspace, name, inside)))
 
 

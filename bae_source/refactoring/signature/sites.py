@@ -143,9 +143,9 @@ class _Search:
         for key, each in calling.found.items():
             self.found.setdefault(key, (each, makes, True))
         if why := "" if is_below else calling.bound_anew:
-            for key, (each, is_made, is_other) in self.found.items():
-                if each.certainty == "sure" and each.mention.kind == u.CALL and is_made is makes:
-                    self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_made, is_other)
+            for key, (each, is_maker, is_other) in self.found.items():
+                if each.certainty == "sure" and each.mention.kind == u.CALL and is_maker is makes:
+                    self.found[key] = (Mentioned(each.path, each.mention, "unsure", why), is_maker, is_other)
         self.unreadable.update(calling.unreadable)
 
     def _is_one_of_several(self, sought: Sought) -> bool:
