@@ -56,7 +56,7 @@ class Unused(Request, frozen=True, kw_only=True):
                 lines = source.number(scope.span.start), source.number(last)
             found = unused(project_of(workspace), modules, lines)
         return answer_of(
-            workspace, self, found.found, found.unreadable, nothing="(nothing is unused)", notices=scope.notices
+            workspace, self, found.definitions, found.unreadable, nothing="(nothing is unused)", notices=scope.notices
         )
 
     def narrowed(self, _: Workspace, found: Iterable[Reference]) -> list[Reference]:

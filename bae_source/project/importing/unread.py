@@ -75,7 +75,7 @@ class Unread(Struct, frozen=True, kw_only=True):
 class UnreadImports(Struct, frozen=True, kw_only=True):
     """Imports that nothing reads, and files that could not be read, each with the reason."""
 
-    found: tuple[Unread, ...]
+    imports: tuple[Unread, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
@@ -226,7 +226,7 @@ class _Finder:
             for each in names
             if (why := self._why(module, each, elsewhere, acting)) is not None
         ]
-        return UnreadImports(found=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
+        return UnreadImports(imports=tuple(doubted), unreadable=tuple(sorted(self.unreadable.items())))
 
     def why(self, module: ModuleFile, each: ImportedName, elsewhere: _Elsewhere) -> str:
         """Return why one import, which no code reads, may be needed; nothing where it surely is not, or surely is."""

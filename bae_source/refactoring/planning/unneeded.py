@@ -129,7 +129,7 @@ class _Rounds:
     def run(self, rounds: int) -> Unneeded:
         """Return the imports that go."""
         first = unread_imports(self.workspace, list(self._modules.values()))
-        counted = [each for each in first.found if self._counts(each)]
+        counted = [each for each in first.imports if self._counts(each)]
         project = project_of(self.workspace)
         unsure = tuple(_reference(project, each) for each in counted if each.why)
         now, going = self.workspace, self._going(counted)
@@ -138,7 +138,7 @@ class _Rounds:
                 break
             again = self._take_out(now, going)
             now = self.workspace.after(ChangeSet(tuple(map(self._change, sorted(self._revisions)))))
-            found = unread_imports(now, [self._modules[path] for path in sorted(again)]).found
+            found = unread_imports(now, [self._modules[path] for path in sorted(again)]).imports
             going = self._going([each for each in found if self._counts(each)])
         return Unneeded(
             spliced=tuple(self._spliced(path) for path in sorted(self._revisions)),

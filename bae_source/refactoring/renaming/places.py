@@ -97,7 +97,7 @@ def places_of(project: Project, family: Family, new: str, is_chosen: Callable[[M
         matches = search_code(project, family.sought, candidates)
     keywords = keywords_of(project, family)
     found = dict(matches.files)
-    for mentioned in keywords.found:
+    for mentioned in keywords.mentions:
         found.setdefault(mentioned.path, [])
         known = {each.mention[:2] for each in found[mentioned.path]}
         if mentioned.mention[:2] not in known:

@@ -191,11 +191,11 @@ class SignatureChange:
         within = sorted({each.module.path for each in self.members}) if is_harmless else None
         sites = sites_of(self.project, self.family, within)
         if is_harmless:
-            for each in filter(self.views.is_passing_up, sites.found):
+            for each in filter(self.views.is_passing_up, sites.sites):
                 self._note_site(each)
             return sites.unreadable
         unreadable = dict(sites.unreadable)
-        waiting = list(sites.found)
+        waiting = list(sites.sites)
         while waiting:
             site = waiting.pop()
             self._note_site(site)
@@ -204,8 +204,8 @@ class SignatureChange:
                 self._forwarders.add(forwarder.member.place)
                 further = self._further(forwarder)
                 unreadable.update(further.unreadable)
-                self.views.by_forwarder(further.found, forwarder)
-                waiting += further.found
+                self.views.by_forwarder(further.sites, forwarder)
+                waiting += further.sites
         return sorted(unreadable.items())
 
     def _note_site(self, site: Site) -> None:

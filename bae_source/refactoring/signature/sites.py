@@ -88,7 +88,7 @@ class Site(Struct, frozen=True, kw_only=True):
 class Sites(Struct, frozen=True, kw_only=True):
     """All places, and files that may hold more."""
 
-    found: tuple[Site, ...]
+    sites: tuple[Site, ...]
     unreadable: tuple[tuple[str, ResourceError], ...]
 
 
@@ -106,7 +106,7 @@ def sites_of(project: Project, family: Family, within: Sequence[str] | None = No
         search.look_for(sought, makes=True, is_below=number > 0)
     found = (search.site(key) for key in sorted(search.found))
     return Sites(
-        found=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
+        sites=tuple(each for each in found if each is not None), unreadable=tuple(sorted(search.unreadable.items()))
     )
 
 

@@ -280,7 +280,7 @@ def callers_of(project: Project, resolved: Resolved) -> list[str]:
     found: set[str] = set()
     seen, waiting = set[tuple[str, int]](), [family]
     while waiting:
-        for site in sites_of(project, waiting.pop()).found:
+        for site in sites_of(project, waiting.pop()).sites:
             if site.how not in (How.CALL, How.PARTIAL) or site.mentioned.certainty not in ("sure", "probable"):
                 continue
             text = project.workspace.tree_at(site.mentioned.path).text

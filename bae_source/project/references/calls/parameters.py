@@ -44,11 +44,11 @@ class Keywords(Struct, frozen=True, kw_only=True):
     """The keyword arguments in calls of a family of parameters.
 
     Parameters:
-        found: the keywords.
+        mentions: the keywords.
         unreadable: files that may hold more, and why they could not be read.
     """
 
-    found: tuple[Mentioned, ...]
+    mentions: tuple[Mentioned, ...]
     unreadable: tuple[tuple[str, ResourceError], ...] = ()
 
 
@@ -80,7 +80,7 @@ def keywords_of(project: Project, family: Family) -> Keywords:
         symbol: owner for each in family.symbols if is_given(project, each) for symbol, owner in _named(project, each)
     }
     if not any(_may_be_called(symbol) for symbol in functions):
-        return Keywords(found=())
+        return Keywords(mentions=())
     return _Calls(project, family, functions).keywords()
 
 
@@ -178,7 +178,7 @@ class _Calls:
                 found += self._in_file(path)
             except ResourceError as error:
                 self.unreadable[path] = error
-        return Keywords(found=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
+        return Keywords(mentions=tuple(found), unreadable=tuple(sorted(self.unreadable.items())))
 
     @cached_property
     def _built_classes(self) -> list[Sought]:
