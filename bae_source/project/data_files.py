@@ -11,7 +11,7 @@ Which files are data files, and which package each belongs to, `project.files.da
 Invariants:
 - a path with `..` or from the root never comes here (`model.address` refuses it), and a link that leaves the project
   leads to nothing;
-- what is binary, or too large to be read, is described and not shown; it is never held in memory whole.
+- a file that is binary, or too large to be read, is described and not shown; it is never held in memory whole.
 """
 
 from __future__ import annotations

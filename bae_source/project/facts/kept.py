@@ -1,7 +1,7 @@
 """The memory of a live engine from one request to the next, so that it does not read or parse a file again.
 
 Invariants:
-- what is kept for a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
+- an entry of a path is given out only for the stamp that it was read under, and kept only if that stamp will tell
   of every later change; what is kept for a digest belongs to those bytes for ever;
 - everything is bounded, the most recently used stays, and nothing is lost when something goes;
 - several threads may ask at once.

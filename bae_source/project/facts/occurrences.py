@@ -6,7 +6,7 @@
     known.holding(census, {"send"})       files that hold it
 
 Invariants:
-- what is known of a file is known under its stamp, and is true as long as the file has that stamp;
+- the facts of a file are kept under its stamp, and are true as long as the file has that stamp;
 - nothing is kept of a file whose stamp might not tell of another change, or that cannot be read;
 - it is bounded: the words searched for last stay;
 - the saved bytes are decoded on demand: mostly nothing has changed, and one word alone is requested.

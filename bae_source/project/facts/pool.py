@@ -10,7 +10,7 @@ Invariants:
 - a process leads a session of its own, has no terminal, and is killed with all it started, whatever happens here;
 - the caller's own program is never imported or copied, unless it is ours and its caller says so (`system.own_process`);
 - a process that dies or hangs costs the one file it was on; the others of its batch are done by another;
-- what is large enough to break a parser is done by another process, as long as there is one;
+- a file large enough to break a parser is parsed by another process, as long as there is one;
 - where no process can be started, the work is done here;
 - no thread is needed: a caller that waits for an answer feeds the processes meanwhile.
 """

@@ -6,7 +6,7 @@
     census.find("pkg.core")             the files that an absolute import could mean
 
 Invariants:
-- what is ignored is left out, and no file is met twice: the walk sees to it;
+- ignored files are left out, and no file is listed twice: the walk ensures both;
 - a census says what there is, not what is in it, and never changes.
 """
 

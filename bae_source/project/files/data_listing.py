@@ -9,7 +9,7 @@
 A package is a folder with an `__init__`, or one that holds modules or packages, below a source root (PEP 420).
 
 Invariants:
-- what is ignored is left out, and a file that has gone meanwhile;
+- ignored files are left out, and files that have gone meanwhile;
 - nothing is read but the patterns that say what is ignored.
 """
 

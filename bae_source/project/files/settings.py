@@ -4,7 +4,7 @@ Invariants:
 - a file of settings is a regular file of the project, and no more of it is read than `LARGEST` bytes; of a lock it is
   as many as its reader allows;
 - the time that it takes to read one grows with its length, whatever stands in it;
-- what cannot be read is an error of ours that names the file, whatever the reader of the format stumbles over.
+- a file that cannot be read is an error of ours that names it, whatever the reader of the format raises.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     pkg/gui.pyw                   Files that end in .pyw, … on Windows alone, were not searched: pkg.gui.
 
 Invariants:
-- whatever lies there is unknown, so no answer that it could belong to is complete;
+- the files there are unknown, so no answer that they could belong to is complete;
 - a folder is named as the package that it would be; a source root, which has no name, is part of every package.
 """
 

@@ -1,7 +1,7 @@
 """The walk through a project: every folder that is part of it, asked about as little as can be.
 
 Invariants:
-- what is ignored (`files.ignored`) is left out, and folders behind links are not entered, so no file is met twice;
+- ignored files (`files.ignored`) are left out, and folders behind links not entered, so no file is listed twice;
 - nothing is read but folders, and the files that say what is ignored;
 - a census that is made of an earlier walk says the same as one that is made from nothing.
 """

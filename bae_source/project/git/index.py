@@ -8,7 +8,7 @@ Invariants:
 - nothing is written, not even what git remembers of the working tree, and nothing of the user's is run: git looks at
   a copy (`git_folder`);
 - the index is the one that git is about to commit (`git_repository`);
-- what would not be committed, as after `git add --intent-to-add`, is not there;
+- files that would not be committed, as after `git add --intent-to-add`, are left out;
 - a repository of another user is looked at only where the user's own settings say that it is safe.
 """
 

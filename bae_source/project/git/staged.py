@@ -6,7 +6,7 @@
         workspace.asked(["app/core.py"])        the modules of it, and the packages around them
 
 Invariants:
-- what is not staged is not there: untracked files, what was only meant to be added, what is gone from the index;
+- only staged files are there: no untracked ones, none that are only to be added, none removed from the index;
 - a link, a submodule and a path in conflict stand in the way of knowing, and are never taken for something else;
 - nothing is written, and of the working tree is only asked whether a file is there, or the same.
 """

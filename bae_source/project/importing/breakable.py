@@ -10,7 +10,7 @@ no harm. So what is found where it is used by what a name means (`planning/still
 
 Invariants:
 - a change that takes nothing away costs the comparison of two outlines;
-- what a function imports when it is called is not followed, nor what type checkers alone read.
+- imports that run when a function is called are not followed, nor those for type checkers alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The faults in the exports of modules: names in `__all__` that are not there, or twice, and names left out of it.
 
 Invariants:
-- what cannot be known without running the code (a star import from elsewhere, a `__getattr__`) is no finding;
+- a name that is not known unless the code runs (a star import from elsewhere, a `__getattr__`) is no finding;
 - a list that is lost, since `__all__` is assigned anew behind it, says nothing;
 - findings come in a stable order: by module, line and name.
 """

@@ -5,7 +5,7 @@
     from . import NAME               the package itself, if NAME is no module of it
 
 Invariants:
-- what stands in a function runs later, and is no import here; nor is what type checkers alone read, unless asked for;
+- an import in a function runs later, and does not count; nor does one for type checkers alone, unless requested;
 - a module's own packages have begun to run before it does: they are imported only where it takes a name from them;
 - the facts of a file come from the index, and nothing is read again but lines that are shown.
 """

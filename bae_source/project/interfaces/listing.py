@@ -10,8 +10,8 @@ Depth counts levels below the requested name: 0 is its own line, 1 its direct me
 
 Invariants:
 - lines come in one pass over summaries, in the order in which the index yields them; nothing is parsed here;
-- what is one symbol has one line; what its name alone does not mean says so: `def f() [f[1]]`;
-- what cannot be read has a line in its place that says why, and is in `problems`; nothing is left out in silence.
+- one symbol has one line; one that its name alone does not mean shows its address: `def f() [f[1]]`;
+- a file that cannot be read has a line with the reason, and is in `problems`; nothing is left out in silence.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ An outline of a large project is tens of thousands of lines. To draw them anew t
 nothing has changed, which the stamps of all files tell.
 
 Invariants:
-- what is kept says which question it answers, and under which stamps of which files; it answers nothing else;
+- a kept listing holds its question, and the stamps of its files; it answers nothing else;
 - nothing is kept of planned text, of files that changed too shortly ago for a stamp to tell of the next change, of
   files that could not be read, or of folders that could not be listed;
 - only the last outline is kept, so that what is kept is never larger than one answer.

@@ -9,7 +9,7 @@
 
 Invariants:
 - a path is taken from the project's root, or absolute; one that leads elsewhere is refused before it is looked at;
-- what is reached through a link to a folder has the name that it has without it, since no other is listed;
+- a file behind a link to a folder has the name that it has without the link, since no other is listed;
 - a place is never moved to the nearest one: a line that is not there is an error.
 """
 

@@ -8,7 +8,7 @@
 
 Invariants:
 - names are answered in the order in which they were given, and what several of them mean is shown once;
-- what is wrong with one name says nothing of another; the answer is not complete then, and its exit status is that of
+- an error of one name leaves the others alone; the answer is not complete then, and its exit status is that of
   a name that was not found, or a higher one;
 - a pattern stands for what matches it, as `glob` has it, and is not found where nothing does.
 """

@@ -6,7 +6,7 @@
 
 Invariants:
 - a line is what Python's tokenizer calls one: `\\r\\n`, `\\n` and a lone `\\r` end it, and are no part of it;
-- what cannot be searched (unreadable, undecodable, gigantic) is named if it may hold a match;
+- a file that cannot be searched (unreadable, undecodable, gigantic) is named if it may hold a match;
 - a binary file is searched like any other, and named if it holds a match; no line of it is shown;
 - the symbol that a hit stands in is worked out only when it is asked for.
 """

@@ -7,7 +7,7 @@
                                             from app.core import Mail
 
 Invariants:
-- what is needed while the module loads, such as a base, a decorator or a default, is no matter of a function.
+- names needed while the module loads, as in a base, a decorator or a default, are not imported in a function.
 """
 
 from __future__ import annotations

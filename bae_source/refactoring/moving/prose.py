@@ -5,7 +5,7 @@
     >>> app.core.send(3)             changed anyway: it is code
 
 Invariants:
-- what is not changed is listed as a mention, at the line where it was.
+- an unchanged place is listed as a mention, at the line where it was.
 """
 
 from __future__ import annotations

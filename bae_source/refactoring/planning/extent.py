@@ -6,7 +6,7 @@
     pkg:templates       the data files in pkg/templates/
 
 Invariants:
-- what git ignores, and what else is no part of the project, belongs to nothing: it stays where it is, and is named;
+- ignored files, and others that are not part of the project, stay where they are, and are named;
 - compiled code is of no account: it goes with the folder, and comes back by itself;
 - a path through a link does not belong to the project, and a folder with a repository or a source root of its own is
   more than a package: both are refused.

@@ -6,8 +6,8 @@ Relative imports that mean something else once several changes have given their 
                                              it meant pkg.base, and means pkg.net.base
 
 Invariants:
-- what a later plan may have mended is looked at once more, in the end;
-- what leads into what is moved along means the same as before, and is not spoken of;
+- a notice about something that a later plan may have mended is checked once more, in the end;
+- a relative import of a module that moves along means the same as before, and gets no notice;
 - a file that cannot be read is reported.
 """
 

@@ -5,7 +5,7 @@
     delete app.core --with-imports          the same for all that app.core defines, and for `import app.core`
 
 Invariants:
-- what stands inside what goes is no user.
+- code inside the symbols that go is no user.
 """
 
 from __future__ import annotations

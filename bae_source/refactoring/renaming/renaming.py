@@ -8,7 +8,7 @@ Decorators that know the parameters of their function by name:
     @functools.cache                            one of the standard library passes what it is given
 
 Invariants:
-- what a decorator of the project passes is found where that calls the function.
+- arguments that a decorator of the project passes are found where that calls the function.
 """
 
 from __future__ import annotations

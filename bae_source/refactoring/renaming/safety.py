@@ -7,7 +7,7 @@ Every name that stands alone and is called as before or as after means on the pl
 the new name for the old one. So nothing is captured, shadowed or uncovered.
 
 Invariants:
-- what is compared are the mentions of both names in every file that changes, each with itself.
+- the mentions of both names are compared in every file that changes, each with itself.
 """
 
 from __future__ import annotations

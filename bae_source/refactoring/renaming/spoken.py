@@ -6,7 +6,7 @@
     >>> main(3)                                  changed, where the module of the docstring knows `main`
 
 Invariants:
-- what is not changed is listed as a mention.
+- an unchanged place is listed as a mention.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@
 
 Invariants:
 - in doubt a statement does something;
-- what type checkers alone read, and what stands below `if __name__ == "__main__"`, runs on no import.
+- code for type checkers alone, and code below `if __name__ == "__main__"`, runs on no import.
 """
 
 from __future__ import annotations

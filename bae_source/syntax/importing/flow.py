@@ -8,7 +8,7 @@
 
 Invariants:
 - nothing is executed; in doubt a statement may run, and may not;
-- what functions bind by `global` is not followed.
+- names that functions bind by `global` are not followed.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     f"{row["name"]:>{width}}"      (  row["name"],  width, )      since the names are all that matters
 
 Invariants:
-- what is overwritten keeps its length and its line ends, so each node stands where its code does;
+- overwritten text keeps its length and its line ends, so each node stands where its code does;
 - a text that is not understood so is refused, as the parser refused it.
 """
 

@@ -1,7 +1,7 @@
-"""Comparing a pattern's tree with code's, node by node, and what the holes stand for.
+"""The comparison of a pattern's tree with code's, node by node, and the code that holes stand for.
 
 Invariants:
-- what a pattern does not write must not be there, but for decorators, annotations and type parameters; the decorators
+- code that a pattern does not write must not be there, but for decorators, annotations and type parameters; decorators
   that it writes may have others around them.
 """
 

@@ -4,7 +4,7 @@
 - its bytes outside the planned edits are those of the old file;
 - every definition outside the edits is still there: same names, same kind, in the same place but for the shift;
 - no edit stands inside a definition that is neither a target, nor in one, nor around one;
-- what an edit wrote ends with it or with the target: no statement behind is drawn into a definition, and none that
+- the code of an edit ends with it or with the target: no statement behind is drawn into a definition, and none that
   belongs to one around the target falls out of it;
 - a string that stays documents what it documented: no other attribute, function or class, and no module.
 """

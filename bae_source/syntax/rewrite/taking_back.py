@@ -7,7 +7,7 @@
     f 0, g 2, h                          unless g or h uses json
 
 Invariants:
-- what the change did not touch keeps its bytes, and what it did touch must still be what the change left;
+- code that the change did not touch keeps its bytes, and code that it did touch must be as the change left it;
 - the result is compared symbol by symbol with what it has to be, so it is right or there is none;
 - a name that goes must not be in use in what has changed since.
 """

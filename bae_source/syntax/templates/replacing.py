@@ -5,7 +5,7 @@
     if $X == None: $$$B  -> if $X is None: $$$B          the suite stays as it is, with its comments
 
 Invariants:
-- what a hole stands for is put in as it is written, with its comments and its layout;
+- the code of a hole is put in as it is written, with its comments and its layout;
 - a text is read by Python as the replacement is, with what its holes stand for in their places;
 - a place that cannot take the replacement has a reason, and no text.
 """

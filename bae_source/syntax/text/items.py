@@ -7,7 +7,7 @@
     ]
 
 Invariants:
-- what stands between two items, comments among it, stays where it is;
+- the text between two items, comments included, stays where it is;
 - an item goes where the order of the others says, if they have one, and else behind them all;
 - taking an item out is the inverse of putting it in: every byte comes back.
 """

@@ -10,7 +10,7 @@
                                           in a method of the class; in one of a class above it is unsure
 
 Invariants:
-- what a call calls is what `calls` says, so callers and callees of one call agree;
+- `calls` alone decides the callee of a call, so callers and callees of one call agree;
 - a place is looked at where a name stands near it, in the same function, that holds what is called, gives it, or has
   it inside, as tables do: a value that goes through parameters without annotations is not followed.
 """

@@ -9,7 +9,7 @@
 
 Invariants:
 - the nearest fixture of a name is the one that is given: of the class, the module, and the conftest of each folder up;
-- what an import binds in one of these is a fixture there;
+- a fixture that one of these imports is a fixture there;
 - a parameter with a default is no request, and what `parametrize` gives comes before a fixture.
 
 Source: pytest, "Fixture availability" and "Overriding fixtures on various levels".

@@ -14,7 +14,7 @@
 Invariants:
 - code that names the attribute is seen, also as a string; code that works out names is not, or no model of a large
   framework would have anything of its own;
-- what a class has itself, and its `__init_subclass__` sets anew for those below, is one attribute.
+- an attribute that a class has, and its `__init_subclass__` sets anew for classes below, is one attribute.
 """
 
 from __future__ import annotations

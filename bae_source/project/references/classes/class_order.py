@@ -7,7 +7,7 @@
 Invariants:
 - a class outside the project stands where it is searched; what it defines is not known, so what comes after it is not
   sure, but what comes before it is;
-- what a class has for type checkers alone is found beside what is above it;
+- a member for type checkers alone is found beside the one of a class above;
 - classes outside the project are taken to have none of the project's above them;
 - a base whose name nothing binds, such as one that `globals()` is given, may be any class.
 

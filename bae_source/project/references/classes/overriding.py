@@ -10,7 +10,7 @@ class S(Base): …
 D = type("D", (Base,), {…})          by a call that makes a class, whose members are not read
 
 Invariants:
-- what is assigned to something that may be a class above the member's own, or to one instance, is none.
+- an assignment to a possible class above the member's own, or to one instance, is none.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ for what cannot be said.
 Invariants:
 - the answer is a set with everything that the name may mean, as far as bindings tell; `None` in it says "and perhaps
   something else";
-- what is imported in a circle means nothing twice: each link is followed once;
+- in a circle of imports each link is followed once;
 - a chain of imports may be as long as it likes: beyond a depth, its far end is worked out first.
 """
 

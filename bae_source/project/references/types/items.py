@@ -13,7 +13,7 @@ def f(xs: list[Client], ys: "Iterable[Client] | None", by: dict[str, Client]):
 
 Invariants:
 - a name counts if one annotation, or one value, is all that says what it holds;
-- what a class below binds an attribute to otherwise is a `Rebound` with the step `ITEM`.
+- items of an attribute that a class below may bind otherwise have a `Rebound` with the step `ITEM`.
 """
 
 from __future__ import annotations
